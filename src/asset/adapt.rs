@@ -1,0 +1,287 @@
+//! The same character with other numbers: fewer influences, more or fewer vertices.
+
+use crate::model::{Influences, MAX_INFLUENCES, Model, ModelError};
+
+/// The model with at most `limit` influences a vertex: the largest, renormalised.
+///
+/// # Errors
+/// A limit that is not 1 to 16.
+pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> {
+    if !(1..=MAX_INFLUENCES).contains(&limit) {
+        return Err(ModelError::new("influences", format!("{limit} asked for; expected 1 to {MAX_INFLUENCES}")));
+    }
+    let mut parts = model.into_parts();
+    for primitive in &mut parts.primitives {
+        let mut limited = Influences::new();
+        for vertex in 0..primitive.positions.len() {
+            limited.push(largest(pairs(&primitive.influences, vertex), limit));
+        }
+        primitive.influences = limited;
+    }
+    Model::new(parts)
+}
+
+fn pairs(influences: &Influences, vertex: usize) -> Vec<(u16, f32)> {
+    let range = influences.offsets[vertex] as usize..influences.offsets[vertex + 1] as usize;
+    range.map(|i| (influences.joints[i], influences.weights[i])).collect()
+}
+
+fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
+    pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+    pairs.truncate(limit);
+    let sum: f32 = pairs.iter().map(|(_, weight)| weight).sum();
+    pairs.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    pairs
+}
+
+/// The model with about `count` vertices (within 10 %): triangles are split at their edges' middles, then edges collapse.
+///
+/// Primitives share the vertices out in proportion; those without triangles stay as they are.
+///
+/// # Errors
+/// A count that cannot be reached: the one that can is named.
+#[cfg(feature = "resample")]
+pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
+    let total = model.mesh().vertex_count() as f64;
+    let mut parts = model.into_parts();
+    for primitive in &mut parts.primitives {
+        if !primitive.indices.is_empty() {
+            let target = (primitive.positions.len() as f64 * f64::from(count) / total).round().max(3.0) as usize;
+            resample::to(primitive, target)?;
+        }
+    }
+    let reached = parts.primitives.iter().map(|p| p.positions.len()).sum::<usize>();
+    if (reached as f64 / f64::from(count) - 1.0).abs() > 0.1 {
+        return Err(ModelError::new(
+            "vertices",
+            format!("{count} asked for; this model comes no nearer than {reached}"),
+        ));
+    }
+    Model::new(parts)
+}
+
+#[cfg(feature = "resample")]
+mod resample {
+    use super::{Influences, MAX_INFLUENCES, ModelError, largest, pairs};
+    use crate::model::{PrimitiveData, Subset};
+    use glam::{Vec3, Vec4};
+    use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
+    use std::collections::HashMap;
+
+    /// Most triangles that splitting may make: more than anybody skins, little enough to hold.
+    const MAX_TRIANGLES: usize = 16 << 20;
+
+    pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {
+        let materials = vertex_materials(primitive);
+        let all: Vec<u32> = primitive.indices.clone();
+        let (mut primitive_now, mut materials) = gathered(primitive, &materials, &all);
+        while primitive_now.positions.len() < target {
+            if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
+                return Err(ModelError::new("vertices", format!("{target} in one primitive are too many")));
+            }
+            split(&mut primitive_now, &mut materials);
+        }
+        let kept = collapsed(&primitive_now, target)?;
+        let (mut result, materials) = gathered(&primitive_now, &materials, &kept);
+        sort_by_material(&mut result, &materials);
+        if primitive.dumped_vertices > 0 {
+            result.dumped_vertices = result.positions.len() as u32;
+        }
+        *primitive = result;
+        Ok(())
+    }
+
+    fn vertex_materials(primitive: &PrimitiveData) -> Vec<u16> {
+        let mut materials = vec![0; primitive.positions.len()];
+        for subset in &primitive.subsets {
+            for &vertex in &primitive.indices[subset.indices.start as usize..subset.indices.end as usize] {
+                materials[vertex as usize] = subset.material;
+            }
+        }
+        materials
+    }
+
+    /// The vertices that `indices` use, equal ones once, with the triangles that are left.
+    fn gathered(from: &PrimitiveData, materials: &[u16], indices: &[u32]) -> (PrimitiveData, Vec<u16>) {
+        let mut to = PrimitiveData {
+            skin: from.skin,
+            positions: Vec::new(),
+            normals: from.normals.as_ref().map(|_| Vec::new()),
+            tangents: from.tangents.as_ref().map(|_| Vec::new()),
+            uvs: from.uvs.as_ref().map(|_| Vec::new()),
+            influences: Influences::new(),
+            indices: Vec::with_capacity(indices.len()),
+            subsets: Vec::new(),
+            dumped_vertices: 0,
+        };
+        let mut new_materials = Vec::new();
+        let mut known = HashMap::new();
+        for triangle in indices.as_chunks::<3>().0 {
+            let corners = triangle.map(|vertex| {
+                let v = vertex as usize;
+                let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                let pairs = pairs(&from.influences, v);
+                let key = (
+                    bits(&from.positions[v]),
+                    from.normals.as_ref().map(|n| bits(&n[v])),
+                    from.uvs.as_ref().map(|t| bits(&t[v])),
+                    pairs.iter().map(|(joint, weight)| (*joint, weight.to_bits())).collect::<Vec<_>>(),
+                    materials[v],
+                );
+                *known.entry(key).or_insert_with(|| {
+                    copy(from, v, &mut to);
+                    to.influences.push(pairs);
+                    new_materials.push(materials[v]);
+                    to.positions.len() as u32 - 1
+                })
+            });
+            let [a, b, c] = corners;
+            if a != b && b != c && c != a {
+                to.indices.extend(corners);
+            }
+        }
+        (to, new_materials)
+    }
+
+    fn copy(from: &PrimitiveData, v: usize, to: &mut PrimitiveData) {
+        to.positions.push(from.positions[v]);
+        if let (Some(to), Some(from)) = (&mut to.normals, &from.normals) {
+            to.push(from[v]);
+        }
+        if let (Some(to), Some(from)) = (&mut to.tangents, &from.tangents) {
+            to.push(from[v]);
+        }
+        if let (Some(to), Some(from)) = (&mut to.uvs, &from.uvs) {
+            to.push(from[v]);
+        }
+    }
+
+    /// Splits every triangle in four; a new vertex is the mean of its edge's ends.
+    fn split(primitive: &mut PrimitiveData, materials: &mut Vec<u16>) {
+        let mut middles = HashMap::new();
+        let old = std::mem::take(&mut primitive.indices);
+        let mut indices = Vec::with_capacity(old.len() * 4);
+        for &[a, b, c] in old.as_chunks::<3>().0 {
+            let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(a, b)| {
+                *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
+                    materials.push(materials[a as usize]);
+                    middle(primitive, a as usize, b as usize)
+                })
+            });
+            indices.extend([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca]);
+        }
+        primitive.indices = indices;
+    }
+
+    fn middle(primitive: &mut PrimitiveData, a: usize, b: usize) -> u32 {
+        let mean = |a: [f32; 3], b: [f32; 3]| (Vec3::from(a) + Vec3::from(b)) / 2.0;
+        let position = mean(primitive.positions[a], primitive.positions[b]);
+        primitive.positions.push(position.to_array());
+        if let Some(normals) = &mut primitive.normals {
+            let normal = mean(normals[a], normals[b]).normalize_or(normals[a].into());
+            normals.push(normal.to_array());
+        }
+        if let Some(tangents) = &mut primitive.tangents {
+            let (a, b) = (Vec4::from(tangents[a]), Vec4::from(tangents[b]));
+            tangents.push(((a + b) / 2.0).truncate().normalize_or(a.truncate()).extend(a.w).to_array());
+        }
+        if let Some(uvs) = &mut primitive.uvs {
+            uvs.push(std::array::from_fn(|c| (uvs[a][c] + uvs[b][c]) / 2.0));
+        }
+        let mut sum: Vec<(u16, f32)> = pairs(&primitive.influences, a);
+        for (joint, weight) in pairs(&primitive.influences, b) {
+            match sum.iter_mut().find(|(known, _)| *known == joint) {
+                Some((_, known)) => *known += weight,
+                None => sum.push((joint, weight)),
+            }
+        }
+        primitive.influences.push(largest(sum, MAX_INFLUENCES));
+        primitive.positions.len() as u32 - 1
+    }
+
+    /// Triangles over about `target` of the vertices.
+    fn collapsed(primitive: &PrimitiveData, target: usize) -> Result<Vec<u32>, ModelError> {
+        let used = |indices: &[u32]| {
+            let mut seen = vec![false; primitive.positions.len()];
+            indices.iter().for_each(|&i| seen[i as usize] = true);
+            seen.into_iter().filter(|s| *s).count()
+        };
+        let bytes: &[u8] = bytemuck::cast_slice(&primitive.positions);
+        let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
+            .map_err(|error| ModelError::new("vertices", error.to_string()))?;
+        let careful = |indices| simplify(&primitive.indices, &adapter, indices, f32::MAX, SimplifyOptions::None, None);
+        // Where seams keep edges from collapsing, the topology has to give.
+        let sloppy = |indices| simplify_sloppy(&primitive.indices, &adapter, indices, f32::MAX, None);
+        let mut best = primitive.indices.clone();
+        let mut miss = used(&best).abs_diff(target);
+        for collapse in [&careful as &dyn Fn(usize) -> Vec<u32>, &sloppy] {
+            let (mut low, mut high) = (0, primitive.indices.len() / 3);
+            while low < high && miss > target / 50 {
+                let triangles = low.midpoint(high);
+                let indices = collapse(3 * triangles);
+                let vertices = used(&indices);
+                if vertices.abs_diff(target) < miss {
+                    (best, miss) = (indices, vertices.abs_diff(target));
+                }
+                if vertices < target {
+                    low = triangles + 1;
+                } else {
+                    high = triangles;
+                }
+            }
+            if miss <= target / 10 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Groups triangles by the material of their first corner.
+    fn sort_by_material(primitive: &mut PrimitiveData, materials: &[u16]) {
+        let mut triangles: Vec<[u32; 3]> = primitive.indices.as_chunks::<3>().0.to_vec();
+        triangles.sort_by_key(|t| materials[t[0] as usize]);
+        for run in triangles.chunk_by(|a, b| materials[a[0] as usize] == materials[b[0] as usize]) {
+            let first = primitive.subsets.last().map_or(0, |s| s.indices.end);
+            let indices = first..first + 3 * run.len() as u32;
+            primitive.subsets.push(Subset { material: materials[run[0][0] as usize], indices });
+        }
+        primitive.indices = triangles.into_flattened();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::extremes::chain_64;
+
+    #[test]
+    fn the_largest_influences_are_kept_and_sum_to_one() {
+        let full = chain_64().unwrap();
+        assert_eq!(full.mesh().max_influences(), 4);
+        let limited = with_influences(full.clone(), 2).unwrap();
+        assert_eq!(limited.mesh().max_influences(), 2);
+        assert_eq!(limited.mesh().vertex_count(), full.mesh().vertex_count());
+        for vertex in 0..limited.mesh().vertex_count() {
+            let sum: f32 = limited.mesh().influences_of(vertex).map(|(_, weight)| weight).sum();
+            assert!((sum - 1.0).abs() < 1e-6);
+        }
+        assert!(with_influences(full.clone(), 0).is_err());
+        assert!(with_influences(full, 17).is_err());
+    }
+
+    #[cfg(feature = "resample")]
+    #[test]
+    fn any_model_takes_other_vertex_counts() {
+        for model in [chain_64().unwrap(), crate::asset::extremes::star_64().unwrap()] {
+            for count in [400u32, 1_500, 10_000, 30_000] {
+                let other = with_vertices(model.clone(), count).unwrap();
+                let got = other.mesh().vertex_count() as f64;
+                assert!((got / f64::from(count) - 1.0).abs() <= 0.1, "{} of {count}: {got}", model.name());
+                assert!(other.bounds().min.distance(model.bounds().min) < 0.1);
+                assert!(other.bounds().max.distance(model.bounds().max) < 0.1);
+                assert_eq!(other.mesh().primitives()[0].dumped_vertices as usize, other.mesh().vertex_count());
+            }
+            assert!(with_vertices(model, 1).unwrap_err().problem.contains("no nearer than"));
+        }
+    }
+}

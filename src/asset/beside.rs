@@ -1,0 +1,22 @@
+//! Files that a model file names.
+
+use std::path::{Path, PathBuf};
+
+/// The file that a relative path with forward slashes names, inside `folder` also after following links.
+pub(super) fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let outside = |why: &str| format!("{name:?} {why}; expected a path inside the model's folder");
+    if name.starts_with('/') {
+        return Err(outside("is absolute"));
+    }
+    if name.contains('\\') {
+        return Err(outside("has a backslash"));
+    }
+    if name.split('/').any(|part| part == "..") {
+        return Err(outside("climbs out of it by \"..\""));
+    }
+    let unreadable = |error| format!("{name:?} cannot be read: {error}");
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = folder.canonicalize().map_err(unreadable)?;
+    let path = folder.join(name).canonicalize().map_err(unreadable)?;
+    if path.starts_with(&folder) { Ok(path) } else { Err(outside("is a link that leads out of it")) }
+}

@@ -1,0 +1,237 @@
+//! Built-in models with extreme hierarchies: 64 joints in a row, and 63 joints under one root.
+//!
+//! A walk down the hierarchy one joint at a time costs the same for both; anything that works level by level, or gives
+//! each joint a path to its root, meets its worst case in one and its best in the other.
+
+use crate::model::{
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelError,
+    ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData, Subset, Transform,
+};
+use glam::{DQuat, DVec3, Quat};
+use std::f64::consts::TAU;
+
+const JOINTS: u16 = 64;
+/// Corners of every ring of the tubes.
+const CORNERS: u32 = 8;
+/// Length of the chain, and of each arm of the star, in metres.
+const LENGTH: f64 = 1.6;
+const RADIUS: f64 = 0.06;
+const DURATION: f64 = 2.0;
+const KEYS: usize = 31;
+
+/// 64 joints in a row along Y under a tube, held by four neighbouring joints a vertex; its clip `sway` lets waves run up.
+///
+/// # Errors
+/// None: what it offers to the stores is sound.
+pub fn chain_64() -> Result<Model, ModelError> {
+    let step = LENGTH / f64::from(JOINTS);
+    let joints = (0..JOINTS).map(|j| joint(j, (j > 0).then(|| j - 1), DQuat::IDENTITY, if j > 0 { step } else { 0.0 }));
+    let mut tube = Tube::default();
+    tube.add(DVec3::ZERO, DQuat::IDENTITY, 256, |along| {
+        let at = along * f64::from(JOINTS) - 0.5;
+        // A smooth bump over four joints, so that weights change steadily along the tube.
+        let first = libm::floor(at) as i32 - 1;
+        let pairs = (first..first + 4).map(|j| {
+            let near = 1.0 - (f64::from(j) - at).abs() / 2.5;
+            (j.clamp(0, i32::from(JOINTS) - 1) as u16, near * near)
+        });
+        let sum: f64 = pairs.clone().map(|(_, w)| w).sum();
+        pairs.map(|(j, w)| (j, (w / sum) as f32)).collect()
+    });
+    let inverse_bind = |j: u16| translated(DVec3::new(0.0, -step * f64::from(j), 0.0));
+    let angle = |j: u16, turn: f64| 0.07 * libm::sin(TAU * (turn - f64::from(j) / 40.0));
+    let clip = clip("sway", |j, turn| rotation(DVec3::Z, angle(j, turn)));
+    model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
+}
+
+/// One root with 63 joints around it, each the foot of an arm; its clip `pulse` nods every arm in its own time.
+///
+/// # Errors
+/// None: what it offers to the stores is sound.
+pub fn star_64() -> Result<Model, ModelError> {
+    let arms = JOINTS - 1;
+    // Directions spread evenly over the sphere: a Fibonacci lattice.
+    let direction = |arm: u16| {
+        let y = 1.0 - (2.0 * f64::from(arm) + 1.0) / f64::from(arms);
+        let around = f64::from(arm) * std::f64::consts::PI * (3.0 - 5f64.sqrt());
+        let flat = (1.0 - y * y).sqrt();
+        DVec3::new(flat * libm::cos(around), y, flat * libm::sin(around))
+    };
+    let facing = |arm: u16| half_way(DVec3::Y, direction(arm));
+    let root = DVec3::new(0.0, LENGTH, 0.0);
+    let mut joints = vec![joint(0, None, DQuat::IDENTITY, LENGTH)];
+    joints.extend((1..JOINTS).map(|j| joint(j, Some(0), facing(j - 1), 0.0)));
+    let mut tube = Tube::default();
+    for arm in 0..arms {
+        tube.add(root, facing(arm), 5, |along| {
+            let own = along.clamp(0.0, 1.0) as f32;
+            vec![(arm + 1, 0.25 + 0.75 * own), (0, 0.75 - 0.75 * own)]
+        });
+    }
+    let inverse_bind = |j: u16| {
+        let back = if j == 0 { DQuat::IDENTITY } else { facing(j - 1).conjugate() };
+        rows(back, back * -root)
+    };
+    let nod = |j: u16, turn: f64| 0.35 * libm::sin(TAU * (turn + f64::from(j) * 0.381_966));
+    let clip = clip("pulse", |j, turn| match j {
+        0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * turn)),
+        _ => facing(j - 1) * rotation(DVec3::X, nod(j, turn)),
+    });
+    model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
+}
+
+fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
+    let rest = Transform {
+        rotation: quat(rotation),
+        translation: glam::Vec3::new(0.0, up as f32, 0.0),
+        ..Transform::IDENTITY
+    };
+    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: Local::Transform(rest) }
+}
+
+fn quat(q: DQuat) -> Quat {
+    Quat::from_array(q.to_array().map(|v| v as f32))
+}
+
+/// About a unit axis; with libm, so that the bytes are the same on every platform.
+fn rotation(axis: DVec3, angle: f64) -> DQuat {
+    let (sin, cos) = (libm::sin(angle / 2.0), libm::cos(angle / 2.0));
+    DQuat::from_xyzw(axis.x * sin, axis.y * sin, axis.z * sin, cos)
+}
+
+/// The shortest turn from one unit vector to another.
+fn half_way(from: DVec3, to: DVec3) -> DQuat {
+    let axis = from.cross(to);
+    let q = DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
+    // Opposite vectors have no shortest turn; any half turn across does.
+    if q.length_squared() < 1e-12 { DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0) } else { q.normalize() }
+}
+
+fn translated(by: DVec3) -> Rows {
+    rows(DQuat::IDENTITY, by)
+}
+
+fn rows(rotation: DQuat, translation: DVec3) -> Rows {
+    let mut rows = IDENTITY_ROWS;
+    let columns = [rotation * DVec3::X, rotation * DVec3::Y, rotation * DVec3::Z, translation];
+    for (column, v) in columns.into_iter().enumerate() {
+        (rows[column], rows[4 + column], rows[8 + column]) = (v.x as f32, v.y as f32, v.z as f32);
+    }
+    rows
+}
+
+fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
+    let turns: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
+    let keys = (0..JOINTS).map(|joint| Keys {
+        joint,
+        channel: Channel::Rotation,
+        interpolation: Interpolation::Linear,
+        times: turns.iter().map(|turn| (turn * DURATION) as f32).collect(),
+        // The last key is the first again, so that the loop closes to the bit.
+        values: turns.iter().flat_map(|turn| quat(pose(joint, turn % 1.0)).to_array()).collect(),
+    });
+    Clip::new(name, None, RotationBlend::Slerp, keys.collect())
+}
+
+fn model(
+    name: &str,
+    joints: Vec<Joint>,
+    inverse_binds: Vec<Rows>,
+    clip: Clip,
+    tube: Tube,
+) -> Result<Model, ModelError> {
+    let (skeleton, _) = Skeleton::new(joints)?;
+    Model::new(ModelParts {
+        name: name.into(),
+        axes: Axes::Y_UP,
+        skeleton,
+        skins: vec![SkinData { name: name.into(), joints: (0..JOINTS).collect(), inverse_binds }],
+        clips: vec![clip],
+        primitives: vec![tube.finished()],
+        materials: vec![Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0] }],
+        repairs: vec![],
+    })
+}
+
+/// Open tubes that taper to their ends.
+struct Tube {
+    primitive: PrimitiveData,
+    normals: Vec<[f32; 3]>,
+    tangents: Vec<[f32; 4]>,
+    uvs: Vec<[f32; 2]>,
+}
+
+impl Default for Tube {
+    fn default() -> Self {
+        let primitive = PrimitiveData { influences: Influences::new(), ..Default::default() };
+        Self { primitive, normals: vec![], tangents: vec![], uvs: vec![] }
+    }
+}
+
+impl Tube {
+    /// A tube from `start` along the rotated Y axis; `pairs` gives the influences at a place along it, 0 to 1.
+    fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
+        for ring in 0..rings {
+            let along = f64::from(ring) / f64::from(rings - 1);
+            let radius = RADIUS * (1.05 - along);
+            for corner in 0..CORNERS {
+                let around = TAU * f64::from(corner) / f64::from(CORNERS);
+                let out = DVec3::new(libm::cos(around), 0.0, libm::sin(around));
+                let float = |v: DVec3| v.to_array().map(|v| v as f32);
+                let tangent = float(facing * DVec3::new(-out.z, 0.0, out.x));
+                let first = self.primitive.positions.len() as u32;
+                self.primitive
+                    .positions
+                    .push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
+                self.normals.push(float(facing * out));
+                self.tangents.push([tangent[0], tangent[1], tangent[2], 1.0]);
+                self.uvs.push([(around / TAU) as f32, along as f32]);
+                self.primitive.influences.push(pairs(along));
+                if ring > 0 {
+                    let next = if corner + 1 == CORNERS { first + 1 - CORNERS } else { first + 1 };
+                    let (a, b) = (first - CORNERS, next - CORNERS);
+                    self.primitive.indices.extend([a, first, next, a, next, b]);
+                }
+            }
+        }
+    }
+
+    fn finished(self) -> PrimitiveData {
+        PrimitiveData {
+            dumped_vertices: self.primitive.positions.len() as u32,
+            subsets: vec![Subset { material: 0, indices: 0..self.primitive.indices.len() as u32 }],
+            normals: Some(self.normals),
+            tangents: Some(self.tangents),
+            uvs: Some(self.uvs),
+            ..self.primitive
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::NO_PARENT;
+
+    #[test]
+    fn hierarchies_are_as_extreme_as_their_names() {
+        let (chain, star) = (chain_64().unwrap(), star_64().unwrap());
+        assert_eq!(
+            chain.skeleton().parents(),
+            (0..64).map(|j| if j == 0 { NO_PARENT } else { j - 1 }).collect::<Vec<u16>>()
+        );
+        assert_eq!(star.skeleton().parents()[0], NO_PARENT);
+        assert_eq!(star.skeleton().parents()[1..], [0; 63]);
+        assert_eq!(chain.mesh().max_influences(), 4);
+        for model in [chain, star] {
+            assert_eq!(model.clips().len(), 1);
+            assert!(model.repairs().is_empty(), "{:?}", model.repairs());
+            // At rest the palette is the identity: the mesh stands where it was modelled.
+            let (mut min, mut max) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+            for p in model.mesh().positions() {
+                (min, max) = (min.min((*p).into()), max.max((*p).into()));
+            }
+            assert!(min.distance(model.bounds().min) < 1e-5 && max.distance(model.bounds().max) < 1e-5);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What importers find wrong, before the file's name is added.
+
+use super::ImportError;
+use crate::model::{ModelError, Repair};
+use std::path::Path;
+
+/// What is wrong, and where in a file.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// Line and column, JSON path, or byte.
+    pub(super) place: String,
+    pub(super) problem: String,
+}
+
+impl Fault {
+    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into() }
+    }
+
+    pub(super) fn in_file(self, file: &Path) -> ImportError {
+        ImportError::new(file, self.place, self.problem)
+    }
+}
+
+impl From<ModelError> for Fault {
+    fn from(error: ModelError) -> Self {
+        Self::new(error.place, error.problem)
+    }
+}
+
+/// Quaternions that were more than rounding away from unit length; the stores normalise them.
+pub(super) struct OffUnit {
+    count: u32,
+    worst: f32,
+}
+
+impl Default for OffUnit {
+    fn default() -> Self {
+        Self { count: 0, worst: 1.0 }
+    }
+}
+
+impl OffUnit {
+    const ROUNDING: f32 = 1e-3;
+
+    /// Looks at one more; returns its length.
+    pub(super) fn count(&mut self, quaternion: &[f32; 4]) -> f32 {
+        let length = quaternion.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt() as f32;
+        let error = (length - 1.0).abs();
+        if error > Self::ROUNDING {
+            self.count += 1;
+        }
+        if error > (self.worst - 1.0).abs() {
+            self.worst = length;
+        }
+        length
+    }
+
+    pub(super) fn describe(self, what: &str, repairs: &mut Vec<Repair>) {
+        let Self { count, worst } = self;
+        if count > 0 {
+            repairs.push(Repair { message: format!("normalised {count} {what} (worst length {worst})") });
+        }
+    }
+}

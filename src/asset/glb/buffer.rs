@@ -1,0 +1,82 @@
+//! The BIN chunk: accessors, each in a buffer view of its own.
+
+use serde_json::{Value, json};
+
+const UNSIGNED_BYTE: u32 = 5121;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
+const FLOAT: u32 = 5126;
+
+/// What a buffer view holds.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Use {
+    Vertices,
+    Indices,
+    Other,
+}
+
+#[derive(Default)]
+pub(super) struct Buffer {
+    pub(super) bytes: Vec<u8>,
+    pub(super) views: Vec<Value>,
+    pub(super) accessors: Vec<Value>,
+}
+
+impl Buffer {
+    /// Vectors or matrices of floats; returns the accessor.
+    pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
+        let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
+        self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
+    }
+
+    /// As [`Buffer::floats`], with the smallest and largest number of each component.
+    pub(super) fn bounded_floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
+        let accessor = self.floats(values, usage);
+        let bound = |start: f32, better: fn(f32, f32) -> f32| -> [f32; N] {
+            std::array::from_fn(|c| values.iter().fold(start, |bound, v| better(bound, v[c])))
+        };
+        self.accessors[accessor]["min"] = json!(bound(f32::INFINITY, f32::min).as_slice());
+        self.accessors[accessor]["max"] = json!(bound(f32::NEG_INFINITY, f32::max).as_slice());
+        accessor
+    }
+
+    /// Indices of triangles among `count` vertices.
+    pub(super) fn indices(&mut self, indices: &[u32], count: usize) -> usize {
+        // The largest number of a type means to start again.
+        if count < usize::from(u16::MAX) {
+            let short: Vec<u16> = indices.iter().map(|&i| i as u16).collect();
+            self.push(UNSIGNED_SHORT, "SCALAR", short.len(), bytemuck::cast_slice(&short), Use::Indices)
+        } else {
+            self.push(UNSIGNED_INT, "SCALAR", indices.len(), bytemuck::cast_slice(indices), Use::Indices)
+        }
+    }
+
+    /// Joints of a skin that has `count`.
+    pub(super) fn joints(&mut self, joints: &[[u16; 4]], count: usize) -> usize {
+        if count <= 1 << u8::BITS {
+            let bytes: Vec<[u8; 4]> = joints.iter().map(|j| j.map(|j| j as u8)).collect();
+            self.push(UNSIGNED_BYTE, "VEC4", bytes.len(), bytemuck::cast_slice(&bytes), Use::Vertices)
+        } else {
+            self.push(UNSIGNED_SHORT, "VEC4", joints.len(), bytemuck::cast_slice(joints), Use::Vertices)
+        }
+    }
+
+    fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        match usage {
+            Use::Vertices => view["target"] = json!(34_962),
+            Use::Indices => view["target"] = json!(34_963),
+            Use::Other => {}
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.accessors.push(json!({
+            "bufferView": self.views.len(),
+            "componentType": component,
+            "type": shape,
+            "count": count,
+        }));
+        self.views.push(view);
+        self.accessors.len() - 1
+    }
+}

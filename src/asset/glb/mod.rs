@@ -1,0 +1,322 @@
+//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as plain base colours.
+//!
+//! Numbers stay as the model has them, also those of a left-handed one or of one whose Z is up, although glTF is
+//! right-handed with Y up: vertices are the same in every format. `asset.extras.skinbench` says which axes they are
+//! meant in, and our importer restores them; a primitive's says how many vertices were the original file's own.
+
+mod buffer;
+mod keys;
+mod mesh;
+
+use crate::model::{Axes, Channel, Clip, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform};
+use buffer::{Buffer, Use};
+use keys::Keys;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A model that could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The container counts bytes in 32 bits.
+    #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
+    TooLarge(u64),
+    /// The file, or the one that is to become it, could not be written.
+    #[error("{}: cannot be written: {source}", .file.display())]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Writes a model to a `.glb`; a file of that name is replaced at once, and only by a whole one.
+///
+/// # Errors
+/// The model is too large for the container, or the folder cannot be written to.
+pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
+    let bytes = to_glb(model)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = file.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file)).map_err(|source| {
+        // Whatever went wrong, the other error is the one to tell.
+        let _ = fs::remove_file(&unfinished);
+        ExportError::Unwritable { file: file.into(), source }
+    })
+}
+
+/// A model as the bytes of a `.glb`.
+///
+/// Clips sample to the same poses within 1e-6 rad of every rotation: normalised-linear and authored-path rotations
+/// get more keys where glTF's spherical interpolation would leave the path.
+///
+/// # Errors
+/// More bytes than the container's 32 bits count.
+pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
+    let mut writer = Writer {
+        model,
+        buffer: Buffer::default(),
+        nodes: Vec::new(),
+        meshes: Vec::new(),
+        skin_of: HashMap::new(),
+        roots: Vec::new(),
+    };
+    writer.joints();
+    let skins = writer.skins();
+    writer.meshes();
+    let animations: Vec<Value> = model.clips().iter().map(|clip| writer.animation(clip)).collect();
+    let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
+    buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
+
+    let mut document = json!({
+        "asset": {"version": "2.0", "generator": "skinbench"},
+        "scene": 0,
+        "scenes": [{"name": model.name(), "nodes": roots}],
+        "nodes": nodes,
+        "skins": skins,
+        "meshes": meshes,
+        "materials": materials(model),
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+        "buffers": [{"byteLength": buffer.bytes.len()}],
+    });
+    if !animations.is_empty() {
+        document["animations"] = Value::Array(animations);
+    }
+    if model.axes() != Axes::Y_UP {
+        let handedness = match model.axes().handedness {
+            Handedness::Right => "right",
+            Handedness::Left => "left",
+        };
+        document["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": model.axes().up}});
+    }
+    container(document.to_string().into_bytes(), buffer.bytes)
+}
+
+/// Header, JSON chunk, BIN chunk, whose length is a multiple of 4 already.
+fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let size = 12 + 8 + json.len() + 8 + bin.len();
+    let length = u32::try_from(size).map_err(|_| ExportError::TooLarge(size as u64))?;
+    let mut glb = Vec::with_capacity(size);
+    glb.extend(b"glTF");
+    glb.extend(2u32.to_le_bytes());
+    glb.extend(length.to_le_bytes());
+    for (kind, chunk) in [(b"JSON", json), (b"BIN\0", bin)] {
+        glb.extend((chunk.len() as u32).to_le_bytes());
+        glb.extend(kind);
+        glb.extend(chunk);
+    }
+    Ok(glb)
+}
+
+fn materials(model: &Model) -> Vec<Value> {
+    let material = |material: &crate::model::Material| {
+        let color = material.base_color.map(|v| v.clamp(0.0, 1.0));
+        let mut value = json!({
+            "name": material.name,
+            "pbrMetallicRoughness": {"baseColorFactor": color, "metallicFactor": 0.0},
+        });
+        if color[3] < 1.0 {
+            value["alphaMode"] = json!("BLEND");
+        }
+        value
+    };
+    model.materials().iter().map(material).collect()
+}
+
+/// The document's lists in the making.
+struct Writer<'a> {
+    model: &'a Model,
+    buffer: Buffer,
+    /// The skeleton's joints first, in its order.
+    nodes: Vec<Value>,
+    meshes: Vec<Value>,
+    /// Skin of the document for those of the model's that skin something.
+    skin_of: HashMap<u16, usize>,
+    /// Nodes of the scene.
+    roots: Vec<usize>,
+}
+
+impl Writer<'_> {
+    fn joints(&mut self) {
+        let skeleton = self.model.skeleton();
+        let mut matrices = skeleton.matrices().iter().peekable();
+        for (joint, (name, rest)) in skeleton.names().iter().zip(skeleton.rest()).enumerate() {
+            let mut node = match matrices.next_if(|(j, _)| usize::from(*j) == joint) {
+                Some((_, rows)) => placed(rows),
+                None => transformed(rest),
+            };
+            node["name"] = json!(name);
+            self.nodes.push(node);
+        }
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            match parent {
+                NO_PARENT => self.roots.push(joint),
+                parent => self.add_child(usize::from(parent), joint),
+            }
+        }
+        // Joints of a skin must have a common root.
+        if self.roots.len() > 1 {
+            self.nodes.push(json!({"name": "roots", "children": self.roots}));
+            self.roots = vec![self.nodes.len() - 1];
+        }
+    }
+
+    fn add_child(&mut self, parent: usize, child: usize) {
+        match self.nodes[parent]["children"].as_array_mut() {
+            Some(children) => children.push(json!(child)),
+            None => self.nodes[parent]["children"] = json!([child]),
+        }
+    }
+
+    fn skins(&mut self) -> Vec<Value> {
+        let model = self.model;
+        let used: BTreeSet<u16> =
+            model.mesh().primitives().iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
+        let mut skins = Vec::new();
+        for index in used {
+            let skin = &model.skins()[usize::from(index)];
+            self.skin_of.insert(index, skins.len());
+            let entries = skin.entries.start as usize..skin.entries.end as usize;
+            let mut known = HashSet::new();
+            let mut joints = Vec::with_capacity(entries.len());
+            for &joint in &model.palette_joints()[entries.clone()] {
+                let mut node = usize::from(joint);
+                // A skin must not name a node twice.
+                if !known.insert(joint) {
+                    self.nodes.push(json!({"name": format!("{} again", model.skeleton().names()[node])}));
+                    self.add_child(node, self.nodes.len() - 1);
+                    node = self.nodes.len() - 1;
+                }
+                joints.push(node);
+            }
+            let matrices: Vec<_> = model.inverse_binds()[entries].iter().map(columns).collect();
+            let matrices = self.buffer.floats(&matrices, Use::Other);
+            skins.push(json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices}));
+        }
+        skins
+    }
+
+    /// One node for neighbouring primitives that the same skin, or the same joint alone, moves.
+    fn meshes(&mut self) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mover {
+            Skin(u16),
+            /// A palette entry.
+            Joint(u16),
+        }
+        let mesh = self.model.mesh();
+        let vertices = mesh::vertices_by_primitive(mesh);
+        let mover = |index: usize| {
+            let primitive = &mesh.primitives()[index];
+            let rigid = vertices[index].first().filter(|_| primitive.dumped_vertices == 0);
+            let entry = rigid.and_then(|&v| mesh.influences_of(v).next());
+            entry.map_or(Mover::Skin(primitive.skin), |(entry, _)| Mover::Joint(entry))
+        };
+        let mut first = 0;
+        while first < vertices.len() {
+            let moved_by = mover(first);
+            let end = (first..vertices.len()).find(|&i| mover(i) != moved_by).unwrap_or(vertices.len());
+            let skinned = matches!(moved_by, Mover::Skin(_));
+            let mut primitives = Vec::new();
+            for (primitive, vertices) in mesh.primitives()[first..end].iter().zip(&vertices[first..end]) {
+                primitives.extend(mesh::primitives(self.model, primitive, vertices, skinned, &mut self.buffer));
+            }
+            first = end;
+            let mesh_index = self.meshes.len();
+            self.meshes.push(json!({"primitives": primitives}));
+            let node = self.nodes.len();
+            match moved_by {
+                Mover::Skin(skin) => {
+                    self.nodes.push(json!({"mesh": mesh_index, "skin": self.skin_of[&skin]}));
+                    self.roots.push(node);
+                }
+                Mover::Joint(entry) => {
+                    let mut value = placed(&self.model.inverse_binds()[usize::from(entry)]);
+                    value["mesh"] = json!(mesh_index);
+                    self.nodes.push(value);
+                    self.add_child(usize::from(self.model.palette_joints()[usize::from(entry)]), node);
+                }
+            }
+        }
+    }
+
+    fn animation(&mut self, clip: &Clip) -> Value {
+        let skeleton = self.model.skeleton();
+        let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
+        let mut tracks: Vec<(usize, Channel, Keys)> = clip
+            .tracks()
+            .iter()
+            .filter(|track| !fixed.contains(&track.joint))
+            .map(|track| (track.joint.into(), track.channel, Keys::new(clip, track)))
+            .collect();
+        if tracks.is_empty() {
+            // glTF has no clip without a channel: some joint stays where it is.
+            let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
+            let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
+            let [x, y, z] = translation;
+            let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
+            // The node of a mesh, which its skin keeps in place, where every joint is fixed.
+            tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
+        }
+        // The loop's period is in the file as the last key alone.
+        let reached = tracks.iter().any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
+        if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
+            keys.hold_until(clip.duration());
+        }
+        let mut inputs = HashMap::new();
+        let mut samplers = Vec::with_capacity(tracks.len());
+        let mut channels = Vec::with_capacity(tracks.len());
+        for (node, channel, keys) in tracks {
+            let bits: Vec<u32> = keys.times.iter().map(|t| t.to_bits()).collect();
+            let times: Vec<[f32; 1]> = keys.times.iter().map(|&t| [t]).collect();
+            let input = *inputs.entry(bits).or_insert_with(|| self.buffer.bounded_floats(&times, Use::Other));
+            let output = if channel == Channel::Rotation {
+                self.buffer.floats(&keys.values, Use::Other)
+            } else {
+                let values: Vec<[f32; 3]> = keys.values.iter().map(|&[x, y, z, _]| [x, y, z]).collect();
+                self.buffer.floats(&values, Use::Other)
+            };
+            let interpolation = match keys.interpolation {
+                Interpolation::Step => "STEP",
+                Interpolation::Linear => "LINEAR",
+                Interpolation::CubicSpline => "CUBICSPLINE",
+            };
+            let path = match channel {
+                Channel::Rotation => "rotation",
+                Channel::Translation => "translation",
+                Channel::Scale => "scale",
+            };
+            channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
+            samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        }
+        json!({"name": clip.name(), "channels": channels, "samplers": samplers})
+    }
+}
+
+fn transformed(rest: &Transform) -> Value {
+    let mut node = Map::new();
+    if rest.translation != Transform::IDENTITY.translation {
+        node.insert("translation".into(), json!(rest.translation.to_array()));
+    }
+    if rest.rotation != Transform::IDENTITY.rotation {
+        node.insert("rotation".into(), json!(rest.rotation.to_array()));
+    }
+    if rest.scale != Transform::IDENTITY.scale {
+        node.insert("scale".into(), json!(rest.scale.to_array()));
+    }
+    Value::Object(node)
+}
+
+fn placed(rows: &Rows) -> Value {
+    if *rows == IDENTITY_ROWS { json!({}) } else { json!({"matrix": columns(rows).as_slice()}) }
+}
+
+/// Column by column, with the last row.
+fn columns(m: &Rows) -> [f32; 16] {
+    [m[0], m[4], m[8], 0.0, m[1], m[5], m[9], 0.0, m[2], m[6], m[10], 0.0, m[3], m[7], m[11], 1.0]
+}

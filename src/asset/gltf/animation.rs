@@ -1,0 +1,93 @@
+//! Animations as clips.
+
+use super::accessor::Reader;
+use super::document::{Animation, Document};
+use crate::asset::{Fault, OffUnit};
+use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend};
+
+/// Every animation as a clip, so that a clip's index is the file's; channels that move no joint only count towards
+/// its duration.
+pub(super) fn clips(reader: &Reader, joint_of: &[Option<u16>], repairs: &mut Vec<Repair>) -> Result<Vec<Clip>, Fault> {
+    let mut off_unit = OffUnit::default();
+    let clips = reader
+        .document
+        .animations
+        .iter()
+        .enumerate()
+        .map(|(index, animation)| clip(reader, index, animation, joint_of, &mut off_unit))
+        .collect();
+    off_unit.describe("rotation keys", repairs);
+    clips
+}
+
+fn clip(
+    reader: &Reader,
+    index: usize,
+    animation: &Animation,
+    joint_of: &[Option<u16>],
+    off_unit: &mut OffUnit,
+) -> Result<Clip, Fault> {
+    let mut keys = Vec::new();
+    let mut duration = 0.0f32;
+    for (at, channel) in animation.channels.iter().enumerate() {
+        // Without a node an extension says what moves: no joint.
+        let Some(node) = channel.target.node else { continue };
+        let place = |field: &str| format!("animations[{index}].channels[{at}].{field}");
+        let Some(sampler) = animation.samplers.get(channel.sampler as usize) else {
+            let count = animation.samplers.len();
+            let problem = format!("{} is out of range; there are {count}", channel.sampler);
+            return Err(Fault::new(place("sampler"), problem));
+        };
+        let sampler_place = |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
+        let times = reader.floats::<1>(sampler.input, &sampler_place("input"))?.into_flattened();
+        duration = times.iter().fold(duration, |a, &b| a.max(b));
+        let target = match channel.target.path.as_str() {
+            "translation" => Channel::Translation,
+            "rotation" => Channel::Rotation,
+            "scale" => Channel::Scale,
+            "weights" => continue,
+            path => {
+                let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
+                return Err(Fault::new(place("target.path"), problem));
+            }
+        };
+        let Some(joint) = joint_of.get(node as usize).copied().flatten() else { continue };
+        if has_matrix(reader.document, node) {
+            let problem =
+                format!("nodes[{node}] has a matrix; expected translation, rotation and scale where a clip moves it");
+            return Err(Fault::new(place("target.node"), problem));
+        }
+        let interpolation = match sampler.interpolation.as_deref() {
+            None | Some("LINEAR") => Interpolation::Linear,
+            Some("STEP") => Interpolation::Step,
+            Some("CUBICSPLINE") => Interpolation::CubicSpline,
+            Some(other) => {
+                let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
+                return Err(Fault::new(sampler_place("interpolation"), problem));
+            }
+        };
+        let user = sampler_place("output");
+        let values = match target {
+            Channel::Rotation => reader.floats::<4>(sampler.output, &user)?.into_flattened(),
+            Channel::Translation | Channel::Scale => reader.floats::<3>(sampler.output, &user)?.into_flattened(),
+        };
+        let per_key = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        let elements = values.len() / target.width();
+        if elements != per_key * times.len() {
+            let problem = format!("{elements} elements for {} keys; expected {per_key} a key", times.len());
+            return Err(Fault::new(user, problem));
+        }
+        if target == Channel::Rotation && per_key == 1 {
+            for key in values.as_chunks().0 {
+                off_unit.count(key);
+            }
+        }
+        keys.push(Keys { joint, channel: target, interpolation, times, values });
+    }
+    Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys)
+        .map_err(|error| Fault::new(format!("animations[{index}], {}", error.place), error.problem))
+}
+
+fn has_matrix(document: &Document, node: u32) -> bool {
+    document.nodes.get(node as usize).is_some_and(|n| n.matrix.is_some())
+}

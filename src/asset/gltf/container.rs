@@ -1,0 +1,64 @@
+//! The binary container: a header, then chunks.
+//!
+//! Read here rather than by the `gltf` crate, which underflows on a header length below 12 and refuses the unknown
+//! chunks that the specification has clients skip.
+
+use crate::asset::Fault;
+
+const MAGIC: &[u8] = b"glTF";
+const HEADER: usize = 12;
+const CHUNK_HEADER: usize = 8;
+
+/// The parts of a file: of a `.gltf` all of it is JSON.
+#[derive(Debug, PartialEq)]
+pub(super) struct Container<'a> {
+    pub(super) json: &'a [u8],
+    /// The BIN chunk, buffer 0 of a `.glb`.
+    pub(super) bin: Option<&'a [u8]>,
+    pub(super) binary: bool,
+}
+
+/// Finds the JSON and the BIN chunk, by the file's first bytes, whatever its name.
+pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+    if !bytes.starts_with(MAGIC) {
+        return Ok(Container { json: bytes, bin: None, binary: false });
+    }
+    let at = |offset: usize| {
+        let word = bytes.get(offset..).and_then(<[u8]>::first_chunk).map(|b| u32::from_le_bytes(*b));
+        word.ok_or_else(|| Fault::new(format!("byte {offset}"), "the file ends here; expected 4 bytes of a header"))
+    };
+    let version = at(4)?;
+    if version != 2 {
+        return Err(Fault::new("byte 4", format!("container version {version}; expected 2")));
+    }
+    let length = at(8)? as usize;
+    if length < HEADER || length > bytes.len() {
+        return Err(Fault::new(
+            "byte 8",
+            format!("a length of {length} bytes; expected {HEADER} to the file's {}", bytes.len()),
+        ));
+    }
+    let mut json = None;
+    let mut bin = None;
+    let mut offset = HEADER;
+    while offset < length {
+        let size = at(offset)? as usize;
+        let kind = at(offset + 4)?.to_le_bytes();
+        let start = offset + CHUNK_HEADER;
+        let chunk = start.checked_add(size).filter(|&end| end <= length).and_then(|end| bytes.get(start..end));
+        let Some(chunk) = chunk else {
+            return Err(Fault::new(
+                format!("byte {offset}"),
+                format!("a chunk of {size} bytes; expected at most the {} that follow", length.saturating_sub(start)),
+            ));
+        };
+        match &kind {
+            b"JSON" if json.is_none() => json = Some(chunk),
+            b"BIN\0" if bin.is_none() => bin = Some(chunk),
+            _ => {}
+        }
+        offset = start + size;
+    }
+    let json = json.ok_or_else(|| Fault::new(format!("byte {HEADER}"), "no JSON chunk; expected it first"))?;
+    Ok(Container { json, bin, binary: true })
+}

@@ -1,0 +1,194 @@
+//! glTF 2.0: `.gltf` with data URIs or external buffers, and `.glb`.
+//!
+//! Every size and index in a file is checked before it is used or allocated for; see [`super::budget`] for what a file may
+//! make an import allocate.
+
+mod accessor;
+mod animation;
+mod buffers;
+mod container;
+mod document;
+mod extras;
+mod mesh;
+mod nodes;
+
+use super::budget::Budget;
+use super::{Fault, ImportError, affine};
+use crate::model::{
+    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, Model, ModelParts, PrimitiveData, Repair, Rows, SkinData,
+};
+use accessor::Reader;
+use document::{AxesExtras, Document};
+use mesh::Binding;
+use nodes::{Hierarchy, Rig, SkinnedNode};
+use std::path::Path;
+
+/// A container, or JSON with the one property that the specification requires.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    head.starts_with(b"glTF") || super::contains(head, "\"asset\"")
+}
+
+/// Reads a file, and the buffers that it names in its folder.
+///
+/// # Errors
+/// What cannot be read, breaks the specification, or needs an extension that is not supported.
+pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
+    let bytes = super::read_file(file)?;
+    let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
+    Model::new(parts).map_err(|error| ImportError::from_model(file, error))
+}
+
+fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let container = container::split(bytes)?;
+    let budget = Budget::new(bytes.len());
+    let document = Document::parse(container.json, container.binary, &budget)?;
+    let hierarchy = Hierarchy::new(&document.nodes)?;
+    let skinned = nodes::skinned_nodes(&document)?;
+    let mut repairs = Vec::new();
+    let rig = Rig::new(&document, &hierarchy, &skinned, &mut repairs)?;
+    let buffers = buffers::load(file, &document.buffers, container.bin, &budget)?;
+    let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
+    let mut skins = Skins::new(&reader, &rig, &skinned)?;
+    let clips = animation::clips(&reader, &rig.joint_of, &mut repairs)?;
+    let primitives = primitives(&reader, &rig, &skinned, &mut skins)?;
+    note_morph_targets(&document, &mut repairs);
+    let materials = materials(&document, &primitives)?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let Rig { skeleton, .. } = rig;
+    let axes = axes(&document)?;
+    Ok(ModelParts { name, axes, skeleton, skins: skins.data, clips, primitives, materials, repairs })
+}
+
+/// glTF's axes, or those that our exporter kept a model in.
+fn axes(document: &Document) -> Result<Axes, Fault> {
+    let AxesExtras { handedness, up } = &document.asset.extras.0;
+    let place = |field: &str| format!("asset.extras.skinbench.{field}");
+    let handedness = match handedness.as_deref() {
+        None => Axes::Y_UP.handedness,
+        Some("right") => Handedness::Right,
+        Some("left") => Handedness::Left,
+        Some(other) => {
+            return Err(Fault::new(place("handedness"), format!("{other:?}; expected \"left\" or \"right\"")));
+        }
+    };
+    match up.unwrap_or(Axes::Y_UP.up) {
+        up @ 0..=2 => Ok(Axes { handedness, up }),
+        up => Err(Fault::new(place("up"), format!("{up}; expected 0, 1 or 2"))),
+    }
+}
+
+/// The model's skins, and which one each of the file's became.
+struct Skins {
+    data: Vec<SkinData>,
+    entries: usize,
+    index_of: Vec<Option<u16>>,
+}
+
+impl Skins {
+    /// Reads the skins that nodes use.
+    fn new(reader: &Reader, rig: &Rig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
+        let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
+        for (index, skin) in nodes::used_skins(reader.document, skinned) {
+            let place = |field: &str| format!("skins[{index}].{field}");
+            skins.claim(skin.joints.len(), || place("joints"))?;
+            // Every joint of a used skin is a joint of the skeleton.
+            let joints: Vec<u16> =
+                skin.joints.iter().filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten()).collect();
+            let inverse_binds = match skin.inverse_bind_matrices {
+                None => vec![IDENTITY_ROWS; joints.len()],
+                Some(accessor) => inverse_binds(reader, accessor, &place("inverseBindMatrices"), joints.len())?,
+            };
+            skins.index_of[index] = Some(skins.push(SkinData { name: skin.name.clone(), joints, inverse_binds }));
+        }
+        Ok(skins)
+    }
+
+    /// Counts palette entries, before they are allocated.
+    fn claim(&mut self, entries: usize, place: impl FnOnce() -> String) -> Result<(), Fault> {
+        self.entries = self.entries.saturating_add(entries);
+        if self.entries > MAX_JOINTS {
+            let problem = format!("{} palette entries so far; expected at most {MAX_JOINTS} in a model", self.entries);
+            return Err(Fault::new(place(), problem));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, skin: SkinData) -> u16 {
+        self.data.push(skin);
+        // Each skin has at least one of at most MAX_JOINTS entries.
+        (self.data.len() - 1) as u16
+    }
+}
+
+fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> Result<Vec<Rows>, Fault> {
+    let matrices = reader.floats::<16>(accessor, user)?;
+    if matrices.len() < joints {
+        let problem = format!("{} matrices for {joints} joints; expected as many", matrices.len());
+        return Err(Fault::new(user, problem));
+    }
+    let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
+        affine::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
+    });
+    rows.collect()
+}
+
+/// Skinned nodes by index, then rigid ones, whose palette entries share one more skin.
+fn primitives(
+    reader: &Reader,
+    rig: &Rig,
+    skinned: &[SkinnedNode],
+    skins: &mut Skins,
+) -> Result<Vec<PrimitiveData>, Fault> {
+    let mut primitives = Vec::new();
+    let mut read = |mesh: usize, binding| {
+        primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding)?);
+        Ok::<_, Fault>(())
+    };
+    for node in skinned {
+        let Some(skin) = skins.index_of[node.skin] else { continue };
+        read(node.mesh, Binding::Skin { skin, joints: skins.data[usize::from(skin)].joints.len() })?;
+    }
+    if !rig.rigid.is_empty() {
+        skins.claim(rig.rigid.len(), || "nodes".into())?;
+        let skin = skins.push(SkinData {
+            name: "rigid meshes".into(),
+            joints: rig.rigid.iter().map(|r| r.joint).collect(),
+            inverse_binds: rig.rigid.iter().map(|r| r.to_joint).collect(),
+        });
+        for (entry, rigid) in rig.rigid.iter().enumerate() {
+            read(rigid.mesh, Binding::Rigid { skin, entry: entry as u16 })?;
+        }
+    }
+    Ok(primitives)
+}
+
+fn note_morph_targets(document: &Document, repairs: &mut Vec<Repair>) {
+    let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let count = primitives.filter(|primitive| !primitive.targets.is_empty()).count();
+    if count > 0 {
+        repairs.push(Repair { message: format!("ignored the morph targets of {count} primitives") });
+    }
+}
+
+/// The file's materials as plain base colours, and a default one where a primitive has none.
+fn materials(document: &Document, primitives: &[PrimitiveData]) -> Result<Vec<Material>, Fault> {
+    let count = document.materials.len();
+    if count >= usize::from(u16::MAX) {
+        return Err(Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1)));
+    }
+    let mut materials = Vec::with_capacity(count + 1);
+    for (index, material) in document.materials.iter().enumerate() {
+        let base_color = material.pbr_metallic_roughness.base_color_factor;
+        if let Some(v) = base_color.iter().find(|v| !v.is_finite()) {
+            return Err(Fault::new(
+                format!("materials[{index}].pbrMetallicRoughness.baseColorFactor"),
+                format!("holds {v}; expected finite numbers"),
+            ));
+        }
+        materials.push(Material { name: material.name.clone(), base_color });
+    }
+    if primitives.iter().flat_map(|p| &p.subsets).any(|s| usize::from(s.material) == count) {
+        materials.push(Material::default());
+    }
+    Ok(materials)
+}

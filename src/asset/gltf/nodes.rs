@@ -1,0 +1,267 @@
+//! The node tree, and the part of it that becomes the skeleton.
+
+use super::document::{Document, Node, Skin};
+use crate::asset::{Fault, OffUnit, affine};
+use crate::model::{IDENTITY_ROWS, Joint, Local, Repair, Rows, Skeleton, Transform, affine_to_rows};
+use glam::{DAffine3, Quat, Vec3};
+
+/// Parents of nodes, known to form trees.
+pub(super) struct Hierarchy {
+    parents: Vec<Option<usize>>,
+    /// All nodes, each after its parent.
+    order: Vec<usize>,
+}
+
+impl Hierarchy {
+    /// Refuses children out of range, nodes with two parents, and cycles.
+    pub(super) fn new(nodes: &[Node]) -> Result<Self, Fault> {
+        let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            for (at, &child) in node.children.iter().enumerate() {
+                let place = || format!("nodes[{index}].children[{at}]");
+                let Some(parent) = parents.get_mut(child as usize) else {
+                    let problem = format!("node {child} is out of range; there are {}", nodes.len());
+                    return Err(Fault::new(place(), problem));
+                };
+                if let Some(other) = parent.replace(index) {
+                    let problem = format!("nodes[{child}] is a child of nodes[{other}] already; expected one parent");
+                    return Err(Fault::new(place(), problem));
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
+        let mut next = 0;
+        while let Some(&index) = order.get(next) {
+            order.extend(nodes[index].children.iter().map(|&child| child as usize));
+            next += 1;
+        }
+        if order.len() < nodes.len() {
+            // Every node has at most one parent, so what no root reaches is on a cycle or below one.
+            let mut reached = vec![false; nodes.len()];
+            order.iter().for_each(|&n| reached[n] = true);
+            let mut index = reached.iter().position(|r| !r).unwrap_or_default();
+            for _ in 0..nodes.len() {
+                index = parents[index].unwrap_or(index);
+            }
+            return Err(Fault::new(
+                format!("nodes[{index}]"),
+                "its chain of parents is a cycle; expected one that ends at a root",
+            ));
+        }
+        Ok(Self { parents, order })
+    }
+}
+
+/// A node's use of a mesh and a skin.
+pub(super) struct SkinnedNode {
+    pub(super) mesh: usize,
+    pub(super) skin: usize,
+}
+
+/// A mesh without skin that hangs on a joint.
+pub(super) struct RigidNode {
+    pub(super) mesh: usize,
+    /// Joint of the skeleton.
+    pub(super) joint: u16,
+    /// Mesh to joint space.
+    pub(super) to_joint: Rows,
+}
+
+/// Nodes with a mesh and a skin, by index.
+pub(super) fn skinned_nodes(document: &Document) -> Result<Vec<SkinnedNode>, Fault> {
+    let mut skinned = Vec::new();
+    for (index, node) in document.nodes.iter().enumerate() {
+        let check = |name: &str, target: Option<u32>, count: usize| match target {
+            Some(i) if i as usize >= count => {
+                Err(Fault::new(format!("nodes[{index}].{name}"), format!("{i} is out of range; there are {count}")))
+            }
+            _ => Ok(target.map(|i| i as usize)),
+        };
+        let mesh = check("mesh", node.mesh, document.meshes.len())?;
+        let skin = check("skin", node.skin, document.skins.len())?;
+        if let (Some(mesh), Some(skin)) = (mesh, skin) {
+            skinned.push(SkinnedNode { mesh, skin });
+        }
+    }
+    if skinned.is_empty() {
+        return Err(Fault::new("nodes", "no skin; expected at least one skinned mesh"));
+    }
+    Ok(skinned)
+}
+
+/// Skins that nodes use, by index.
+pub(super) fn used_skins<'a>(
+    document: &'a Document,
+    skinned: &[SkinnedNode],
+) -> impl Iterator<Item = (usize, &'a Skin)> + use<'a> {
+    let mut used = vec![false; document.skins.len()];
+    skinned.iter().for_each(|s| used[s.skin] = true);
+    document.skins.iter().enumerate().filter(move |(index, _)| used[*index])
+}
+
+/// The skeleton and what of the file moves with it.
+pub(super) struct Rig {
+    pub(super) skeleton: Skeleton,
+    /// Joint of each node that is one.
+    pub(super) joint_of: Vec<Option<u16>>,
+    pub(super) rigid: Vec<RigidNode>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Role {
+    /// A used skin names it.
+    joint: bool,
+    /// It is a joint or below one.
+    under_joint: bool,
+    animated: bool,
+    /// It, or a node below it, has a rigid mesh.
+    carries: bool,
+    /// Something that must be moved is at or below it.
+    needed: bool,
+    /// It is in the skeleton.
+    kept: bool,
+}
+
+impl Rig {
+    /// Takes the joints of all used skins, every ancestor that moves them, and whatever moves rigid meshes below them.
+    pub(super) fn new(
+        document: &Document,
+        hierarchy: &Hierarchy,
+        skinned: &[SkinnedNode],
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self, Fault> {
+        let nodes = &document.nodes;
+        let mut roles = vec![Role::default(); nodes.len()];
+        mark_joints(document, skinned, &mut roles)?;
+        mark_animated(document, &mut roles)?;
+        for &n in &hierarchy.order {
+            let parent = hierarchy.parents[n].map(|p| roles[p].under_joint);
+            roles[n].under_joint = roles[n].joint || parent.unwrap_or(false);
+            roles[n].carries = roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+        }
+        let mut locals = vec![None; nodes.len()];
+        let mut off_unit = OffUnit::default();
+        for &n in hierarchy.order.iter().rev() {
+            let role = &mut roles[n];
+            role.needed |= role.joint || (role.animated && role.under_joint && role.carries);
+            let Role { needed, carries, joint, animated, .. } = *role;
+            if !needed && !carries {
+                continue;
+            }
+            let local = local(&nodes[n], n, &mut off_unit)?;
+            role.kept = needed && (joint || animated || !is_identity(&local));
+            locals[n] = Some(local);
+            if let Some(parent) = hierarchy.parents[n] {
+                roles[parent].needed |= needed;
+                roles[parent].carries |= carries && roles[parent].under_joint;
+            }
+        }
+        off_unit.describe("node rotations", repairs);
+
+        // The nearest node at or above each one that is kept, and the fixed way from the one to the other.
+        let mut anchors: Vec<Option<(usize, DAffine3)>> = vec![None; nodes.len()];
+        let mut slots = vec![0; nodes.len()];
+        let mut joints = Vec::new();
+        for (n, node) in nodes.iter().enumerate() {
+            if let (true, Some(rest)) = (roles[n].kept, locals[n]) {
+                slots[n] = joints.len();
+                joints.push(Joint { name: node.name.clone(), parent: None, rest });
+            }
+        }
+        for &n in &hierarchy.order {
+            let above = hierarchy.parents[n].and_then(|p| anchors[p]);
+            if roles[n].kept {
+                joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
+                anchors[n] = Some((n, DAffine3::IDENTITY));
+            } else {
+                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * affine::of(&local)));
+            }
+        }
+        let (skeleton, new_index) = Skeleton::new(joints)?;
+        let joint_of: Vec<_> = (0..nodes.len()).map(|n| roles[n].kept.then(|| new_index[slots[n]])).collect();
+        let mut rigid = Vec::new();
+        for (n, node) in nodes.iter().enumerate() {
+            if let (true, None, Some(mesh)) = (roles[n].under_joint, node.skin, node.mesh)
+                && let Some((anchor, to_joint)) = anchors[n]
+            {
+                let (mesh, joint) = (mesh as usize, new_index[slots[anchor]]);
+                rigid.push(RigidNode { mesh, joint, to_joint: affine_to_rows(&to_joint) });
+            }
+        }
+        Ok(Self { skeleton, joint_of, rigid })
+    }
+}
+
+fn mark_joints(document: &Document, skinned: &[SkinnedNode], roles: &mut [Role]) -> Result<(), Fault> {
+    let count = roles.len();
+    for (index, skin) in used_skins(document, skinned) {
+        if skin.joints.is_empty() {
+            return Err(Fault::new(format!("skins[{index}].joints"), "none; expected at least one"));
+        }
+        for (at, &joint) in skin.joints.iter().enumerate() {
+            let role = roles.get_mut(joint as usize).ok_or_else(|| {
+                Fault::new(
+                    format!("skins[{index}].joints[{at}]"),
+                    format!("node {joint} is out of range; there are {count}"),
+                )
+            })?;
+            role.joint = true;
+        }
+    }
+    Ok(())
+}
+
+fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
+    let count = roles.len();
+    for (index, animation) in document.animations.iter().enumerate() {
+        for (at, channel) in animation.channels.iter().enumerate() {
+            let Some(node) = channel.target.node.filter(|_| channel.target.path != "weights") else { continue };
+            let role = roles.get_mut(node as usize).ok_or_else(|| {
+                Fault::new(
+                    format!("animations[{index}].channels[{at}].target.node"),
+                    format!("{node} is out of range; there are {count}"),
+                )
+            })?;
+            role.animated = true;
+        }
+    }
+    Ok(())
+}
+
+/// A node's transform to its parent.
+fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fault> {
+    let place = |field: &str| format!("nodes[{index}].{field}");
+    let check = |field: &str, values: &[f32]| match values.iter().find(|v| !v.is_finite()) {
+        Some(v) => Err(Fault::new(place(field), format!("holds {v}; expected finite numbers"))),
+        None => Ok(()),
+    };
+    if let Some(matrix) = &node.matrix {
+        check("matrix", matrix.as_slice())?;
+        if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
+            let problem = "stands beside translation, rotation or scale; expected either";
+            return Err(Fault::new(place("matrix"), problem));
+        }
+        return Ok(Local::Matrix(affine::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?));
+    }
+    let translation = node.translation.unwrap_or_default();
+    let rotation = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
+    let scale = node.scale.unwrap_or([1.0; 3]);
+    check("translation", &translation)?;
+    check("rotation", &rotation)?;
+    check("scale", &scale)?;
+    if off_unit.count(&rotation) < 1e-6 {
+        return Err(Fault::new(place("rotation"), "has zero length; expected a unit quaternion"));
+    }
+    Ok(Local::Transform(Transform {
+        rotation: Quat::from_array(rotation),
+        translation: Vec3::from_array(translation),
+        scale: Vec3::from_array(scale),
+    }))
+}
+
+fn is_identity(local: &Local) -> bool {
+    match local {
+        Local::Transform(t) => *t == Transform::IDENTITY,
+        Local::Matrix(rows) => *rows == IDENTITY_ROWS,
+    }
+}

@@ -1,0 +1,302 @@
+//! MD5 version 10: `.md5mesh` and `.md5anim`, the text formats of id Software's Doom 3.
+//!
+//! Right-handed, Z up. A mesh holds no positions: each weight has an offset in its joint's space, and the bind pose
+//! puts vertices where their weights say. There are no normals either.
+
+mod clip;
+
+use super::budget::Budget;
+use super::text::{Scanner, Syntax, Token};
+use super::{Fault, ImportError, affine};
+use crate::model::{
+    Axes, Handedness, Influences, Joint, Local, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
+    Subset, affine_to_rows,
+};
+use glam::{DAffine3, DQuat, DVec3};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
+const VERSION: u32 = 10;
+
+/// How far apart weights may place a vertex at bind, in its largest coordinate, before that is worth a word.
+const APART: f64 = 1e-3;
+
+pub(super) fn sniff(head: &[u8]) -> bool {
+    head.trim_ascii_start().starts_with(b"MD5Version") && super::contains(head, "numMeshes")
+}
+
+/// Reads a model and its clips; without any named, the `.md5anim` of the same name beside it, then every other one of
+/// the folder whose joints are the model's, by name.
+pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
+    let text = super::read_text(file)?;
+    let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
+    let (mut parts, joints) = reader.read(super::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let joint_of = parts.skins[0].joints.clone();
+    if clips.is_empty() {
+        let own = file.with_extension("md5anim");
+        for other in clips_beside(file, &own) {
+            match clip::import(&other, &joints, &joint_of) {
+                Ok(clip) => parts.clips.push(clip),
+                Err(error) if other == own => return Err(error),
+                // A folder may hold several characters.
+                Err(error) => parts.repairs.push(Repair { message: format!("left out {error}") }),
+            }
+        }
+    }
+    for clip in clips {
+        parts.clips.push(clip::import(clip, &joints, &joint_of)?);
+    }
+    Model::new(parts).map_err(|error| ImportError::from_model(file, error))
+}
+
+/// Clip files of a model's folder, its own first.
+fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
+    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| file.with_file_name(entry.file_name()))
+        .filter(|path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("md5anim")) && path.is_file())
+        .collect();
+    found.sort_by_key(|path| (path != own, path.clone()));
+    found
+}
+
+/// A joint as both kinds of file list it.
+#[derive(Debug, PartialEq)]
+struct ListedJoint {
+    name: String,
+    parent: Option<usize>,
+}
+
+impl ListedJoint {
+    fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
+        let name = scanner.string("a joint's name")?.to_owned();
+        let parent: i32 = scanner.integer("a parent")?;
+        Ok(Self { name, parent: usize::try_from(parent).ok() })
+    }
+}
+
+/// What both kinds of file begin with.
+fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
+    scanner.expect("MD5Version")?;
+    let token = scanner.peek();
+    let version: u32 = scanner.integer("the version 10")?;
+    if let Some(token) = token
+        && version != VERSION
+    {
+        return Err(scanner.unexpected(token, "the version 10"));
+    }
+    if scanner.accept("commandline") {
+        scanner.string("a command line")?;
+    }
+    Ok(())
+}
+
+/// Numbers in parentheses.
+fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
+    scanner.expect("(")?;
+    let values = scanner.numbers(what)?;
+    scanner.expect(")")?;
+    Ok(values)
+}
+
+/// The unit quaternion whose w is not stored: the one that is not positive.
+fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
+    let [x, y, z] = [x, y, z].map(f64::from);
+    let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+    DQuat::from_xyzw(x, y, z, w).normalize()
+}
+
+struct Vertex {
+    offset: usize,
+    uv: [f32; 2],
+    first_weight: u32,
+    weights: u32,
+}
+
+struct Weight {
+    joint: u16,
+    bias: f32,
+    /// In the joint's space.
+    position: DVec3,
+}
+
+struct Reader<'a> {
+    scanner: Scanner<'a>,
+    budget: Budget,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
+        preamble(&mut self.scanner)?;
+        let joints: u16 = self.count("numJoints")?;
+        let meshes: u16 = self.count("numMeshes")?;
+        let (listed, poses) = self.joints(joints)?;
+        let mut primitives = Vec::new();
+        let mut materials = Vec::new();
+        let mut apart = Apart::default();
+        for material in 0..meshes {
+            let (shader, primitive) = self.mesh(material, &poses, &mut apart)?;
+            primitives.push(primitive);
+            materials.push(Material { name: shader, ..Material::default() });
+        }
+        if let Some(token) = self.scanner.next() {
+            return Err(self.scanner.unexpected(token, "the end of the file"));
+        }
+        let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
+            let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
+            let rest = Local::Transform(affine::decompose(&to_parent));
+            Joint { name: joint.name.clone(), parent: joint.parent, rest }
+        };
+        let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
+        let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
+        let parts = ModelParts {
+            name,
+            axes: Axes { handedness: Handedness::Right, up: 2 },
+            skeleton,
+            skins: vec![SkinData { name: String::new(), joints: joint_of, inverse_binds }],
+            clips: Vec::new(),
+            primitives,
+            materials,
+            repairs: apart.describe().into_iter().collect(),
+        };
+        Ok((parts, listed))
+    }
+
+    fn count<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
+        self.scanner.expect(label)?;
+        self.scanner.integer(&format!("the number after {label}"))
+    }
+
+    /// Joints and where they stand at bind.
+    fn joints(&mut self, count: u16) -> Result<(Vec<ListedJoint>, Vec<DAffine3>), Fault> {
+        self.scanner.expect("joints")?;
+        self.scanner.expect("{")?;
+        let mut joints = Vec::new();
+        let mut poses = Vec::new();
+        for _ in 0..count {
+            let token = self.scanner.peek();
+            let joint = ListedJoint::read(&mut self.scanner)?;
+            if let (Some(token), Some(parent)) = (token, joint.parent)
+                && parent >= usize::from(count)
+            {
+                let problem = format!("parent {parent} is out of range; there are {count} joints");
+                return Err(self.scanner.fault(token, problem));
+            }
+            let translation = DVec3::from(tuple(&mut self.scanner, "a position")?.map(f64::from));
+            let rotation = unit_quaternion(tuple(&mut self.scanner, "an orientation")?);
+            joints.push(joint);
+            poses.push(DAffine3::from_rotation_translation(rotation, translation));
+        }
+        self.scanner.expect("}")?;
+        Ok((joints, poses))
+    }
+
+    fn mesh(&mut self, material: u16, poses: &[DAffine3], apart: &mut Apart) -> Result<(String, PrimitiveData), Fault> {
+        self.scanner.expect("mesh")?;
+        self.scanner.expect("{")?;
+        let shader = if self.scanner.accept("shader") { self.scanner.string("a shader")? } else { "" };
+        let vertices = self.numbered("numverts", "vert", |reader, token| {
+            Ok(Vertex {
+                offset: token.offset,
+                uv: tuple(&mut reader.scanner, "a uv")?,
+                first_weight: reader.scanner.integer("the first weight")?,
+                weights: reader.scanner.integer("a number of weights")?,
+            })
+        })?;
+        let triangles = self.numbered("numtris", "tri", |reader, _| {
+            let mut triangle = [0; 3];
+            for corner in &mut triangle {
+                *corner = reader.scanner.index("vertex", vertices.len())?;
+            }
+            // The format's front faces are clockwise.
+            triangle.swap(1, 2);
+            Ok(triangle)
+        })?;
+        let weights = self.numbered("numweights", "weight", |reader, _| {
+            let joint = reader.scanner.index("joint", poses.len())? as u16;
+            let bias = reader.scanner.weight()?;
+            let position = DVec3::from(tuple(&mut reader.scanner, "a position")?.map(f64::from));
+            Ok(Weight { joint, bias, position })
+        })?;
+        self.scanner.expect("}")?;
+
+        let mut primitive = PrimitiveData {
+            influences: Influences::new(),
+            uvs: Some(vertices.iter().map(|v| v.uv).collect()),
+            indices: triangles.into_flattened(),
+            dumped_vertices: vertices.len() as u32,
+            ..Default::default()
+        };
+        primitive.subsets = vec![Subset { material, indices: 0..primitive.indices.len() as u32 }];
+        for vertex in &vertices {
+            let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
+            let Some(own) = weights.get(vertex.first_weight as usize..end) else {
+                let problem = format!(
+                    "{} weights from {}; expected them among the mesh's {}",
+                    vertex.weights,
+                    vertex.first_weight,
+                    weights.len()
+                );
+                return Err(self.scanner.fault_at(vertex.offset, problem));
+            };
+            // Vertices may share weights, so that few bytes ask for many influences.
+            self.budget.charge_vertices(1, own.len(), || "weights".into())?;
+            let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
+            if sum <= 0.0 {
+                let problem = "no weight holds the vertex; expected at least one above 0, which says where it is";
+                return Err(self.scanner.fault_at(vertex.offset, problem));
+            }
+            let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
+            let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
+            let held = own.iter().filter(|w| w.bias > 0.0);
+            apart.look(position, held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max));
+            primitive.positions.push(position.as_vec3().to_array());
+            primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
+        }
+        Ok((shader.into(), primitive))
+    }
+
+    /// `numthings N`, then N times `thing INDEX` and what `read` takes.
+    fn numbered<T>(
+        &mut self,
+        label: &str,
+        each: &str,
+        mut read: impl FnMut(&mut Self, Token) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let count: u32 = self.count(label)?;
+        let mut items = Vec::new();
+        for index in 0..count {
+            let token = self.scanner.expect(each)?;
+            let number: u32 = self.scanner.integer(&format!("the index {index}"))?;
+            if number != index {
+                return Err(self.scanner.fault(token, format!("index {number}; expected {index}")));
+            }
+            items.push(read(self, token)?);
+        }
+        Ok(items)
+    }
+}
+
+/// Vertices that their weights place apart at bind: no position times joint matrices gives what the format means.
+#[derive(Default)]
+struct Apart {
+    count: u32,
+    worst: f64,
+}
+
+impl Apart {
+    fn look(&mut self, position: DVec3, distance: f64) {
+        if distance > APART * position.abs().max_element().max(1.0) {
+            self.count += 1;
+            self.worst = self.worst.max(distance);
+        }
+    }
+
+    fn describe(self) -> Option<Repair> {
+        let Self { count, worst } = self;
+        let message = format!("placed {count} vertices amid their weights, which are up to {worst} apart at bind");
+        (count > 0).then_some(Repair { message })
+    }
+}

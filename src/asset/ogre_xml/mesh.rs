@@ -1,0 +1,292 @@
+//! `.mesh.xml`: one primitive a submesh; submeshes that share vertices share a primitive too.
+
+use super::xml::{Element, Xml};
+use crate::asset::{Fault, budget::Budget};
+use crate::model::{Influences, Material, PrimitiveData, Subset};
+
+/// What a mesh file holds, its bones still by their IDs.
+pub(super) struct Mesh {
+    pub(super) geometries: Vec<Geometry>,
+    pub(super) materials: Vec<Material>,
+    /// What `skeletonlink` names.
+    pub(super) skeleton: String,
+}
+
+/// Vertices, and the triangles of the submeshes that use them.
+#[derive(Default)]
+pub(super) struct Geometry {
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    uvs: Vec<[f32; 2]>,
+    assignments: Vec<Assignment>,
+    indices: Vec<u32>,
+    subsets: Vec<Subset>,
+}
+
+struct Assignment {
+    element: Element,
+    vertex: u32,
+    bone: u32,
+    weight: f32,
+}
+
+impl Geometry {
+    /// Counts bones by the skin's joints; `entry_of` knows their IDs.
+    pub(super) fn into_primitive(
+        mut self,
+        xml: &Xml,
+        budget: &Budget,
+        entry_of: impl Fn(u32) -> Option<u16>,
+    ) -> Result<PrimitiveData, Fault> {
+        let count = self.positions.len();
+        budget.charge_vertices(count, self.assignments.len(), || "vertices".into())?;
+        self.assignments.sort_by_key(|a| a.vertex);
+        let mut pairs = Vec::with_capacity(self.assignments.len());
+        for Assignment { element, vertex, bone, weight } in &self.assignments {
+            if *vertex as usize >= count {
+                return Err(xml.fault(element, format!("vertex {vertex} is out of range; there are {count}")));
+            }
+            let unknown = || xml.fault(element, format!("bone {bone}; expected the id of one in the skeleton"));
+            pairs.push((*vertex, entry_of(*bone).ok_or_else(unknown)?, *weight));
+        }
+        let mut influences = Influences::new();
+        let mut pairs = pairs.into_iter().peekable();
+        for vertex in 0..count {
+            let own = std::iter::from_fn(|| pairs.next_if(|(v, ..)| *v as usize == vertex));
+            influences.push(own.map(|(_, entry, weight)| (entry, weight)));
+        }
+        Ok(PrimitiveData {
+            skin: 0,
+            positions: self.positions,
+            normals: (!self.normals.is_empty()).then_some(self.normals),
+            tangents: None,
+            uvs: (!self.uvs.is_empty()).then_some(self.uvs),
+            influences,
+            indices: self.indices,
+            subsets: self.subsets,
+            dumped_vertices: count as u32,
+        })
+    }
+}
+
+/// Reads the whole file.
+pub(super) fn read(xml: &mut Xml) -> Result<Mesh, Fault> {
+    let root = xml.root("mesh")?;
+    let mut shared = None;
+    let mut shared_assignments = Vec::new();
+    let mut submeshes = Vec::new();
+    let mut skeleton = None;
+    while let Some(child) = xml.child()? {
+        match child.name() {
+            "sharedgeometry" => shared = Some(geometry(xml, &child)?),
+            "submeshes" => {
+                while let Some(child) = xml.child()? {
+                    match child.name() {
+                        "submesh" => submeshes.push(submesh(xml, child)?),
+                        _ => xml.skip()?,
+                    }
+                }
+            }
+            "boneassignments" => shared_assignments = assignments(xml)?,
+            "skeletonlink" => {
+                skeleton = Some(xml.required(&child, "name")?);
+                xml.skip()?;
+            }
+            _ => xml.skip()?,
+        }
+    }
+    xml.end()?;
+    let skeleton = skeleton.ok_or_else(|| xml.fault(&root, "no <skeletonlink>; expected one"))?;
+    if submeshes.len() > usize::from(u16::MAX) {
+        return Err(xml.fault(&root, format!("{} submeshes; expected at most {}", submeshes.len(), u16::MAX)));
+    }
+    if let Some(shared) = &mut shared {
+        shared.assignments = shared_assignments;
+    }
+    collect(xml, submeshes, shared, skeleton)
+}
+
+/// Shared vertices stand where the first submesh that uses them does.
+fn collect(xml: &Xml, submeshes: Vec<Submesh>, mut shared: Option<Geometry>, skeleton: String) -> Result<Mesh, Fault> {
+    let mut mesh = Mesh { geometries: Vec::new(), materials: Vec::new(), skeleton };
+    let mut shared_at = None;
+    for (material, submesh) in submeshes.into_iter().enumerate() {
+        let Submesh { element, name, geometry, faces, largest } = submesh;
+        let at = match (geometry, shared_at) {
+            (Some(own), _) => {
+                mesh.geometries.push(own);
+                mesh.geometries.len() - 1
+            }
+            (None, Some(at)) => at,
+            (None, None) => {
+                let missing = || xml.fault(&element, "shares vertices; expected <sharedgeometry> in the mesh");
+                mesh.geometries.push(shared.take().ok_or_else(missing)?);
+                *shared_at.insert(mesh.geometries.len() - 1)
+            }
+        };
+        let Some(target) = mesh.geometries.get_mut(at) else { continue };
+        let count = target.positions.len();
+        if let Some((index, face)) = largest.filter(|(index, _)| *index as usize >= count) {
+            return Err(xml.fault(&face, format!("vertex {index} is out of range; there are {count}")));
+        }
+        let first = target.indices.len() as u32;
+        target.indices.extend(faces);
+        target.subsets.push(Subset { material: material as u16, indices: first..target.indices.len() as u32 });
+        mesh.materials.push(Material { name, ..Material::default() });
+    }
+    Ok(mesh)
+}
+
+struct Submesh {
+    element: Element,
+    /// Name of the material.
+    name: String,
+    /// None where vertices are shared.
+    geometry: Option<Geometry>,
+    /// Triangle list.
+    faces: Vec<u32>,
+    /// The largest index, and the face that has it.
+    largest: Option<(u32, Element)>,
+}
+
+fn submesh(xml: &mut Xml, element: Element) -> Result<Submesh, Fault> {
+    let shares = xml.text(&element, "usesharedvertices")?.is_some_and(|v| v == "true");
+    let operation = xml.text(&element, "operationtype")?.unwrap_or_else(|| "triangle_list".into());
+    let name = xml.text(&element, "material")?.unwrap_or_default();
+    let mut submesh = Submesh { element, name, geometry: None, faces: Vec::new(), largest: None };
+    let mut own_assignments = Vec::new();
+    while let Some(child) = xml.child()? {
+        match child.name() {
+            "faces" => faces(xml, &child, &operation, &mut submesh)?,
+            "geometry" => submesh.geometry = Some(geometry(xml, &child)?),
+            "boneassignments" => own_assignments = assignments(xml)?,
+            _ => xml.skip()?,
+        }
+    }
+    match (&mut submesh.geometry, shares) {
+        (Some(geometry), false) => geometry.assignments = own_assignments,
+        (geometry, true) => *geometry = None,
+        (None, false) => return Err(xml.fault(&submesh.element, "no <geometry>; expected one")),
+    }
+    Ok(submesh)
+}
+
+/// Triangles, whatever they are stored as; none of points and lines.
+fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh) -> Result<(), Fault> {
+    let mut indices = Vec::new();
+    let mut found = 0u32;
+    while let Some(face) = xml.child()? {
+        // Strips and fans name one more vertex a face after the first.
+        let names: &[&str] = match operation {
+            "triangle_list" => &["v1", "v2", "v3"],
+            "triangle_strip" | "triangle_fan" if found == 0 => &["v1", "v2", "v3"],
+            "triangle_strip" | "triangle_fan" => &["v1"],
+            _ => &[],
+        };
+        for name in names {
+            indices.push(xml.integer(&face, name)?);
+        }
+        found += 1;
+        let largest = indices[indices.len() - names.len()..].iter().max().copied();
+        xml.skip()?;
+        if largest > submesh.largest.as_ref().map(|(index, _)| *index) {
+            submesh.largest = largest.map(|index| (index, face));
+        }
+    }
+    check_count(xml, faces, "count", found)?;
+    submesh.faces = match operation {
+        // Every other triangle of a strip is turned, so that all face the same way.
+        "triangle_strip" => indices
+            .array_windows()
+            .enumerate()
+            .flat_map(|(i, &[a, b, c])| if i % 2 == 0 { [a, b, c] } else { [a, c, b] })
+            .collect(),
+        "triangle_fan" => match indices.split_first() {
+            Some((&centre, rim)) => rim.array_windows().flat_map(|&[a, b]| [a, b, centre]).collect(),
+            None => Vec::new(),
+        },
+        _ => indices,
+    };
+    Ok(())
+}
+
+/// An optional attribute that states how many there are.
+fn check_count(xml: &Xml, element: &Element, name: &str, found: u32) -> Result<(), Fault> {
+    if xml.text(element, name)?.is_some() {
+        let stated = xml.integer(element, name)?;
+        if stated != found {
+            return Err(xml.fault(element, format!("{name}={stated:?}, but {found} follow; expected the same number")));
+        }
+    }
+    Ok(())
+}
+
+/// Attributes may be spread over vertex buffers, some of which are empty.
+fn geometry(xml: &mut Xml, element: &Element) -> Result<Geometry, Fault> {
+    let mut geometry = Geometry::default();
+    let stated = xml.integer(element, "vertexcount")?;
+    while let Some(buffer) = xml.child()? {
+        if buffer.name() != "vertexbuffer" {
+            xml.skip()?;
+            continue;
+        }
+        let mut part = Geometry::default();
+        let mut vertices = 0;
+        while let Some(vertex) = xml.child()? {
+            vertices += 1;
+            let mut textured = false;
+            while let Some(attribute) = xml.child()? {
+                match attribute.name() {
+                    "position" => part.positions.push(xml.numbers(&attribute, ["x", "y", "z"])?),
+                    "normal" => part.normals.push(xml.numbers(&attribute, ["x", "y", "z"])?),
+                    // Only the first set.
+                    "texcoord" if !std::mem::replace(&mut textured, true) => {
+                        part.uvs.push([xml.number(&attribute, "u")?, texcoord_v(xml, &attribute)?]);
+                    }
+                    _ => {}
+                }
+                xml.skip()?;
+            }
+            let full = |count: usize| count == 0 || count == vertices as usize;
+            if !(full(part.positions.len()) && full(part.normals.len()) && full(part.uvs.len())) {
+                return Err(xml.fault(&vertex, "has other attributes than the vertex before; expected the same"));
+            }
+        }
+        if vertices != stated {
+            let problem = format!("{vertices} vertices; expected {stated}, the geometry's vertexcount");
+            return Err(xml.fault(&buffer, problem));
+        }
+        for (all, part) in [(&mut geometry.positions, part.positions), (&mut geometry.normals, part.normals)] {
+            if all.is_empty() {
+                *all = part;
+            }
+        }
+        if geometry.uvs.is_empty() {
+            geometry.uvs = part.uvs;
+        }
+    }
+    if geometry.positions.len() != stated as usize {
+        return Err(xml.fault(element, "no positions; expected them in one of the vertex buffers"));
+    }
+    Ok(geometry)
+}
+
+/// One-dimensional coordinates have no v.
+fn texcoord_v(xml: &Xml, attribute: &Element) -> Result<f32, Fault> {
+    if xml.text(attribute, "v")?.is_some() { xml.number(attribute, "v") } else { Ok(0.0) }
+}
+
+fn assignments(xml: &mut Xml) -> Result<Vec<Assignment>, Fault> {
+    let mut assignments = Vec::new();
+    while let Some(element) = xml.child()? {
+        let vertex = xml.integer(&element, "vertexindex")?;
+        let bone = xml.integer(&element, "boneindex")?;
+        let weight = xml.number(&element, "weight")?;
+        if weight < 0.0 {
+            return Err(xml.fault(&element, format!("weight={weight}; expected 0 or more")));
+        }
+        assignments.push(Assignment { element, vertex, bone, weight });
+        xml.skip()?;
+    }
+    Ok(assignments)
+}

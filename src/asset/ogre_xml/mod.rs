@@ -1,0 +1,61 @@
+//! OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it links to.
+//!
+//! Right-handed, Y up. As OGRE does it (the articles' sketches differ): keys are relative to the bind pose, and after
+//! its last key a track leads back to its first.
+
+mod mesh;
+mod skeleton;
+mod xml;
+
+use super::budget::Budget;
+use super::{Fault, ImportError, affine, beside};
+use crate::model::{Axes, Model, ModelParts, SkinData, affine_to_rows};
+use std::fs;
+use std::path::{Path, PathBuf};
+use xml::Xml;
+
+pub(super) fn sniff(head: &[u8]) -> bool {
+    super::contains(head, "<mesh>") || super::contains(head, "<mesh ")
+}
+
+/// Reads a mesh and its skeleton.
+pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
+    let mut xml = Xml::open(file)?;
+    let in_mesh = |fault: Fault| fault.in_file(file);
+    let mesh = mesh::read(&mut xml).map_err(in_mesh)?;
+    let skeleton_file = linked(file, &mesh.skeleton)?;
+    let skeleton = skeleton::read(&mut Xml::open(&skeleton_file)?).map_err(|fault| fault.in_file(&skeleton_file))?;
+
+    let size = |file: &Path| fs::metadata(file).map_or(0, |m| m.len());
+    let budget = Budget::new(usize::try_from(size(file)).unwrap_or(usize::MAX));
+    budget.grant(size(&skeleton_file));
+    let entry_of = |bone| skeleton.index_of.get(&bone).copied();
+    let geometries = mesh.geometries.into_iter();
+    let primitives = geometries.map(|geometry| geometry.into_primitive(&xml, &budget, entry_of));
+    let primitives = primitives.collect::<Result<_, _>>().map_err(in_mesh)?;
+
+    let pose = skeleton.joints.rest_model_pose();
+    let inverse = |&joint: &u16| affine::inverse(&pose[usize::from(joint)]).map(|m| affine_to_rows(&m));
+    let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
+        ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
+    })?;
+    let name = super::stem(file);
+    let parts = ModelParts {
+        name: name.strip_suffix(".mesh").unwrap_or(&name).into(),
+        axes: Axes::Y_UP,
+        skeleton: skeleton.joints,
+        skins: vec![SkinData { name: String::new(), joints: skeleton.joint_of, inverse_binds }],
+        clips: skeleton.clips,
+        primitives,
+        materials: mesh.materials,
+        repairs: Vec::new(),
+    };
+    Model::new(parts).map_err(|error| ImportError::from_model(file, error))
+}
+
+/// The XML form of the skeleton that a mesh links to, in its folder.
+fn linked(file: &Path, link: &str) -> Result<PathBuf, ImportError> {
+    let name = if link.ends_with(".xml") { link.to_owned() } else { format!("{link}.xml") };
+    beside::resolve(file.parent().unwrap_or(Path::new("")), &name)
+        .map_err(|problem| ImportError::new(file, "skeletonlink", problem))
+}

@@ -1,0 +1,259 @@
+//! `.skeleton.xml`: bones, and animations relative to the bind pose.
+
+use super::xml::{Element, Xml};
+use crate::asset::{Fault, affine};
+use crate::model::{Channel, Clip, Interpolation, Joint, Keys, Local, RotationBlend, Skeleton as Joints, Transform};
+use glam::{DQuat, DVec3, Vec3};
+use std::collections::HashMap;
+
+/// What a skeleton file holds.
+pub(super) struct Skeleton {
+    pub(super) joints: Joints,
+    pub(super) clips: Vec<Clip>,
+    /// Joint of each bone, in the file's order.
+    pub(super) joint_of: Vec<u16>,
+    /// Index, in the file's order, of each bone's ID.
+    pub(super) index_of: HashMap<u32, u16>,
+}
+
+/// Where a bone is bound.
+#[derive(Clone, Copy)]
+struct Bind {
+    translation: DVec3,
+    rotation: DQuat,
+    scale: DVec3,
+}
+
+#[derive(Default)]
+struct Bones {
+    joints: Vec<Joint>,
+    binds: Vec<Bind>,
+    by_name: HashMap<String, usize>,
+    by_id: HashMap<u32, u16>,
+}
+
+impl Bones {
+    fn named(&self, xml: &Xml, element: &Element, attribute: &str) -> Result<usize, Fault> {
+        let name = xml.required(element, attribute)?;
+        let known = self.by_name.get(&name).copied();
+        known.ok_or_else(|| xml.fault(element, format!("{attribute}={name:?}; expected the name of a bone")))
+    }
+}
+
+/// Reads the whole file.
+pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
+    let root = xml.root("skeleton")?;
+    let mut bones = Bones::default();
+    let mut animations = Vec::new();
+    while let Some(child) = xml.child()? {
+        match child.name() {
+            "bones" => {
+                while let Some(child) = xml.child()? {
+                    bone(xml, &child, &mut bones)?;
+                }
+            }
+            "bonehierarchy" => hierarchy(xml, &mut bones)?,
+            "animations" => {
+                while let Some(child) = xml.child()? {
+                    animations.push(animation(xml, child, &bones)?);
+                }
+            }
+            _ => xml.skip()?,
+        }
+    }
+    xml.end()?;
+    let (joints, joint_of) = Joints::new(bones.joints).map_err(|error| xml.fault(&root, error.to_string()))?;
+    let mut clips = Vec::with_capacity(animations.len());
+    for Animation { element, name, length, mut keys } in animations {
+        for track in &mut keys {
+            if let Some(&joint) = joint_of.get(usize::from(track.joint)) {
+                track.joint = joint;
+            }
+        }
+        let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
+        clips.push(clip.map_err(|error| xml.fault(&element, error.to_string()))?);
+    }
+    Ok(Skeleton { joints, clips, joint_of, index_of: bones.by_id })
+}
+
+fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault> {
+    let id = xml.integer(element, "id")?;
+    let name = xml.required(element, "name")?;
+    let mut bind = Bind { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+    while let Some(child) = xml.child()? {
+        match child.name() {
+            "position" => {
+                bind.translation = vector(xml, &child)?;
+                xml.skip()?;
+            }
+            "rotation" => bind.rotation = rotation(xml, &child)?,
+            "scale" => {
+                bind.scale = scale(xml, &child)?;
+                xml.skip()?;
+            }
+            _ => xml.skip()?,
+        }
+    }
+    // The store refuses more joints than u16 counts.
+    if bones.by_id.insert(id, bones.joints.len() as u16).is_some() {
+        return Err(xml.fault(element, format!("a second bone with id {id}; expected ids to be unique")));
+    }
+    if bones.by_name.insert(name.clone(), bones.joints.len()).is_some() {
+        return Err(xml.fault(element, format!("a second bone named {name:?}; expected names to be unique")));
+    }
+    let rest = Transform {
+        rotation: affine::rounded(bind.rotation),
+        translation: bind.translation.as_vec3(),
+        scale: bind.scale.as_vec3(),
+    };
+    bones.joints.push(Joint { name, parent: None, rest: Local::Transform(rest) });
+    bones.binds.push(bind);
+    Ok(())
+}
+
+fn hierarchy(xml: &mut Xml, bones: &mut Bones) -> Result<(), Fault> {
+    while let Some(element) = xml.child()? {
+        let child = bones.named(xml, &element, "bone")?;
+        let parent = bones.named(xml, &element, "parent")?;
+        if let Some(joint) = bones.joints.get_mut(child)
+            && joint.parent.replace(parent).is_some()
+        {
+            return Err(xml.fault(&element, "a second parent for the bone; expected one"));
+        }
+        xml.skip()?;
+    }
+    Ok(())
+}
+
+struct Animation {
+    element: Element,
+    name: String,
+    length: f32,
+    /// Joints are bones in the file's order.
+    keys: Vec<Keys>,
+}
+
+fn animation(xml: &mut Xml, element: Element, bones: &Bones) -> Result<Animation, Fault> {
+    let name = xml.required(&element, "name")?;
+    let length = xml.number(&element, "length")?;
+    if length < 0.0 {
+        return Err(xml.fault(&element, format!("length={length}; expected 0 or more")));
+    }
+    let mut keys = Vec::new();
+    while let Some(child) = xml.child()? {
+        if child.name() != "tracks" {
+            xml.skip()?;
+            continue;
+        }
+        while let Some(track) = xml.child()? {
+            let bone = bones.named(xml, &track, "bone")?;
+            let mut poses = Vec::new();
+            while let Some(child) = xml.child()? {
+                if child.name() == "keyframes" {
+                    keyframes(xml, &mut poses)?;
+                } else {
+                    xml.skip()?;
+                }
+            }
+            if let Some(bind) = bones.binds.get(bone) {
+                keys.extend(tracks(bone as u16, bind, poses, length));
+            }
+        }
+    }
+    Ok(Animation { element, name, length, keys })
+}
+
+/// A key as the file has it, relative to the bind pose.
+#[derive(Clone, Copy)]
+struct Keyframe {
+    time: f32,
+    translation: Option<DVec3>,
+    rotation: Option<DQuat>,
+    scale: Option<DVec3>,
+}
+
+fn keyframes(xml: &mut Xml, keyframes: &mut Vec<Keyframe>) -> Result<(), Fault> {
+    while let Some(element) = xml.child()? {
+        let time = xml.number(&element, "time")?;
+        if time < 0.0 || keyframes.last().is_some_and(|k| time <= k.time) {
+            let problem = format!("time={time}; expected a time of 0 or more, after the one before");
+            return Err(xml.fault(&element, problem));
+        }
+        let mut keyframe = Keyframe { time, translation: None, rotation: None, scale: None };
+        while let Some(child) = xml.child()? {
+            match child.name() {
+                "translate" => {
+                    keyframe.translation = Some(vector(xml, &child)?);
+                    xml.skip()?;
+                }
+                "rotate" => keyframe.rotation = Some(rotation(xml, &child)?),
+                "scale" => {
+                    keyframe.scale = Some(scale(xml, &child)?);
+                    xml.skip()?;
+                }
+                _ => xml.skip()?,
+            }
+        }
+        keyframes.push(keyframe);
+    }
+    Ok(())
+}
+
+/// Channels that any key names, relative to the parent, with a key beyond the end that leads back to the first.
+fn tracks(bone: u16, bind: &Bind, mut keyframes: Vec<Keyframe>, length: f32) -> Vec<Keys> {
+    if let [first, .., last] = keyframes[..]
+        && last.time < length
+    {
+        keyframes.push(Keyframe { time: length + first.time, ..first });
+    }
+    let track = |channel, values: Vec<f32>| Keys {
+        joint: bone,
+        channel,
+        interpolation: Interpolation::Linear,
+        times: keyframes.iter().map(|k| k.time).collect(),
+        values,
+    };
+    let mut tracks = Vec::new();
+    if keyframes.iter().any(|k| k.translation.is_some()) {
+        let value = |k: &Keyframe| (bind.translation + k.translation.unwrap_or(DVec3::ZERO)).as_vec3().to_array();
+        tracks.push(track(Channel::Translation, keyframes.iter().flat_map(value).collect()));
+    }
+    if keyframes.iter().any(|k| k.rotation.is_some()) {
+        let value = |k: &Keyframe| affine::rounded(bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).to_array();
+        tracks.push(track(Channel::Rotation, keyframes.iter().flat_map(value).collect()));
+    }
+    if keyframes.iter().any(|k| k.scale.is_some()) {
+        let value = |k: &Keyframe| (bind.scale * k.scale.unwrap_or(DVec3::ONE)).as_vec3().to_array();
+        tracks.push(track(Channel::Scale, keyframes.iter().flat_map(value).collect()));
+    }
+    tracks
+}
+
+fn vector(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
+    Ok(Vec3::from_array(xml.numbers(element, ["x", "y", "z"])?).as_dvec3())
+}
+
+/// By axis, or one factor for all.
+fn scale(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
+    match xml.text(element, "factor")? {
+        Some(_) => Ok(DVec3::splat(xml.number(element, "factor")?.into())),
+        None => vector(xml, element),
+    }
+}
+
+/// An angle in radians, and an axis inside; leaves the element.
+fn rotation(xml: &mut Xml, element: &Element) -> Result<DQuat, Fault> {
+    let angle = f64::from(xml.number(element, "angle")?);
+    let mut axis = DVec3::ZERO;
+    while let Some(child) = xml.child()? {
+        if child.name() == "axis" {
+            axis = vector(xml, &child)?;
+        }
+        xml.skip()?;
+    }
+    match axis.try_normalize() {
+        Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
+        None if angle == 0.0 => Ok(DQuat::IDENTITY),
+        None => Err(xml.fault(element, "no axis of some length; expected one to turn around")),
+    }
+}

@@ -1,0 +1,85 @@
+//! The JSON: what skinning needs of it, under the format's names.
+
+use serde::Deserialize;
+
+/// A geometry, or an Object-v4 document around some.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Geometry {
+    pub(super) geometries: Vec<Wrapped>,
+    pub(super) materials: Vec<Material>,
+    /// Vertices are divided by it.
+    pub(super) scale: Option<f32>,
+    pub(super) vertices: Vec<f32>,
+    pub(super) normals: Vec<f32>,
+    pub(super) uvs: Vec<Vec<f32>>,
+    pub(super) faces: Vec<u32>,
+    pub(super) influences_per_vertex: Option<u32>,
+    pub(super) skin_weights: Vec<f32>,
+    pub(super) skin_indices: Vec<i64>,
+    pub(super) bones: Vec<Bone>,
+    pub(super) animation: Option<Animation>,
+    pub(super) animations: Vec<Animation>,
+    /// The tutorial's exporter may put its one animation here.
+    pub(super) keyframes: Vec<Vec<Pose>>,
+    pub(super) fps: Option<f32>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Wrapped {
+    pub(super) data: Option<Geometry>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Material {
+    #[serde(rename = "DbgName")]
+    pub(super) dbg_name: String,
+    pub(super) name: String,
+    pub(super) color_diffuse: Option<[f32; 3]>,
+    /// Object v4: 0xRRGGBB.
+    pub(super) color: Option<u32>,
+    pub(super) opacity: Option<f32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Bone {
+    pub(super) parent: Option<i64>,
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) pos: [f32; 3],
+    pub(super) rotq: [f32; 4],
+    pub(super) scl: Option<[f32; 3]>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Animation {
+    pub(super) name: String,
+    pub(super) fps: Option<f32>,
+    pub(super) length: Option<f32>,
+    pub(super) hierarchy: Vec<Track>,
+    pub(super) keyframes: Vec<Vec<Pose>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Track {
+    pub(super) keys: Vec<Key>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Key {
+    pub(super) time: f32,
+    pub(super) pos: Option<[f32; 3]>,
+    pub(super) rot: Option<[f32; 4]>,
+    pub(super) scl: Option<[f32; 3]>,
+}
+
+/// A bone's place in a frame.
+#[derive(Deserialize)]
+pub(super) struct Pose {
+    pub(super) pos: [f32; 3],
+    pub(super) rot: [f32; 4],
+}

@@ -1,0 +1,39 @@
+//! Where backends write skinned vertices: one arena that they share, taking turns.
+
+use crate::crowd::Crowd;
+
+/// Skinned vertices of a whole crowd, `[instance][vertex][floats]` group after group.
+#[derive(Default)]
+pub struct Arena {
+    /// All of them, for backends that skin on the CPU; empty if none does.
+    pub host: Vec<f32>,
+    /// A buffer for each chunk of the crowd, for backends that skin on the device and for uploads.
+    #[cfg(feature = "gpu")]
+    pub device: Vec<wgpu::Buffer>,
+}
+
+impl Arena {
+    /// Bytes of one side of the arena.
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        crowd.output_floats() * size_of::<f32>() as u64
+    }
+
+    /// Makes the host side.
+    pub fn allocate_host(&mut self, crowd: &Crowd) {
+        self.host = vec![f32::NAN; crowd.output_floats() as usize];
+    }
+
+    /// Fills the host side with NaN, so that a vertex that a backend leaves out cannot pass for one that it wrote.
+    pub fn poison_host(&mut self) {
+        self.host.fill(f32::NAN);
+    }
+
+    /// Skinned floats of neighbouring instances of one group.
+    pub fn host_vertices(&self, crowd: &Crowd, instances: std::ops::Range<u32>) -> &[f32] {
+        let group = crowd.group_of(instances.start);
+        let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.instance_floats()).sum();
+        let group = &crowd.groups()[group];
+        let first = before + (instances.start - group.instances.start) as usize * group.instance_floats();
+        &self.host[first..first + instances.len() * group.instance_floats()]
+    }
+}

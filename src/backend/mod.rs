@@ -1,0 +1,208 @@
+//! Backends: complete ways to turn a crowd into skinned vertices. One file each, one line of [`REGISTRY`] each.
+
+mod arena;
+mod cpu_rayon;
+mod cpu_scalar;
+#[cfg(feature = "gpu")]
+pub mod gpu_compute;
+#[cfg(feature = "gpu")]
+pub mod gpu_vertex;
+mod timer;
+
+pub use arena::Arena;
+pub use timer::{Clock, Span, Stage, StageTimer};
+
+use crate::crowd::Crowd;
+use crate::model::Rows;
+use std::ops::Range;
+
+/// Why a backend cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BackendError {
+    /// The machine lacks what the backend needs: it is skipped.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The crowd does not fit: the estimate and the limit.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The device was lost or refused a command.
+    #[error("device error: {0}")]
+    Device(String),
+}
+
+impl BackendError {
+    pub(crate) fn unprepared() -> Self {
+        Self::Unavailable("used before it was prepared".into())
+    }
+}
+
+/// Shorthand for this module's results.
+pub type Result<T> = std::result::Result<T, BackendError>;
+
+/// Who a backend is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendInfo {
+    /// Name as in the registry.
+    pub name: &'static str,
+    /// Variant as in the registry; empty for the plain one.
+    pub variant: &'static str,
+    /// Instruction set or adapter that it runs on.
+    pub device: String,
+}
+
+/// What a run asks of every backend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// How many times `draw` renders the crowd; 0 draws nothing.
+    pub passes: u32,
+}
+
+/// Bytes that a backend will allocate for a crowd, besides the shared [`Arena`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// In main memory.
+    pub host: u64,
+    /// In device memory.
+    pub device: u64,
+    /// Whether vertices go to the arena's host side.
+    pub host_output: bool,
+    /// Whether vertices go to the arena's device side.
+    pub device_output: bool,
+}
+
+/// One frame's input.
+pub struct FrameInput<'a> {
+    /// The crowd given to `prepare`.
+    pub crowd: &'a Crowd,
+    /// Simulation time in ticks.
+    pub tick: u32,
+    /// Where skinned vertices go.
+    pub arena: &'a mut Arena,
+}
+
+/// What `submit` leaves to be finished.
+#[derive(Default)]
+pub struct Ticket {
+    /// Commands recorded but not yet submitted, so that drawing joins the same submission.
+    #[cfg(feature = "gpu")]
+    pub commands: Option<crate::gpu::Commands>,
+}
+
+impl Ticket {
+    /// Submits what is recorded and blocks until the device is done.
+    pub fn finish(self) -> Result<()> {
+        #[cfg(feature = "gpu")]
+        if let Some(commands) = self.commands {
+            return commands.finish();
+        }
+        Ok(())
+    }
+}
+
+/// Values copied out of a backend, instance by instance.
+#[derive(Debug, Default)]
+pub struct ReadBack {
+    /// `[instance][joint][10]` for `sample` (rotation x y z w, translation, scale), `[instance][joint][12]` for
+    /// `local_to_model`, `[instance][entry][12]` for `palette`, `[instance][vertex][floats]` for `skin`.
+    pub values: Vec<f32>,
+}
+
+/// Where a backend leaves its vertices, for `gpu/present.rs` to draw.
+pub enum Skinned {
+    /// In the arena's host side.
+    Host,
+    /// In the arena's device side.
+    Device,
+    /// Nowhere: the vertex shader skins while drawing.
+    #[cfg(feature = "gpu")]
+    InVertexShader(std::rc::Rc<crate::gpu::present::VertexSource>),
+}
+
+/// One complete way to turn a crowd into skinned vertices.
+pub trait Backend {
+    /// Name, variant, instruction set or adapter.
+    fn info(&self) -> BackendInfo;
+    /// Bytes that `prepare` would allocate; allocates nothing.
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
+    /// Allocates and uploads what does not change from frame to frame: untimed.
+    fn prepare(&mut self, crowd: &Crowd, job: &Job) -> Result<()>;
+    /// Poses and skins one frame, or records the commands that will.
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
+    /// Blocks until the frame is done.
+    fn wait(&mut self, ticket: Ticket) -> Result<()>;
+    /// Where the vertices of the last frame are.
+    fn skinned(&self) -> Skinned;
+    /// Appends poses, palettes or vertices of neighbouring instances of one group, as the last frame left them:
+    /// untimed.
+    fn read_back(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        what: Stage,
+        instances: Range<u32>,
+        out: &mut ReadBack,
+    ) -> Result<()>;
+    /// Frees what `prepare` allocated.
+    fn release(&mut self);
+}
+
+/// What backends are made from.
+#[derive(Clone, Default)]
+pub struct Context {
+    /// The adapter in use, if there is one.
+    #[cfg(feature = "gpu")]
+    pub gpu: Option<std::rc::Rc<crate::gpu::Gpu>>,
+}
+
+#[cfg(feature = "gpu")]
+impl Context {
+    fn gpu(&self) -> Result<std::rc::Rc<crate::gpu::Gpu>> {
+        self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))
+    }
+}
+
+/// A line of the registry.
+pub struct Entry {
+    /// Name, with the variant after a colon.
+    pub name: &'static str,
+    /// One line for `skinbench list`.
+    pub summary: &'static str,
+    /// Makes the backend, or says why this machine cannot run it.
+    pub create: fn(&Context) -> Result<Box<dyn Backend>>,
+}
+
+/// Every backend there is.
+pub const REGISTRY: &[Entry] = &[
+    Entry {
+        name: "cpu-scalar",
+        summary: "scalar pose and skin, one thread: the readable one",
+        create: cpu_scalar::create,
+    },
+    Entry {
+        name: "cpu-rayon",
+        summary: "pose and skin with 16 instances in lanes, all threads",
+        create: cpu_rayon::create,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-vertex",
+        summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
+        create: gpu_vertex::create,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute",
+        summary: "pose as cpu-rayon; a compute shader skins once, passes read it",
+        create: gpu_compute::create,
+    },
+];
+
+/// The palettes of neighbouring instances of one group, from `[instance][entry]`.
+pub(crate) fn rows_of<'a>(crowd: &Crowd, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
+    let group = crowd.group_of(instances.start);
+    let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
+    let group = &crowd.groups()[group];
+    let entries = group.model.palette_joints().len();
+    let first = before + (instances.start - group.instances.start) as usize * entries;
+    &palette[first..first + instances.len() * entries]
+}

@@ -1,0 +1,105 @@
+//! What a frame's stages took.
+
+use std::time::Instant;
+
+/// A part of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Clips to local poses.
+    Sample,
+    /// Layers to one local pose.
+    Blend,
+    /// Local poses to model poses.
+    LocalToModel,
+    /// Model poses to palettes.
+    Palette,
+    /// Host to device.
+    Upload,
+    /// Palettes to vertices.
+    Skin,
+    /// Vertices to pixels.
+    Draw,
+    /// Device to host.
+    ReadBack,
+    /// The whole, by wall clock.
+    Frame,
+}
+
+impl Stage {
+    /// Name in tables and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sample => "sample",
+            Self::Blend => "blend",
+            Self::LocalToModel => "local_to_model",
+            Self::Palette => "palette",
+            Self::Upload => "upload",
+            Self::Skin => "skin",
+            Self::Draw => "draw",
+            Self::ReadBack => "read_back",
+            Self::Frame => "frame",
+        }
+    }
+}
+
+/// What measured a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Clock {
+    /// The machine's monotonic clock.
+    Wall,
+    /// Timestamp queries on the device.
+    Gpu,
+}
+
+impl Clock {
+    /// Name in tables and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+/// One stage of one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Which part.
+    pub stage: Stage,
+    /// What measured it.
+    pub clock: Clock,
+    /// Nanoseconds; none if the clock gave a zero or negative difference.
+    pub ns: Option<u64>,
+}
+
+/// Collects the spans of one frame.
+#[derive(Debug, Default)]
+pub struct StageTimer {
+    spans: Vec<Span>,
+}
+
+impl StageTimer {
+    /// Times `work` by wall clock.
+    pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        let ns = start.elapsed().as_nanos() as u64;
+        self.push(Span { stage, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
+        result
+    }
+
+    /// Adds a span measured elsewhere.
+    pub fn push(&mut self, span: Span) {
+        self.spans.push(span);
+    }
+
+    /// The spans since the last [`StageTimer::clear`].
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// Starts the next frame; keeps the memory.
+    pub fn clear(&mut self) {
+        self.spans.clear();
+    }
+}

@@ -1,0 +1,281 @@
+//! What several commands ask for: scenes, backends, the machine.
+
+use super::{Exit, UsageError};
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use skinbench::backend::{BackendError, Context, Entry, REGISTRY};
+use skinbench::harness::environment::{Adapter, available_memory};
+use skinbench::harness::run::{Outcome, Status};
+use skinbench::scene::{BuiltScene, Overrides, Scene};
+use skinbench::text;
+use skinbench::vertex::{Attributes, Normals, VertexFormat};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wildmatch::WildMatch;
+
+/// Part of the available memory that a run may take.
+const MEMORY_SHARE: f64 = 0.7;
+
+/// Scenes, and which backends take part.
+#[derive(Debug, Args)]
+pub struct Workload {
+    /// Built-in scenes, scene files (.toml) or models; default: walkers
+    #[arg(value_name = "SCENE|MODEL")]
+    pub scenes: Vec<String>,
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
+    #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
+    pub backends: Vec<String>,
+    /// Instances of all groups together
+    #[arg(long, value_name = "N", value_parser = positive::<u64>)]
+    pub instances: Option<u64>,
+    #[command(flatten)]
+    pub shape: Shape,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// What becomes of models and their vertices.
+#[derive(Debug, Args)]
+pub struct Shape {
+    /// About how many vertices each model is brought to
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    pub vertices: Option<u32>,
+    /// Most influences that a vertex keeps, 1 to 16
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub influences: Option<u32>,
+    /// What is skinned: position, normal, tangent
+    #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
+    pub attributes: AttributesChoice,
+    /// What becomes of normals: normalised, left raw, or exact under uneven scale
+    #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
+    pub normals: NormalsChoice,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AttributesChoice {
+    P,
+    Pn,
+    Pnt,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NormalsChoice {
+    Unit,
+    Raw,
+    Exact,
+}
+
+impl Shape {
+    /// As changes to a scene.
+    pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
+        let format = VertexFormat {
+            attributes: match self.attributes {
+                AttributesChoice::P => Attributes::P,
+                AttributesChoice::Pn => Attributes::Pn,
+                AttributesChoice::Pnt => Attributes::Pnt,
+            },
+            normals: match self.normals {
+                NormalsChoice::Unit => Normals::Unit,
+                NormalsChoice::Raw => Normals::Raw,
+                NormalsChoice::Exact => Normals::Exact,
+            },
+        };
+        Overrides { instances, passes, vertices: self.vertices, influences: self.influences, format }
+    }
+}
+
+/// What to run on.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Threads of parallel backends; default: as many as the processor has
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    pub threads: Option<u32>,
+    /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub adapter: Option<String>,
+    /// Fail where it is missing, instead of skipping backends
+    #[arg(long, value_name = "WHAT")]
+    pub require: Option<Requirement>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Requirement {
+    /// An adapter that opens
+    Gpu,
+}
+
+/// Parses a whole number that is not zero.
+pub fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Result<T, &'static str> {
+    text.parse().ok().filter(|number| *number > T::default()).ok_or("expected a whole number, 1 or more")
+}
+
+/// Parses a time in seconds.
+pub fn seconds(text: &str) -> Result<f32, &'static str> {
+    text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
+}
+
+impl Workload {
+    /// The scenes, read and changed as asked.
+    pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
+        let overrides = self.shape.overrides(self.instances, passes);
+        let default = ["walkers".to_owned()];
+        let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
+        names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+    }
+
+    /// The backends that the patterns name, in the registry's order.
+    pub fn backends(&self) -> anyhow::Result<Vec<&'static Entry>> {
+        if self.backends.is_empty() {
+            return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
+        }
+        let patterns: Vec<_> = self.backends.iter().map(|glob| WildMatch::new(glob)).collect();
+        for (glob, pattern) in self.backends.iter().zip(&patterns) {
+            if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
+                return Err(unknown_backend(glob));
+            }
+        }
+        Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
+    }
+}
+
+/// A scene by name; a name that is none is a usage error.
+pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
+    Scene::load(name).map_err(|error| match error.is_unknown_name() {
+        true => UsageError(error.to_string()).into(),
+        false => error.into(),
+    })
+}
+
+/// The backend of exactly that name.
+pub fn backend(name: &str) -> anyhow::Result<&'static Entry> {
+    REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_backend(name))
+}
+
+fn unknown_backend(name: &str) -> anyhow::Error {
+    let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
+    UsageError(text::unknown("backend", name, &names)).into()
+}
+
+/// Bytes of main memory that a run may take.
+pub fn memory() -> u64 {
+    (available_memory() as f64 * MEMORY_SHARE) as u64
+}
+
+/// Builds scenes; refuses what does not fit before anything is written.
+pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
+    scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
+}
+
+impl Machine {
+    /// Sets the threads up and opens the adapter, if there is one.
+    pub fn open(&self) -> anyhow::Result<Context> {
+        self.set_threads()?;
+        self.open_adapter(self.require.is_some())
+    }
+
+    /// Sets the threads up and opens the adapter, which must be there.
+    #[cfg(feature = "gpu")]
+    pub fn open_required(&self) -> anyhow::Result<Context> {
+        self.set_threads()?;
+        self.open_adapter(true)
+    }
+
+    /// Sets the threads up; makes the backend, and opens an adapter only if it asks for one.
+    pub fn open_for(&self, entry: &Entry) -> anyhow::Result<Context> {
+        self.set_threads()?;
+        match (entry.create)(&Context::default()) {
+            Err(BackendError::Unavailable(_)) => self.open_adapter(true),
+            _ => Ok(Context::default()),
+        }
+    }
+
+    fn set_threads(&self) -> anyhow::Result<()> {
+        let Some(threads) = self.threads else { return Ok(()) };
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads as usize)
+            .build_global()
+            .with_context(|| format!("--threads {threads}"))
+    }
+
+    /// Opens the adapter; a missing one is an error if it is required or named, else a note.
+    #[cfg(feature = "gpu")]
+    fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
+        match skinbench::gpu::Gpu::open(self.adapter.as_deref()) {
+            Ok(gpu) => Ok(Context { gpu: Some(gpu) }),
+            Err(error) if self.adapter.is_some() => bail!(error),
+            Err(error) if required => bail!("{error}; {ADAPTER_HINT}"),
+            Err(error) => {
+                eprintln!("note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}");
+                Ok(Context::default())
+            }
+        }
+    }
+
+    /// There is none; an error if it is required or named.
+    #[cfg(not(feature = "gpu"))]
+    fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
+        if required || self.adapter.is_some() {
+            bail!("this build has no GPU backends; build it with the feature `gpu`");
+        }
+        Ok(Context::default())
+    }
+}
+
+#[cfg(feature = "gpu")]
+const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-drivers (Debian, Ubuntu: apt install; \
+    Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
+
+/// The adapter in use, for results.
+#[cfg(feature = "gpu")]
+pub fn adapter(context: &Context) -> Option<Adapter> {
+    let summary = context.gpu.as_ref()?.summary();
+    Some(Adapter { name: summary.name.clone(), driver: summary.driver.clone(), software: summary.software })
+}
+
+/// The adapter in use, for results.
+#[cfg(not(feature = "gpu"))]
+pub fn adapter(_: &Context) -> Option<Adapter> {
+    None
+}
+
+/// Set by Ctrl-C; a second one ends the process at once.
+pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    static HANDLER: OnceLock<()> = OnceLock::new();
+    if HANDLER.set(()).is_ok() {
+        ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot watch for Ctrl-C")?;
+    }
+    Ok(&INTERRUPTED)
+}
+
+/// How a command that ran backends ended.
+pub fn exit(outcomes: &[Outcome], interrupted: bool) -> Exit {
+    let any = |status| outcomes.iter().any(|o| o.status == status);
+    if interrupted {
+        Exit::Interrupted
+    } else if any(Status::ParityFailed) {
+        Exit::ParityFailure
+    } else if any(Status::Error) || any(Status::TooLarge) {
+        Exit::Error
+    } else {
+        Exit::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_finite_times_and_positive_numbers_are_accepted() {
+        assert_eq!(seconds("-0.5"), Ok(-0.5));
+        assert!(["NaN", "inf", "1e39", "x", ""].iter().all(|text| seconds(text).is_err()));
+        assert_eq!(positive::<u32>("7"), Ok(7));
+        assert!(["0", "-1", "1.5", "4294967296", ""].iter().all(|text| positive::<u32>(text).is_err()));
+    }
+}

@@ -1,0 +1,39 @@
+//! `skinbench convert`: any model as one glTF binary.
+
+use super::output::write_file;
+use super::{Exit, UsageError};
+use anyhow::anyhow;
+use clap::Args;
+use skinbench::asset::{self, glb};
+use skinbench::model::Model;
+use skinbench::scene::{BUILT_IN_MODELS, ModelSource};
+use std::path::{Path, PathBuf};
+
+/// Write a model as one glTF binary (.glb)
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Model file (or a built-in model), clips in files of their own (.raa, .md5anim), and last the .glb to write
+    #[arg(value_name = "IN... OUT.glb", num_args = 2.., required = true)]
+    files: Vec<PathBuf>,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let [model, clips @ .., out] = &arguments.files[..] else {
+        return Err(UsageError("expected a model and the .glb file to write".into()).into());
+    };
+    if !out.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb")) {
+        return Err(UsageError(format!("{}: expected a file that ends in .glb to write", out.display())).into());
+    }
+    let bytes = glb::to_glb(&load(model, clips)?)?;
+    write_file(out, |file| file.write_all(&bytes))?;
+    Ok(Exit::Done)
+}
+
+fn load(model: &Path, clips: &[PathBuf]) -> anyhow::Result<Model> {
+    match model.to_str() {
+        Some(name) if BUILT_IN_MODELS.contains(&name) && clips.is_empty() => {
+            ModelSource::from_name(name).load().map_err(|error| anyhow!(error))
+        }
+        _ => Ok(asset::load_with(model, clips)?),
+    }
+}

@@ -1,0 +1,104 @@
+//! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
+
+use super::common::{self, Machine, seconds};
+use super::output::write_file;
+use super::{Exit, single};
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use skinbench::backend::{FrameInput, ReadBack, Stage, StageTimer};
+use skinbench::crowd::{Crowd, Layer, REST};
+use skinbench::model::{IDENTITY_ROWS, Mesh, RotationBlend};
+use skinbench::scene::{ModelSource, find_clip};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Write a model's skinned vertices as CSV
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Model file, or a built-in model
+    #[arg(value_name = "MODEL")]
+    model: String,
+    /// Clip by name or index; default: the rest pose
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// Time in the clip in seconds, held at its first and last key; default: 0
+    #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
+    time: Option<f32>,
+    /// How rotations blend between keys; default: as the file's format says
+    #[arg(long)]
+    rotation: Option<Rotation>,
+    /// Backend that skins
+    #[arg(short, long, value_name = "BACKEND", default_value = "cpu-scalar")]
+    backend: String,
+    /// File to write; default: standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    machine: Machine,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rotation {
+    Slerp,
+    Nlerp,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let entry = common::backend(&arguments.backend)?;
+    let mut model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
+    if let Some(rotation) = arguments.rotation {
+        model = model.with_rotation_blend(match rotation {
+            Rotation::Slerp => RotationBlend::Slerp,
+            Rotation::Nlerp => RotationBlend::Nlerp,
+        });
+    }
+    let clip = match &arguments.clip {
+        None => REST,
+        Some(name) => find_clip(&model, name).map_err(|error| anyhow!("{}: {error}", arguments.model))?,
+    };
+    let layer = Layer::held(clip, arguments.time.unwrap_or(0.0));
+    let mut crowd = Crowd::new();
+    crowd.push_group(Arc::new(model), [(IDENTITY_ROWS, layer)])?;
+
+    let context = arguments.machine.open_for(entry)?;
+    let (mut backend, mut arena) = single::prepare(entry, &context, &crowd, None)?;
+    let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
+    let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
+    backend.wait(ticket)?;
+    let mut vertices = ReadBack::default();
+    backend.read_back(&crowd, &arena, Stage::Skin, 0..1, &mut vertices)?;
+
+    let mesh = crowd.groups()[0].model.mesh();
+    // Position and normal: what a crowd has by default.
+    let vertices = vertices.values.as_chunks().0;
+    match &arguments.output {
+        Some(path) => write_file(path, |out| write_csv(out, mesh, vertices))?,
+        None => write_csv(&mut io::BufWriter::new(io::stdout().lock()), mesh, vertices)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// One row for each vertex of the file, primitives without any left out of the count.
+fn write_csv(out: &mut dyn Write, mesh: &Mesh, vertices: &[[f32; 6]]) -> io::Result<()> {
+    let primitives = mesh.primitives();
+    let mut rows: Vec<_> = mesh.sources().iter().zip(vertices).collect();
+    rows.retain(|(source, _)| source.vertex < primitives[source.primitive as usize].dumped_vertices);
+    rows.sort_by_key(|(source, _)| **source);
+    let number = |next: &mut u32, dumped: bool| {
+        *next += u32::from(dumped);
+        Some(*next - u32::from(dumped))
+    };
+    let numbers: Vec<u32> = primitives.iter().map(|p| p.dumped_vertices > 0).scan(0, number).collect();
+    writeln!(out, "primitive,vertex,px,py,pz,nx,ny,nz")?;
+    for (source, [px, py, pz, nx, ny, nz]) in rows {
+        let primitive = source.primitive as usize;
+        write!(out, "{},{},{px:.8e},{py:.8e},{pz:.8e},", numbers[primitive], source.vertex)?;
+        if primitives[primitive].has_normals {
+            writeln!(out, "{nx:.8e},{ny:.8e},{nz:.8e}")?;
+        } else {
+            writeln!(out, ",,")?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,108 @@
+//! One file a subcommand, and what they share: exit codes and errors.
+
+mod common;
+mod convert;
+mod dump;
+mod inspect;
+mod list;
+mod output;
+mod progress;
+#[cfg(feature = "gpu")]
+mod render;
+mod run;
+mod single;
+mod verify;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use std::io;
+use std::process::ExitCode;
+
+/// Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
+#[derive(Debug, Parser)]
+#[command(version, after_help = "Without a command: the built-in thousand walkers on every backend there is.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Verify(verify::Arguments),
+    Dump(dump::Arguments),
+    Inspect(inspect::Arguments),
+    Convert(convert::Arguments),
+    #[cfg(feature = "gpu")]
+    Render(render::Arguments),
+    List(list::Arguments),
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Error,
+    ParityFailure,
+    Interrupted,
+}
+
+/// Arguments that parse but mean nothing: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UsageError(String);
+
+impl Cli {
+    /// Does what the arguments say; without a command, `run` with its defaults.
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let Some(command) = self.command else { return Self::parse_from(["skinbench", "run"]).run() };
+        match command {
+            Command::Run(arguments) => run::run(&arguments),
+            Command::Verify(arguments) => verify::run(&arguments),
+            Command::Dump(arguments) => dump::run(&arguments),
+            Command::Inspect(arguments) => inspect::run(&arguments),
+            Command::Convert(arguments) => convert::run(&arguments),
+            #[cfg(feature = "gpu")]
+            Command::Render(arguments) => render::run(&arguments),
+            Command::List(arguments) => list::run(&arguments),
+        }
+    }
+}
+
+/// Prints an error as one line and chooses the exit code.
+pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
+    let error = match result {
+        Ok(Exit::Done) => return ExitCode::SUCCESS,
+        Ok(Exit::Error) => return 1.into(),
+        Ok(Exit::ParityFailure) => return 3.into(),
+        Ok(Exit::Interrupted) => return 130.into(),
+        Err(error) => error,
+    };
+    let closed_pipe = |e: &(dyn std::error::Error + 'static)| {
+        e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(closed_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {}", one_line(&format!("{error:#}")));
+    if error.is::<UsageError>() { 2.into() } else { 1.into() }
+}
+
+/// Prints what clap has to say: help and version as they are, errors as one line.
+pub fn report_usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => 1.into(),
+        };
+    }
+    let text = error.to_string();
+    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<_> = said.filter(|line| !line.starts_with("For more information")).collect();
+    eprintln!("{}", one_line(&said.join(" ")));
+    2.into()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,135 @@
+//! `skinbench render`: a picture of a scene as PNG.
+
+use super::common::{self, Machine, Shape, positive, seconds};
+use super::output::write_file;
+use super::{Exit, single};
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use skinbench::backend::{Arena, Backend, FrameInput, ReadBack, Stage, StageTimer};
+use skinbench::crowd::{Crowd, TICKS_PER_SECOND};
+use skinbench::gpu::present::{self, Presenter};
+use skinbench::gpu::{LineEnd, skeleton_lines};
+use std::io;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Write a picture of a scene or a model
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Built-in scene, scene file (.toml) or model
+    #[arg(value_name = "SCENE|MODEL")]
+    scene: String,
+    /// PNG file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Backend that skins
+    #[arg(short, long, value_name = "BACKEND", default_value = "cpu-rayon")]
+    backend: String,
+    /// Time since the crowd set off, in seconds
+    #[arg(long, value_name = "S", value_parser = seconds, default_value = "0", allow_hyphen_values = true)]
+    time: f32,
+    /// Instances of all groups together
+    #[arg(long, value_name = "N", value_parser = positive::<u64>)]
+    instances: Option<u64>,
+    #[command(flatten)]
+    shape: Shape,
+    /// What is drawn
+    #[arg(long, default_value = "skin")]
+    mode: Mode,
+    /// Angle around the crowd in degrees, from its front; default: as the scene says
+    #[arg(long, value_name = "DEGREES", value_parser = degrees, allow_hyphen_values = true)]
+    orbit: Option<f64>,
+    /// Angle above the ground in degrees, -89 to 89; default: as the scene says
+    #[arg(long, value_name = "DEGREES", value_parser = elevation, allow_hyphen_values = true)]
+    elevation: Option<f64>,
+    /// Distance, as a factor of the one at which the crowd just fits; default: as the scene says
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    distance: Option<f64>,
+    /// Pixels across; default: as the scene says
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    width: Option<u32>,
+    /// Pixels down; default: as the scene says
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    height: Option<u32>,
+    #[command(flatten)]
+    machine: Machine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Lit triangles
+    Skin,
+    /// Edges of the triangles that can be seen
+    Wireframe,
+    /// Joints as axes, parent links as lines
+    Skeleton,
+}
+
+fn degrees(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|v: &f64| v.is_finite()).ok_or("expected degrees, a finite number")
+}
+
+fn elevation(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|v: &f64| v.abs() <= 89.0).ok_or("expected degrees, -89 to 89")
+}
+
+fn factor(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let entry = common::backend(&arguments.backend)?;
+    let overrides = arguments.shape.overrides(arguments.instances, None);
+    let mut scene = common::load_scene(&arguments.scene)?.with(overrides).build(common::memory())?;
+    let camera = &mut scene.camera;
+    camera.orbit = arguments.orbit.unwrap_or(camera.orbit);
+    camera.elevation = arguments.elevation.unwrap_or(camera.elevation);
+    camera.distance = arguments.distance.unwrap_or(camera.distance);
+    scene.resolution =
+        [arguments.width.unwrap_or(scene.resolution[0]), arguments.height.unwrap_or(scene.resolution[1])];
+    let context = arguments.machine.open_required()?;
+    let gpu = context.gpu.as_ref().context("no adapter")?;
+    let mut view = scene.view();
+    if arguments.mode == Mode::Wireframe {
+        view.mode = present::Mode::Wireframe;
+    }
+    let mut presenter = Presenter::new(Rc::clone(gpu), &scene.crowd, view, 1)?;
+    let bytes = Presenter::device_bytes(&scene.crowd, &view);
+    let (mut backend, mut arena) = single::prepare(entry, &context, &scene.crowd, Some(bytes))?;
+
+    let mut timer = StageTimer::default();
+    // Phases wrap, so a tick before the start is as good as one after it.
+    let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
+    let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
+    let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer)?;
+    backend.wait(ticket)?;
+    if arguments.mode == Mode::Skeleton {
+        presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd, &arena)?)?;
+    }
+    let pixels = presenter.read_color()?;
+    write_file(&arguments.output, |out| {
+        let mut encoder = png::Encoder::new(out, view.width, view.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        let mut writer = encoder.write_header().map_err(io::Error::other)?;
+        writer.write_image_data(&pixels).map_err(io::Error::other)?;
+        writer.finish().map_err(io::Error::other)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The lines of every instance's skeleton, from the poses that the backend computed.
+fn skeletons(backend: &mut dyn Backend, crowd: &Crowd, arena: &Arena) -> anyhow::Result<Vec<LineEnd>> {
+    let mut lines = Vec::new();
+    let mut poses = ReadBack::default();
+    for group in crowd.groups() {
+        poses.values.clear();
+        backend.read_back(crowd, arena, Stage::LocalToModel, group.instances.clone(), &mut poses)?;
+        let joints = group.model.skeleton().len();
+        for (instance, pose) in group.instances.clone().zip(poses.values.as_chunks::<12>().0.chunks(joints)) {
+            lines.extend(skeleton_lines(crowd, instance, pose));
+        }
+    }
+    Ok(lines)
+}

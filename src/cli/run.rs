@@ -1,0 +1,109 @@
+//! `skinbench run`: verify, measure, write CSV, print the table.
+
+use super::Exit;
+use super::common::{self, Workload, positive};
+use super::progress::Progress;
+use anyhow::Context as _;
+use clap::Args;
+use skinbench::harness::environment::Environment;
+use skinbench::harness::parity::Tolerance;
+use skinbench::harness::run::{self, Observer, Options, Outcome};
+use skinbench::report::csv::Results;
+use skinbench::report::table;
+use skinbench::scene::BuiltScene;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Most passes that a scene may ask for.
+const MOST_PASSES: u32 = 64;
+
+/// Measure backends on scenes, each verified first
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    workload: Workload,
+    /// Measured frames of each backend; default: what fits 2 s, 5 to 200
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    frames: Option<u32>,
+    /// How many times a frame draws the crowd; 0 draws nothing
+    #[arg(long, value_name = "N", value_parser = passes)]
+    passes: Option<u32>,
+    /// Folder for summary.csv and samples.csv; default: a new one in skinbench-results
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+fn passes(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|n| *n <= MOST_PASSES).ok_or(format!("expected a whole number, 0 to {MOST_PASSES}"))
+}
+
+/// Writes each backend's rows as soon as it is done.
+struct Recorder<'a> {
+    environment: &'a Environment,
+    scene: &'a BuiltScene,
+    tolerance: Tolerance,
+    results: &'a mut Results,
+    progress: &'a Progress,
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Recorder<'_> {
+    fn progress(&mut self, what: &str, done: f64) {
+        self.progress.show(&self.scene.name, what, done);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.results.write(self.environment, self.scene, self.tolerance, outcome)
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let backends = arguments.workload.backends()?;
+    let scenes = arguments.workload.scenes(arguments.passes)?;
+    let context = arguments.workload.machine.open()?;
+    let scenes = common::build(&scenes)?;
+    let environment = Environment::collect(common::adapter(&context));
+    let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&environment));
+    let mut results = Results::create(&folder)?;
+    let interrupted = common::interruption()?;
+
+    let mut progress = Progress::new(scenes.len());
+    let mut all = Vec::new();
+    for scene in &scenes {
+        let tolerance = Tolerance::default();
+        let options =
+            Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory() };
+        let mut recorder = Recorder {
+            environment: &environment,
+            scene,
+            tolerance,
+            results: &mut results,
+            progress: &progress,
+            interrupted,
+        };
+        let outcomes = run::run(scene, &context, &options, &mut recorder)
+            .with_context(|| format!("cannot write to {}", folder.display()))?;
+        let text = table::measured(&environment, scene, &outcomes);
+        progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
+        progress.next_scene();
+        all.extend(outcomes);
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    drop(progress);
+    writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
+    Ok(common::exit(&all, interrupted.load(Ordering::Relaxed)))
+}
+
+/// A folder named after the moment and the machine.
+fn default_folder(environment: &Environment) -> PathBuf {
+    let host: String = environment.host.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
+    let moment = environment.utc.strftime("%Y-%m-%dT%H-%M-%SZ");
+    Path::new("skinbench-results").join(format!("{moment}-{host}").trim_end_matches('-'))
+}

@@ -1,0 +1,56 @@
+//! One backend on its own, for commands that look at its output instead of its times.
+
+use super::common;
+use anyhow::bail;
+use bytesize::ByteSize;
+use skinbench::backend::{Arena, Backend, Context, Entry, Job};
+use skinbench::crowd::Crowd;
+use skinbench::harness::rotation::Shared;
+
+/// A backend prepared for a crowd, with the arena that it writes to. `presenter` is what drawing takes on the device,
+/// if something is drawn.
+pub fn prepare(
+    entry: &Entry,
+    context: &Context,
+    crowd: &Crowd,
+    presenter: Option<u64>,
+) -> anyhow::Result<(Box<dyn Backend>, Arena)> {
+    let mut backend = (entry.create)(context)?;
+    let job = Job { passes: presenter.is_some().into() };
+    let footprint = backend.footprint(crowd, &job)?;
+    let shared = Shared { arena: Arena::bytes(crowd), presenter, device_is_host: is_software(context) };
+    let (needed, limit) = (shared.bytes([&footprint]), common::memory());
+    if needed > limit {
+        let bytes = |n| ByteSize(n).display().si();
+        bail!("{} needs {}; {} may be taken", entry.name, bytes(needed), bytes(limit));
+    }
+    let mut arena = Arena::default();
+    if footprint.host_output {
+        arena.allocate_host(crowd);
+    }
+    if footprint.device_output || (footprint.host_output && presenter.is_some()) {
+        allocate_device(context, crowd, &mut arena)?;
+    }
+    backend.prepare(crowd, &job)?;
+    Ok((backend, arena))
+}
+
+#[cfg(feature = "gpu")]
+fn is_software(context: &Context) -> bool {
+    context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
+}
+
+#[cfg(not(feature = "gpu"))]
+fn is_software(_: &Context) -> bool {
+    false
+}
+
+#[cfg(feature = "gpu")]
+fn allocate_device(context: &Context, crowd: &Crowd, arena: &mut Arena) -> anyhow::Result<()> {
+    context.gpu.as_ref().map_or(Ok(()), |gpu| Ok(gpu.allocate_arena(crowd, arena)?))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn allocate_device(_: &Context, _: &Crowd, _: &mut Arena) -> anyhow::Result<()> {
+    Ok(())
+}

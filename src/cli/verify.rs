@@ -1,0 +1,70 @@
+//! `skinbench verify`: every vertex of every instance against the f64 reference.
+
+use super::Exit;
+use super::common::{self, Workload};
+use super::progress::Progress;
+use clap::Args;
+use skinbench::harness::parity::Tolerance;
+use skinbench::harness::run::{self, Observer, Options, Outcome};
+use skinbench::report::table;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Compare every vertex of every instance with the reference
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    workload: Workload,
+    /// Largest position error that passes, as a part of the bounding box's diagonal; default: 1e-5
+    #[arg(long, value_name = "E", value_parser = epsilon)]
+    epsilon: Option<f64>,
+}
+
+fn epsilon(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|e: &f64| e.is_finite() && *e > 0.0).ok_or("expected a finite number, more than 0")
+}
+
+struct Watcher<'a> {
+    scene: &'a str,
+    progress: &'a Progress,
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Watcher<'_> {
+    fn progress(&mut self, what: &str, done: f64) {
+        self.progress.show(self.scene, what, done);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn finished(&mut self, _: &Outcome) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let backends = arguments.workload.backends()?;
+    let scenes = arguments.workload.scenes(None)?;
+    let context = arguments.workload.machine.open()?;
+    let interrupted = common::interruption()?;
+    let default = Tolerance::default();
+    let tolerance = Tolerance { position: arguments.epsilon.unwrap_or(default.position), ..default };
+
+    let mut progress = Progress::new(scenes.len());
+    let mut all = Vec::new();
+    for scene in &common::build(&scenes)? {
+        let options = Options { backends: backends.clone(), frames: None, tolerance, memory: common::memory() };
+        let mut watcher = Watcher { scene: &scene.name, progress: &progress, interrupted };
+        let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
+        let text = table::verified(scene, &outcomes);
+        progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
+        progress.next_scene();
+        all.extend(outcomes);
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(common::exit(&all, interrupted.load(Ordering::Relaxed)))
+}

@@ -1,0 +1,232 @@
+//! Reads back what a vertex shader skins: points into texels, with the drawn pass's WGSL function and bind groups.
+
+use super::present::VertexSource;
+use super::{Chunk, Gpu, layout};
+use crate::backend::{BackendError, Result};
+use crate::crowd::Crowd;
+use crate::vertex::VertexFormat;
+use std::ops::Range;
+use std::rc::Rc;
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+/// Texels of a row: a whole number of 256-byte copy rows.
+const WIDTH: u32 = 2048;
+/// Most texels of a capture.
+const TEXELS: u32 = 4 << 20;
+/// Bytes of a texel.
+const TEXEL_BYTES: u32 = 16;
+
+/// The pipelines for one format.
+struct FormatPipelines {
+    format: VertexFormat,
+    position_and_normal: wgpu::RenderPipeline,
+    tangent: wgpu::RenderPipeline,
+}
+
+/// The pipelines and targets of captures.
+pub struct Capture {
+    formats: Vec<FormatPipelines>,
+    uniform: wgpu::Buffer,
+    group: wgpu::BindGroup,
+    targets: [wgpu::Texture; 2],
+    texels: wgpu::Buffer,
+}
+
+impl Capture {
+    /// Bytes on the device, unless one instance alone has more vertices than a capture has texels.
+    pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
+
+    /// For a crowd whose vertices come from `source`.
+    ///
+    /// # Errors
+    /// More vertices an instance than a texture has texels.
+    pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &VertexSource) -> Result<Self> {
+        let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
+        let height = largest.max(TEXELS).div_ceil(WIDTH);
+        let device = gpu.device();
+        if height > device.limits().max_texture_dimension_2d {
+            return Err(BackendError::TooLarge(format!(
+                "{largest} vertices of one instance; a texture holds at most {}",
+                device.limits().max_texture_dimension_2d * WIDTH
+            )));
+        }
+        let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("capture"),
+            entries: &[super::present::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
+        });
+        let uniform = gpu.buffer(
+            "capture",
+            size_of::<layout::Capture>() as u64,
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        );
+        let target = |label| {
+            device.create_texture(&wgpu::TextureDescriptor {
+                label: Some(label),
+                size: wgpu::Extent3d { width: WIDTH, height, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: FORMAT,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+                view_formats: &[],
+            })
+        };
+        let module = source.module(gpu, "capture", include_str!("../../shaders/capture.wgsl"));
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("capture"),
+            bind_group_layouts: &[Some(&source.layout), Some(&own)],
+            immediate_size: 0,
+        });
+        let pipeline = |format: VertexFormat, entry| {
+            let constants = super::skinning::constants(format);
+            let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some("capture"),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some("vertex"),
+                    compilation_options: options.clone(),
+                    buffers: &[],
+                },
+                primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::PointList, ..Default::default() },
+                depth_stencil: None,
+                multisample: Default::default(),
+                fragment: Some(wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some(entry),
+                    compilation_options: options,
+                    targets: &[Some(FORMAT.into()), Some(FORMAT.into())],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let formats = crowd.formats().into_iter().map(|format| FormatPipelines {
+            format,
+            position_and_normal: pipeline(format, "position_and_normal"),
+            tangent: pipeline(format, "tangent"),
+        });
+        let formats = formats.collect();
+        gpu.check()?;
+        Ok(Self {
+            group: device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("capture"),
+                layout: &own,
+                entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
+            }),
+            formats,
+            uniform,
+            targets: [target("captured first"), target("captured second")],
+            texels: gpu.buffer(
+                "captured texels",
+                u64::from(WIDTH * height * TEXEL_BYTES),
+                wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            ),
+        })
+    }
+
+    /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` counts in the
+    /// crowd.
+    pub fn read(
+        &self,
+        gpu: &Rc<Gpu>,
+        crowd: &Crowd,
+        chunk: &Chunk,
+        source: &wgpu::BindGroup,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let group = &crowd.groups()[chunk.group];
+        let Some(pipelines) = self.formats.iter().find(|p| p.format == group.format) else { return Ok(()) };
+        let vertices = group.model.mesh().vertex_count() as u32;
+        let floats = group.format.floats();
+        let at_once = (WIDTH * self.targets[0].height() / vertices).max(1);
+        for first in instances.clone().step_by(at_once as usize) {
+            let count = at_once.min(instances.end - first);
+            let first = first - chunk.instances.start;
+            let draw = |pipeline| self.draw(gpu, pipeline, source, first, 0..vertices, 0..count);
+            draw(&pipelines.position_and_normal)?;
+            let texels = (count * vertices) as usize;
+            let positions = self.texels_of(gpu, &self.targets[0], texels)?;
+            let normals = self.texels_of(gpu, &self.targets[1], texels)?;
+            let tangents = if floats >= 10 {
+                draw(&pipelines.tangent)?;
+                self.texels_of(gpu, &self.targets[0], texels)?
+            } else {
+                vec![0.0; texels * 4]
+            };
+            out.reserve(texels * floats);
+            let [p, n, t] = [&positions, &normals, &tangents].map(|texels| texels.as_chunks::<4>().0);
+            for ((p, n), t) in p.iter().zip(n).zip(t) {
+                out.extend([p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2], t[3]].iter().take(floats));
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the points of some instances over NaN; `first` counts in the chunk.
+    fn draw(
+        &self,
+        gpu: &Rc<Gpu>,
+        pipeline: &wgpu::RenderPipeline,
+        source: &wgpu::BindGroup,
+        first: u32,
+        vertices: Range<u32>,
+        instances: Range<u32>,
+    ) -> Result<()> {
+        let uniform = layout::Capture { first, width: WIDTH, height: self.targets[0].height(), padding: 0 };
+        let mut commands = gpu.commands("capture");
+        gpu.upload(&mut commands, &self.uniform, bytemuck::bytes_of(&uniform));
+        let views = self.targets.each_ref().map(|t| t.create_view(&Default::default()));
+        let nan = wgpu::Color { r: f64::NAN, g: f64::NAN, b: f64::NAN, a: f64::NAN };
+        let attachments = views.each_ref().map(|view| {
+            Some(wgpu::RenderPassColorAttachment {
+                view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(nan), store: wgpu::StoreOp::Store },
+            })
+        });
+        let descriptor = wgpu::RenderPassDescriptor {
+            label: Some("capture"),
+            color_attachments: &attachments,
+            ..Default::default()
+        };
+        gpu.render_pass(&mut commands, descriptor, (None, None), |pass| {
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, source, &[]);
+            pass.set_bind_group(1, &self.group, &[]);
+            pass.draw(vertices, instances);
+        });
+        commands.finish()
+    }
+
+    fn texels_of(&self, gpu: &Rc<Gpu>, texture: &wgpu::Texture, texels: usize) -> Result<Vec<f32>> {
+        let rows = (texels as u32).div_ceil(WIDTH);
+        let mut commands = gpu.commands("texels");
+        copy_texture(&mut commands.encoder, texture, &self.texels, WIDTH * TEXEL_BYTES, rows);
+        commands.finish()?;
+        let mut floats = Vec::new();
+        gpu.read_back(&self.texels, 0, texels * 4, &mut floats)?;
+        Ok(floats)
+    }
+}
+
+/// Records a copy of a texture's first rows.
+pub(super) fn copy_texture(
+    encoder: &mut wgpu::CommandEncoder,
+    texture: &wgpu::Texture,
+    buffer: &wgpu::Buffer,
+    bytes_per_row: u32,
+    rows: u32,
+) {
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer,
+            layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(bytes_per_row), rows_per_image: None },
+        },
+        wgpu::Extent3d { width: texture.width(), height: rows, depth_or_array_layers: 1 },
+    );
+}

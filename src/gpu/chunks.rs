@@ -1,0 +1,58 @@
+//! A crowd cut to what one binding of an adapter can hold: one dispatch or instanced draw each.
+
+use crate::backend::{BackendError, Result};
+use crate::crowd::{Crowd, Group};
+use crate::model::Rows;
+use std::ops::Range;
+
+/// Neighbouring instances of one group whose vertices fit one binding, and whose palettes do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Index of the crowd's group.
+    pub group: usize,
+    /// The instances.
+    pub instances: Range<u32>,
+}
+
+impl Chunk {
+    /// Bytes of the chunk's skinned vertices.
+    pub fn output_bytes(&self, crowd: &Crowd) -> u64 {
+        self.instances.len() as u64 * vertex_bytes(&crowd.groups()[self.group])
+    }
+
+    /// Bytes of the chunk's palettes, `[instance][entry][12]`.
+    pub fn palette_bytes(&self, crowd: &Crowd) -> u64 {
+        self.instances.len() as u64 * palette_bytes(&crowd.groups()[self.group])
+    }
+}
+
+fn vertex_bytes(group: &Group) -> u64 {
+    (group.instance_floats() * size_of::<f32>()) as u64
+}
+
+fn palette_bytes(group: &Group) -> u64 {
+    (group.model.palette_joints().len() * size_of::<Rows>()) as u64
+}
+
+/// Cuts a crowd into chunks of at most `limit` bytes a binding and `instances` instances.
+///
+/// # Errors
+/// One instance alone is larger than a binding.
+pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
+    let mut chunks = Vec::new();
+    for (index, group) in crowd.groups().iter().enumerate() {
+        let largest = vertex_bytes(group).max(palette_bytes(group));
+        let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
+        if at_once == 0 {
+            return Err(BackendError::TooLarge(format!(
+                "one instance of {:?} needs {largest} bytes in one binding; the adapter allows {limit}",
+                group.model.name()
+            )));
+        }
+        for first in group.instances.clone().step_by(at_once as usize) {
+            chunks
+                .push(Chunk { group: index, instances: first..group.instances.end.min(first.saturating_add(at_once)) });
+        }
+    }
+    Ok(chunks)
+}

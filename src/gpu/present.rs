@@ -1,0 +1,450 @@
+//! Draws any backend's crowd offscreen: one instanced draw a chunk and pass.
+
+use super::capture::copy_texture;
+use super::{Commands, Gpu, chunk_uniform, layout};
+use crate::backend::{Arena, Result, Skinned, Stage, StageTimer, Ticket};
+use crate::crowd::Crowd;
+use crate::model::{Model, Rows};
+use crate::vertex::VertexFormat;
+use std::ops::Range;
+use std::rc::Rc;
+use wgpu::util::DeviceExt;
+
+pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+/// Linear RGB behind the crowd.
+pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
+
+/// How meshes are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Lit triangles.
+    #[default]
+    Skin,
+    /// Edges of the triangles that can be seen.
+    Wireframe,
+}
+
+/// What the picture shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// World to clip space, depth 0 to 1 (1 far).
+    pub view_projection: glam::Mat4,
+    /// Direction towards the light, world space.
+    pub light: glam::Vec3,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// How meshes are drawn.
+    pub mode: Mode,
+}
+
+/// Where a vertex shader gets skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
+pub struct VertexSource {
+    /// What goes before the drawing shader.
+    pub wgsl: String,
+    /// Layout of group 0; binding 0 is the chunk.
+    pub layout: wgpu::BindGroupLayout,
+    /// Group 0 for each chunk.
+    pub groups: Vec<wgpu::BindGroup>,
+}
+
+impl VertexSource {
+    pub(super) fn module(&self, gpu: &Gpu, label: &str, tail: &str) -> wgpu::ShaderModule {
+        let wgsl = format!("{}{tail}", self.wgsl);
+        gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+        })
+    }
+
+    /// The arena's device side.
+    fn arena(gpu: &Gpu, chunks: &[DrawnChunk], arena: &Arena) -> Self {
+        let layout = gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("arena"),
+            entries: &[
+                layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform),
+                layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
+            ],
+        });
+        let groups = chunks
+            .iter()
+            .zip(&arena.device)
+            .map(|(chunk, buffer)| bind(gpu, "arena", &layout, &[&chunk.uniform, buffer]))
+            .collect();
+        let wgsl =
+            concat!(include_str!("../../shaders/chunk.wgsl"), include_str!("../../shaders/preskinned.wgsl")).to_owned();
+        Self { wgsl, layout, groups }
+    }
+}
+
+/// A read-only storage buffer.
+pub const READ_ONLY: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: true };
+
+/// A whole buffer in a bind group's layout.
+pub fn layout_entry(
+    binding: u32,
+    visibility: wgpu::ShaderStages,
+    ty: wgpu::BufferBindingType,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}
+
+/// A bind group of whole buffers, bindings counted from 0.
+pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+}
+
+/// A group's share of what drawing needs.
+struct Drawn {
+    bindings: wgpu::BindGroup,
+    indices: wgpu::Buffer,
+    index_count: u32,
+    edges: wgpu::Buffer,
+    edge_count: u32,
+}
+
+/// A chunk's share.
+struct DrawnChunk {
+    group: usize,
+    format: VertexFormat,
+    instances: u32,
+    uniform: wgpu::Buffer,
+    /// Its floats in the arena's host side.
+    floats: Range<usize>,
+}
+
+/// A texture that is drawn to.
+struct Target {
+    texture: wgpu::Texture,
+    view: wgpu::TextureView,
+}
+
+/// The pipelines that draw one source's vertices of one format.
+struct Pipelines {
+    format: VertexFormat,
+    depth_only: wgpu::RenderPipeline,
+    color: wgpu::RenderPipeline,
+    // Wireframe: triangles leave their depth, then edges their colour.
+    hidden: wgpu::RenderPipeline,
+    edges: wgpu::RenderPipeline,
+}
+
+/// Offscreen targets and pipelines for a crowd.
+pub struct Presenter {
+    gpu: Rc<Gpu>,
+    view: View,
+    passes: u32,
+    chunks: Vec<DrawnChunk>,
+    formats: Vec<VertexFormat>,
+    drawn: Vec<Drawn>,
+    layout: wgpu::BindGroupLayout,
+    uniform: wgpu::Buffer,
+    color: Target,
+    depth: Target,
+    arena: Option<Rc<VertexSource>>,
+    // By source, made the first time that it is drawn.
+    pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
+}
+
+impl Presenter {
+    /// Bytes of device memory that a presenter takes for a crowd.
+    pub fn device_bytes(crowd: &Crowd, view: &View) -> u64 {
+        let targets = u64::from(view.width) * u64::from(view.height) * 8;
+        let meshes =
+            crowd.groups().iter().map(|g| (g.model.mesh().indices().len() + g.model.mesh().vertex_count()) * 4);
+        targets + meshes.sum::<usize>() as u64 + (crowd.instance_count() * size_of::<Rows>()) as u64
+    }
+
+    /// Targets of the view's size and what does not change from frame to frame.
+    ///
+    /// # Errors
+    /// The crowd or the view is beyond the adapter's limits.
+    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+        let device = gpu.device();
+        let largest = device.limits().max_texture_dimension_2d;
+        if view.width > largest || view.height > largest {
+            return Err(crate::backend::BackendError::TooLarge(format!(
+                "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
+                view.width, view.height
+            )));
+        }
+        let mut floats = 0;
+        let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
+            let first = floats;
+            floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_floats();
+            DrawnChunk {
+                group: chunk.group,
+                format: crowd.groups()[chunk.group].format,
+                instances: chunk.instances.len() as u32,
+                uniform: chunk_uniform(&gpu, crowd, &chunk),
+                floats: first..floats,
+            }
+        });
+        let chunks = chunks.collect();
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("draw"),
+            entries: &[
+                layout_entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform),
+                layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
+                layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
+            ],
+        });
+        let buffer = |label, contents: &[u8], usage| {
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let uniform = layout::View {
+            view_projection: view.view_projection.to_cols_array_2d(),
+            light: view.light.normalize_or_zero().to_array(),
+            padding: 0.0,
+        };
+        let uniform = buffer("view", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM);
+        let placements = buffer("placements", bytemuck::cast_slice(crowd.placements()), wgpu::BufferUsages::STORAGE);
+        let drawn = crowd
+            .groups()
+            .iter()
+            .map(|group| {
+                let colors = buffer("colors", bytemuck::cast_slice(&colors(&group.model)), wgpu::BufferUsages::STORAGE);
+                let indices = group.model.mesh().indices();
+                let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
+                Drawn {
+                    bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
+                    indices: buffer("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
+                    index_count: indices.len() as u32,
+                    edges: buffer("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
+                    edge_count: edges.len() as u32,
+                }
+            })
+            .collect();
+        let target = |label, format| {
+            let texture = device.create_texture(&wgpu::TextureDescriptor {
+                label: Some(label),
+                size: wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+                view_formats: &[],
+            });
+            Target { view: texture.create_view(&Default::default()), texture }
+        };
+        let (color, depth) = (target("color", COLOR), target("depth", DEPTH));
+        gpu.check()?;
+        Ok(Self {
+            gpu,
+            view,
+            passes,
+            chunks,
+            formats: crowd.formats(),
+            drawn,
+            layout,
+            uniform,
+            color,
+            depth,
+            arena: None,
+            pipelines: Vec::new(),
+        })
+    }
+
+    /// Records uploads (if vertices are on the host) and all passes after the ticket's commands. The last pass draws
+    /// colours, those before it depth alone.
+    pub fn draw(&mut self, ticket: Ticket, skinned: &Skinned, arena: &Arena, timer: &mut StageTimer) -> Result<Ticket> {
+        let gpu = Rc::clone(&self.gpu);
+        let mut commands = ticket.commands.unwrap_or_else(|| gpu.commands("frame"));
+        let source = match skinned {
+            Skinned::InVertexShader(source) => Rc::clone(source),
+            Skinned::Host | Skinned::Device => {
+                if matches!(skinned, Skinned::Host) {
+                    timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
+                }
+                let make = || Rc::new(VertexSource::arena(&gpu, &self.chunks, arena));
+                Rc::clone(self.arena.get_or_insert_with(make))
+            }
+        };
+        let known = self.pipelines.iter().position(|(s, _)| Rc::ptr_eq(s, &source));
+        let known = known.unwrap_or_else(|| {
+            let pipelines = self.formats.iter().map(|&format| self.make_pipelines(&source, format)).collect();
+            self.pipelines.push((Rc::clone(&source), pipelines));
+            self.pipelines.len() - 1
+        });
+        let pipelines = &self.pipelines[known].1;
+        let span = gpu.span(Stage::Draw);
+        for pass in 0..self.passes {
+            let last = pass + 1 == self.passes;
+            let attachments = [Some(self.color_attachment(BACKGROUND))];
+            let descriptor = wgpu::RenderPassDescriptor {
+                label: Some("draw"),
+                color_attachments: if last { &attachments } else { &[] },
+                depth_stencil_attachment: Some(self.depth_attachment()),
+                ..Default::default()
+            };
+            let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
+            gpu.render_pass(&mut commands, descriptor, ends, |pass| {
+                for (chunk, group) in self.chunks.iter().zip(&source.groups) {
+                    let drawn = &self.drawn[chunk.group];
+                    if drawn.index_count == 0 {
+                        continue;
+                    }
+                    let Some(pipelines) = pipelines.iter().find(|p| p.format == chunk.format) else { continue };
+                    let wireframe = last && self.view.mode == Mode::Wireframe;
+                    pass.set_pipeline(match (last, wireframe) {
+                        (false, _) => &pipelines.depth_only,
+                        (true, false) => &pipelines.color,
+                        (true, true) => &pipelines.hidden,
+                    });
+                    pass.set_bind_group(0, group, &[]);
+                    pass.set_bind_group(1, &drawn.bindings, &[]);
+                    pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
+                    pass.draw_indexed(0..drawn.index_count, 0, 0..chunk.instances);
+                    if wireframe {
+                        pass.set_pipeline(&pipelines.edges);
+                        pass.set_index_buffer(drawn.edges.slice(..), wgpu::IndexFormat::Uint32);
+                        pass.draw_indexed(0..drawn.edge_count, 0, 0..chunk.instances);
+                    }
+                }
+            });
+        }
+        Ok(Ticket { commands: Some(commands) })
+    }
+
+    /// The last frame's colours, RGBA 8 bit sRGB, rows from the top.
+    pub fn read_color(&self) -> Result<Vec<u8>> {
+        Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
+    }
+
+    /// The last frame's depths, rows from the top.
+    pub fn read_depth(&self) -> Result<Vec<f32>> {
+        self.read_target(&self.depth.texture)
+    }
+
+    fn read_target(&self, texture: &wgpu::Texture) -> Result<Vec<f32>> {
+        let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let buffer = self.gpu.buffer("picture", u64::from(row) * u64::from(self.view.height), usage);
+        let mut commands = self.gpu.commands("picture");
+        copy_texture(&mut commands.encoder, texture, &buffer, row, self.view.height);
+        commands.finish()?;
+        let mut padded = Vec::new();
+        self.gpu.read_back(&buffer, 0, (row * self.view.height / 4) as usize, &mut padded)?;
+        Ok(padded.chunks_exact((row / 4) as usize).flat_map(|r| &r[..self.view.width as usize]).copied().collect())
+    }
+
+    pub(super) fn gpu(&self) -> &Rc<Gpu> {
+        &self.gpu
+    }
+
+    /// The view as shaders read it.
+    pub(super) fn uniform(&self) -> &wgpu::Buffer {
+        &self.uniform
+    }
+
+    pub(super) fn color_attachment(&self, background: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
+        wgpu::RenderPassColorAttachment {
+            view: &self.color.view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(background), store: wgpu::StoreOp::Store },
+        }
+    }
+
+    pub(super) fn depth_attachment(&self) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+        wgpu::RenderPassDepthStencilAttachment {
+            view: &self.depth.view,
+            depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+            stencil_ops: None,
+        }
+    }
+
+    fn upload(&self, commands: &mut Commands, arena: &Arena) {
+        let gpu = Rc::clone(&self.gpu);
+        gpu.timed(commands, Stage::Upload, |commands| {
+            for (chunk, buffer) in self.chunks.iter().zip(&arena.device) {
+                gpu.upload(commands, buffer, bytemuck::cast_slice(&arena.host[chunk.floats.clone()]));
+            }
+        });
+    }
+
+    fn make_pipelines(&self, source: &VertexSource, format: VertexFormat) -> Pipelines {
+        let device = self.gpu.device();
+        let module = source.module(&self.gpu, "draw", include_str!("../../shaders/draw.wgsl"));
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("draw"),
+            bind_group_layouts: &[Some(&source.layout), Some(&self.layout)],
+            immediate_size: 0,
+        });
+        let constants = super::skinning::constants(format);
+        let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+        let pipeline = |label, topology, fragment: Option<wgpu::ColorWrites>, bias| {
+            let targets =
+                [fragment.map(|write_mask| wgpu::ColorTargetState { format: COLOR, blend: None, write_mask })];
+            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(label),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some("vertex"),
+                    compilation_options: options.clone(),
+                    buffers: &[],
+                },
+                primitive: wgpu::PrimitiveState { topology, ..Default::default() },
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH,
+                    depth_write_enabled: Some(true),
+                    depth_compare: Some(wgpu::CompareFunction::Less),
+                    stencil: Default::default(),
+                    bias: wgpu::DepthBiasState { constant: bias, slope_scale: bias as f32, clamp: 0.0 },
+                }),
+                multisample: Default::default(),
+                fragment: fragment.map(|_| wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some("fragment"),
+                    compilation_options: options.clone(),
+                    targets: &targets,
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let (triangles, lines) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::LineList);
+        Pipelines {
+            format,
+            depth_only: pipeline("depth", triangles, None, 0),
+            color: pipeline("color", triangles, Some(wgpu::ColorWrites::ALL), 0),
+            hidden: pipeline("hidden", triangles, Some(wgpu::ColorWrites::empty()), 2),
+            edges: pipeline("edges", lines, Some(wgpu::ColorWrites::ALL), 0),
+        }
+    }
+}
+
+/// Every edge of a triangle list once, as a line list.
+fn edges(indices: &[u32]) -> Vec<u32> {
+    let corners = indices.as_chunks::<3>().0.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges.into_flattened()
+}
+
+/// Each vertex' material colour, linear RGBA with 8 bits each.
+fn colors(model: &Model) -> Vec<u32> {
+    let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
+    for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
+        let rgba = model.materials()[usize::from(subset.material)].base_color;
+        let packed = u32::from_le_bytes(rgba.map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8));
+        for &vertex in &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize] {
+            colors[vertex as usize] = packed;
+        }
+    }
+    colors
+}

@@ -1,0 +1,11 @@
+//! Runs backends, verifies them and measures them.
+
+#[cfg(feature = "cli")]
+pub mod environment;
+pub mod parity;
+mod reference;
+pub mod rotation;
+pub mod run;
+pub mod schedule;
+mod screen;
+pub mod stats;

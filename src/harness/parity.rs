@@ -1,0 +1,349 @@
+//! The gate that every backend must pass before it is timed: agreement with the f64 reference.
+
+use super::reference::{Pose, Vertex};
+use crate::backend::{Arena, Backend, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer};
+use crate::crowd::{Crowd, Group};
+use crate::model::Model;
+use crate::vertex::Normals;
+use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most bytes of vertices that are read back at once.
+const RANGE_BYTES: usize = 256 << 20;
+/// Fewest instances that a sampled verification looks at.
+const SAMPLED: usize = 64;
+
+/// How far a backend may be from the reference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// Positions, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
+    pub position: f64,
+    /// Normals and tangents: largest angle in radians.
+    pub normal: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { position: 1e-5, normal: 1e-3 }
+    }
+}
+
+/// What to verify.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// Frames, as ticks.
+    pub ticks: Vec<u32>,
+    /// Neighbouring instances of one group each.
+    pub instances: Vec<Range<u32>>,
+}
+
+impl Coverage {
+    /// Every instance, in ranges of at most 256 MiB of vertices.
+    pub fn all(crowd: &Crowd, ticks: &[u32]) -> Self {
+        let mut instances = Vec::new();
+        for group in crowd.groups() {
+            let at_once = (RANGE_BYTES / (group.instance_floats() * size_of::<f32>())).max(1);
+            for first in group.instances.clone().step_by(at_once) {
+                instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
+            }
+        }
+        Self { ticks: ticks.into(), instances }
+    }
+
+    /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and
+    /// those listed.
+    pub fn sampled(crowd: &Crowd, ticks: &[u32], also: &[u32]) -> Self {
+        let mut chosen: Vec<u32> = also.to_vec();
+        for group in crowd.groups() {
+            let last = group.len() as u64 - 1;
+            let count = group.len().min(SAMPLED) as u64;
+            chosen.extend((0..count).map(|i| group.instances.start + (i * last / (count - 1).max(1)) as u32));
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        Self { ticks: ticks.into(), instances: chosen.into_iter().map(|i| i..i + 1).collect() }
+    }
+}
+
+/// How a backend compares with the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parity {
+    /// Largest position error over the diagonal; NaN if any was.
+    pub max_rel: f64,
+    /// Largest angle between normals or tangents in radians; NaN if any was.
+    pub max_normal: f64,
+    /// Vertices compared.
+    pub vertices: u64,
+    /// What went wrong first and where; none if all agree within the tolerance.
+    pub failure: Option<String>,
+}
+
+/// An error and where it is; NaN counts as the largest.
+#[derive(Debug, Clone, Copy)]
+struct Worst {
+    error: f64,
+    instance: u32,
+    item: usize,
+}
+
+impl Worst {
+    const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
+
+    fn max(self, other: Self) -> Self {
+        let other_larger = !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
+        if other_larger { other } else { self }
+    }
+}
+
+/// The worst of each kind among some instances.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    local: Worst,
+    model: Worst,
+    palette: Worst,
+    position: Worst,
+    normal: Worst,
+}
+
+impl Compared {
+    const NONE: Self = Self {
+        local: Worst::NONE,
+        model: Worst::NONE,
+        palette: Worst::NONE,
+        position: Worst::NONE,
+        normal: Worst::NONE,
+    };
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            local: self.local.max(other.local),
+            model: self.model.max(other.model),
+            palette: self.palette.max(other.palette),
+            position: self.position.max(other.position),
+            normal: self.normal.max(other.normal),
+        }
+    }
+}
+
+/// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
+/// Outputs are filled with NaN before each frame.
+///
+/// # Errors
+/// What the backend answers to `submit`, `wait` or `read_back`; disagreement is not an error but a
+/// [`Parity::failure`].
+pub fn verify(
+    backend: &mut dyn Backend,
+    context: &Context,
+    crowd: &Crowd,
+    arena: &mut Arena,
+    coverage: &Coverage,
+    tolerance: Tolerance,
+) -> Result<Parity> {
+    let mut parity = Parity { max_rel: 0.0, max_normal: 0.0, vertices: 0, failure: None };
+    let mut timer = StageTimer::default();
+    let (mut local, mut model, mut palette, mut vertices) = <(ReadBack, ReadBack, ReadBack, ReadBack)>::default();
+    for &tick in &coverage.ticks {
+        poison(backend, context, arena)?;
+        let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
+        backend.wait(ticket)?;
+        for range in &coverage.instances {
+            for (what, out) in [
+                (Stage::Sample, &mut local),
+                (Stage::LocalToModel, &mut model),
+                (Stage::Palette, &mut palette),
+                (Stage::Skin, &mut vertices),
+            ] {
+                out.values.clear();
+                backend.read_back(crowd, arena, what, range.clone(), out)?;
+            }
+            let group = &crowd.groups()[crowd.group_of(range.start)];
+            let joints = group.model.skeleton().len();
+            let entries = group.model.palette_joints().len();
+            let counts = [joints * 10, joints * 12, entries * 12, group.instance_floats()];
+            let read = [&local, &model, &palette, &vertices].map(|r| &r.values[..]);
+            for ((values, count), what) in
+                read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
+            {
+                if values.len() != count * range.len() && parity.failure.is_none() {
+                    parity.failure =
+                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * range.len()));
+                }
+            }
+            if parity.failure.is_some() {
+                return Ok(Parity { max_rel: f64::NAN, max_normal: f64::NAN, ..parity });
+            }
+            let corners = mesh_corners(&group.model);
+            let compared = range
+                .clone()
+                .into_par_iter()
+                .map(|instance| {
+                    let at = (instance - range.start) as usize;
+                    let [local, model, palette, vertices] =
+                        std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
+                    compare(
+                        group,
+                        &corners,
+                        &Pose::new(crowd, instance, tick),
+                        instance,
+                        [local, model, palette, vertices],
+                    )
+                })
+                .reduce(|| Compared::NONE, Compared::max);
+            parity.vertices += (range.len() * group.model.mesh().vertex_count()) as u64;
+            parity.max_rel = nan_max(parity.max_rel, compared.position.error);
+            parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
+            if parity.failure.is_none() {
+                parity.failure = failure(&compared, tick, tolerance);
+            }
+        }
+    }
+    Ok(parity)
+}
+
+/// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
+pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let pose = Pose::new(crowd, instance, tick);
+    let floats = group.format.floats();
+    (0..group.model.mesh().vertex_count())
+        .flat_map(|vertex| {
+            let Vertex { position: p, normal: n, tangent: t } = pose.skin(&group.model, vertex, group.format.normals);
+            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats)
+        })
+        .collect()
+}
+
+fn poison(backend: &dyn Backend, context: &Context, arena: &mut Arena) -> Result<()> {
+    match backend.skinned() {
+        Skinned::Host => arena.poison_host(),
+        #[cfg(feature = "gpu")]
+        Skinned::Device => {
+            if let Some(gpu) = &context.gpu {
+                gpu.poison_arena(arena)?;
+            }
+        }
+        #[cfg(not(feature = "gpu"))]
+        Skinned::Device => {
+            let Context {} = context;
+        }
+        // The capture target is cleared to NaN when vertices are read back.
+        #[cfg(feature = "gpu")]
+        Skinned::InVertexShader(_) => {}
+    }
+    Ok(())
+}
+
+fn nan_max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
+    // Upstream first: a wrong pose explains wrong vertices.
+    let checks = [
+        ("sample", "joint", compared.local, tolerance.position),
+        ("local_to_model", "joint", compared.model, tolerance.position),
+        ("palette", "entry", compared.palette, tolerance.position),
+        ("position", "vertex", compared.position, tolerance.position),
+        ("normal", "vertex", compared.normal, tolerance.normal),
+    ];
+    // Not `>`: NaN must fail.
+    let (what, item, worst, limit) = checks
+        .into_iter()
+        .find(|(_, _, worst, limit)| !matches!(worst.error.partial_cmp(limit), Some(o) if o.is_le()))?;
+    Some(format!(
+        "{what} is off by {:.2e} (limit {limit:.0e}) at tick {tick}, instance {}, {item} {}",
+        worst.error, worst.instance, worst.item
+    ))
+}
+
+fn compare(
+    group: &Group,
+    mesh_corners: &[DVec3; 8],
+    reference: &Pose,
+    instance: u32,
+    [local, model_pose, palette, vertices]: [&[f32]; 4],
+) -> Compared {
+    let model = &*group.model;
+    let bounds = model.bounds();
+    // A model that is a single point has no diagonal to measure by.
+    let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
+    let mut compared = Compared::NONE;
+    let worst = |error, item| Worst { error, instance, item };
+
+    for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
+        let got = got.map(f64::from);
+        let difference =
+            |sign: f64| (0..4).map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs()).fold(0.0, nan_max);
+        let rotation = if difference(1.0) <= difference(-1.0) { difference(1.0) } else { difference(-1.0) };
+        let translation =
+            DVec3::new(got[4], got[5], got[6]).distance(want.translation) / diagonal.max(want.translation.length());
+        let scale = DVec3::new(got[7], got[8], got[9]).distance(want.scale) / want.scale.length().max(1.0);
+        compared.local = compared.local.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
+    }
+    for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
+        let got = crate::model::rows_to_affine(got);
+        let size = want.matrix3.x_axis.length().max(want.matrix3.y_axis.length()).max(want.matrix3.z_axis.length());
+        let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
+        let axes = if size > 0.0 { axes / size } else { axes };
+        let translation = got.translation.distance(want.translation) / diagonal.max(want.translation.length());
+        compared.model = compared.model.max(worst(nan_max(axes, translation), joint));
+    }
+    for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
+        let got = crate::model::rows_to_affine(got);
+        let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
+        let error = mesh_corners.iter().map(|&p| {
+            let want = moved(want, p);
+            moved(&got, p).distance(want) / diagonal.max(want.length())
+        });
+        compared.palette = compared.palette.max(worst(error.fold(0.0, nan_max), entry));
+    }
+    for (vertex, got) in vertices.chunks_exact(group.format.floats()).enumerate() {
+        let want = reference.skin(model, vertex, group.format.normals);
+        let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
+        compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
+        let mut direction = 0.0;
+        if got.len() >= 6 {
+            direction = miss(at(3), want.normal, group.format.normals);
+        }
+        if got.len() >= 10 {
+            direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format.normals));
+            // The handedness is copied; anything else is a miss by a right angle.
+            direction =
+                if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
+        }
+        compared.normal = compared.normal.max(worst(direction, vertex));
+    }
+    compared
+}
+
+/// How far a normal misses the reference, in radians.
+fn miss(got: DVec3, want: DVec3, normals: Normals) -> f64 {
+    if got.is_nan() {
+        return f64::NAN;
+    }
+    let length = want.length();
+    // A reference that vanishes (or nearly, before it was normalised away) has no direction to miss.
+    if length < 1e-6 {
+        return 0.0;
+    }
+    // The chord also notices a wrong length; for small errors chord and angle agree.
+    let chord = got.distance(want) / if normals == Normals::Raw { length } else { 1.0 };
+    2.0 * (chord / 2.0).min(1.0).asin()
+}
+
+/// Corners of the box around the mesh, in mesh space.
+fn mesh_corners(model: &Model) -> [DVec3; 8] {
+    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for p in model.mesh().positions() {
+        let p = DVec3::from(p.map(f64::from));
+        (min, max) = (min.min(p), max.max(p));
+    }
+    std::array::from_fn(|i| {
+        DVec3::new(
+            if i & 1 == 0 { min.x } else { max.x },
+            if i & 2 == 0 { min.y } else { max.y },
+            if i & 4 == 0 { min.z } else { max.z },
+        )
+    })
+}

@@ -1,0 +1,172 @@
+//! The reference: poses, palettes and vertices in f64, straight from the definitions.
+//!
+//! It shares no kernel with any backend. Only [`crate::crowd::Layers::time`] is common, because it defines which time
+//! an instance shows; everything after it is computed here anew.
+
+use crate::crowd::{Crowd, REST};
+use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
+use crate::vertex::Normals;
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
+
+/// A joint's local pose.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LocalPose {
+    pub rotation: DQuat,
+    pub translation: DVec3,
+    pub scale: DVec3,
+}
+
+/// A skinned vertex.
+pub(super) struct Vertex {
+    pub position: DVec3,
+    pub normal: DVec3,
+    pub tangent: DVec4,
+}
+
+/// One instance at one tick.
+pub(super) struct Pose {
+    pub local: Vec<LocalPose>,
+    pub model: Vec<DAffine3>,
+    pub palette: Vec<DAffine3>,
+}
+
+impl Pose {
+    pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+        let model = &crowd.groups()[crowd.group_of(instance)].model;
+        let skeleton = model.skeleton();
+        let mut local: Vec<LocalPose> = skeleton
+            .rest()
+            .iter()
+            .map(|r| LocalPose {
+                rotation: DQuat::from_array(r.rotation.to_array().map(f64::from)),
+                translation: r.translation.as_dvec3(),
+                scale: r.scale.as_dvec3(),
+            })
+            .collect();
+        for layer in crowd.layers().of(instance as usize) {
+            let clip = crowd.layers().clip(layer);
+            if clip != REST {
+                sample(&model.clips()[clip as usize], f64::from(crowd.layers().time(layer, tick)), &mut local);
+            }
+        }
+        let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
+        let mut matrices = skeleton.matrices().iter().peekable();
+        for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
+            let own = match matrices.next_if(|(j, _)| usize::from(*j) == joint) {
+                Some((_, rows)) => rows_to_affine(rows),
+                None => DAffine3 {
+                    matrix3: DMat3::from_quat(l.rotation) * DMat3::from_diagonal(l.scale),
+                    translation: l.translation,
+                },
+            };
+            pose.push(if parent == NO_PARENT { own } else { pose[usize::from(parent)] * own });
+        }
+        let palette = model
+            .palette_joints()
+            .iter()
+            .zip(model.inverse_binds())
+            .map(|(&joint, inverse_bind)| pose[usize::from(joint)] * rows_to_affine(inverse_bind))
+            .collect();
+        Self { local, model: pose, palette }
+    }
+
+    /// A skinned vertex.
+    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals) -> Vertex {
+        let mesh = model.mesh();
+        let mut m = DAffine3 { matrix3: DMat3::ZERO, translation: DVec3::ZERO };
+        for (entry, weight) in mesh.influences_of(vertex) {
+            let entry = &self.palette[usize::from(entry)];
+            m.matrix3 += entry.matrix3 * f64::from(weight);
+            m.translation += entry.translation * f64::from(weight);
+        }
+        let p = DVec3::from(mesh.positions()[vertex].map(f64::from));
+        let n = DVec3::from(mesh.normals()[vertex].map(f64::from));
+        let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex].map(f64::from));
+        let normal = match normals {
+            Normals::Unit | Normals::Raw => m.matrix3 * n,
+            Normals::Exact => {
+                let [x, y, z] = [0, 1, 2].map(|row| m.matrix3.row(row));
+                DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)).transpose() * n
+            }
+        };
+        let finished = |v: DVec3| if normals == Normals::Raw { v } else { v.normalize_or_zero() };
+        Vertex {
+            position: m.matrix3 * p + m.translation,
+            normal: finished(normal),
+            tangent: finished(m.matrix3 * DVec3::new(t[0], t[1], t[2])).extend(t[3]),
+        }
+    }
+}
+
+fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
+    for track in clip.tracks() {
+        let joint = &mut local[usize::from(track.joint)];
+        let value = value(clip, track, time);
+        match track.channel {
+            Channel::Rotation => joint.rotation = DQuat::from_vec4(value),
+            Channel::Translation => joint.translation = value.truncate(),
+            Channel::Scale => joint.scale = value.truncate(),
+        }
+    }
+}
+
+fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
+    let times: Vec<f64> = clip.times_of(track).iter().map(|&t| f64::from(t)).collect();
+    let width = track.channel.width();
+    let cubic = track.interpolation == Interpolation::CubicSpline;
+    // Key `k`'s `part`: 0 the value, or for cubic splines 0 in-tangent, 1 value, 2 out-tangent.
+    let part = |k: usize, part: usize| {
+        let at = track.first_value as usize + (if cubic { 3 * k + part } else { k }) * width;
+        let mut v = DVec4::ZERO;
+        for c in 0..width {
+            v[c] = f64::from(clip.values()[at + c]);
+        }
+        v
+    };
+    let rotation = track.channel == Channel::Rotation;
+    let unit = |v: DVec4| if rotation { v.normalize() } else { v };
+    let last = times.len() - 1;
+    if time <= times[0] {
+        return unit(part(0, 1));
+    }
+    if time >= times[last] {
+        return unit(part(last, 1));
+    }
+    let k = (0..last).find(|&k| time < times[k + 1]).unwrap_or(last - 1);
+    let interval = times[k + 1] - times[k];
+    let t = (time - times[k]) / interval;
+    match track.interpolation {
+        Interpolation::Step => part(k, 0),
+        Interpolation::Linear if rotation => arc(part(k, 0), part(k + 1, 0), t, clip.rotation_blend()),
+        Interpolation::Linear => part(k, 0).lerp(part(k + 1, 0), t),
+        Interpolation::CubicSpline => {
+            let (t2, t3) = (t * t, t * t * t);
+            unit(
+                part(k, 1) * (2.0 * t3 - 3.0 * t2 + 1.0)
+                    + part(k, 2) * (interval * (t3 - 2.0 * t2 + t))
+                    + part(k + 1, 1) * (3.0 * t2 - 2.0 * t3)
+                    + part(k + 1, 0) * (interval * (t3 - t2)),
+            )
+        }
+    }
+}
+
+fn arc(a: DVec4, b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
+    let mut cos = a.dot(b);
+    let mut b = b;
+    if cos < 0.0 && blend != RotationBlend::AuthoredPath {
+        b = -b;
+        cos = -cos;
+    }
+    let line = match blend {
+        RotationBlend::Nlerp => true,
+        RotationBlend::AuthoredPath => cos.abs() >= 0.95,
+        // Closer than this the sine loses digits and the chord is the arc to 1e-12.
+        RotationBlend::Slerp => cos > 1.0 - 1e-12,
+    };
+    if line {
+        return a.lerp(b, t).normalize();
+    }
+    let angle = cos.clamp(-1.0, 1.0).acos();
+    (a * ((1.0 - t) * angle).sin() + b * (t * angle).sin()) / angle.sin()
+}

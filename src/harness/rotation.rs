@@ -1,0 +1,81 @@
+//! Which backends are in memory at the same time.
+
+use crate::backend::Footprint;
+
+/// Bytes that all backends of a rotation share, counted once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared {
+    /// One side of the arena.
+    pub arena: u64,
+    /// What drawing takes on the device; none if nothing is drawn.
+    pub presenter: Option<u64>,
+    /// Whether the device's memory is the machine's: it is on a software adapter. The size of a real device's memory
+    /// cannot be asked for; what does not fit there is refused by its driver.
+    pub device_is_host: bool,
+}
+
+impl Shared {
+    /// Bytes of main memory that these backends need together.
+    pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
+        let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
+        let (mut host_arena, mut device_arena) = (false, false);
+        for footprint in footprints {
+            host = host.saturating_add(footprint.host);
+            device = device.saturating_add(footprint.device);
+            host_arena |= footprint.host_output;
+            // Vertices of the host are uploaded to be drawn.
+            device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
+        }
+        host = host.saturating_add(if host_arena { self.arena } else { 0 });
+        device = device.saturating_add(if device_arena { self.arena } else { 0 });
+        if self.device_is_host { host.saturating_add(device) } else { host }
+    }
+}
+
+/// Groups of neighbouring backends that fit `limit` bytes together, and those that do not even fit alone.
+pub fn rotations(footprints: &[Footprint], shared: Shared, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let mut rotations: Vec<Vec<usize>> = Vec::new();
+    let mut too_large = Vec::new();
+    for (index, footprint) in footprints.iter().enumerate() {
+        if shared.bytes([footprint]) > limit {
+            too_large.push(index);
+            continue;
+        }
+        match rotations.last_mut() {
+            Some(rotation) if shared.bytes(rotation.iter().map(|&i| &footprints[i]).chain([footprint])) <= limit => {
+                rotation.push(index);
+            }
+            _ => rotations.push(vec![index]),
+        }
+    }
+    (rotations, too_large)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(bytes: u64) -> Footprint {
+        Footprint { host: bytes, device: 0, host_output: true, device_output: false }
+    }
+    fn device(bytes: u64) -> Footprint {
+        Footprint { host: 0, device: bytes, host_output: false, device_output: true }
+    }
+
+    #[test]
+    fn the_arena_counts_once() {
+        let shared = Shared { arena: 100, presenter: None, device_is_host: true };
+        assert_eq!(rotations(&[host(10), host(20), host(30)], shared, 160), (vec![vec![0, 1, 2]], vec![]));
+        assert_eq!(rotations(&[host(10), host(20), host(31)], shared, 160), (vec![vec![0, 1], vec![2]], vec![]));
+        assert_eq!(rotations(&[host(10), host(70), device(10)], shared, 160), (vec![vec![0], vec![2]], vec![1]));
+    }
+
+    #[test]
+    fn drawing_needs_the_device_side_for_host_vertices() {
+        let drawn = Shared { arena: 100, presenter: Some(7), device_is_host: true };
+        assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
+        assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
+        let real_device = Shared { device_is_host: false, ..drawn };
+        assert_eq!(real_device.bytes(&[host(1), device(2)]), 101);
+    }
+}

@@ -1,0 +1,485 @@
+//! Verifies backends on a scene and measures those that pass.
+//!
+//! Backends that fit memory together form a rotation: each is prepared, compared with the reference, its picture
+//! compared with the others', warmed up; then they take turns, block of frames by block of frames.
+
+use super::parity::{self, Coverage, Parity, Tolerance};
+use super::rotation::{Shared, rotations};
+use super::schedule::Schedule;
+use super::screen::{Screen, depth_difference};
+use super::stats::Summary;
+use crate::backend::{
+    Arena, Backend, BackendError, Clock, Context, Entry, Footprint, FrameInput, Job, Result, Span, Stage, StageTimer,
+};
+use crate::scene::BuiltScene;
+use bytesize::ByteSize;
+use std::io;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Ticks of the verified frames: the first ones, one a while later, and one after nearly five hours.
+const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
+/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
+const WARM_UP: Duration = Duration::from_millis(250);
+const WARM_UP_FRAMES: u32 = 2;
+/// Part of a backend's work that verifying it counts for in the progress.
+const VERIFYING: f64 = 0.25;
+
+/// How to run.
+#[derive(Clone)]
+pub struct Options {
+    /// Which backends, in the order of the results.
+    pub backends: Vec<&'static Entry>,
+    /// Measured frames of each; by default what fits 2 s, 5 to 200.
+    pub frames: Option<u32>,
+    /// How far from the reference a backend may be.
+    pub tolerance: Tolerance,
+    /// Bytes of main memory that may be taken.
+    pub memory: u64,
+}
+
+/// What became of a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Verified, and measured if it was to be.
+    Ok,
+    /// The machine or the options leave it nothing to run on.
+    Skipped,
+    /// Its vertices or its picture are wrong: no times.
+    ParityFailed,
+    /// It does not fit the memory.
+    TooLarge,
+    /// It failed on the way.
+    Error,
+}
+
+impl Status {
+    /// Name in tables and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::ParityFailed => "parity_failed",
+            Self::TooLarge => "too_large",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A stage's times by one clock, frame by frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Which part of the frame.
+    pub stage: Stage,
+    /// What measured it.
+    pub clock: Clock,
+    /// Number of the frame, nanoseconds.
+    pub samples: Vec<(u32, u64)>,
+    /// Frames left out because the clock gave a zero or negative difference.
+    pub dropped: u32,
+}
+
+impl StageTimes {
+    /// Median and spread; none without a sample.
+    pub fn summary(&self) -> Option<Summary> {
+        Summary::of(self.samples.iter().map(|&(_, ns)| ns))
+    }
+}
+
+/// What is known of a backend after a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Name as in the registry, without the variant.
+    pub backend: &'static str,
+    /// Variant as in the registry; empty for the plain one.
+    pub variant: &'static str,
+    /// How often a frame drew the crowd; 0 without an adapter.
+    pub passes: u32,
+    /// What became of it.
+    pub status: Status,
+    /// Why it is not [`Status::Ok`].
+    pub problem: Option<String>,
+    /// How it compares with the reference, if it got that far.
+    pub parity: Option<Parity>,
+    /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
+    pub stages: Vec<StageTimes>,
+}
+
+impl Outcome {
+    /// A stage's median in nanoseconds by the clock nearest to it: the device's where it has one.
+    pub fn median(&self, stage: Stage) -> Option<u64> {
+        let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
+        times(Clock::Gpu).or_else(|| times(Clock::Wall))?.summary().map(|s| s.median)
+    }
+}
+
+/// Follows a run.
+pub trait Observer {
+    /// What happens now, and which part of the scene's work is done, 0 to 1.
+    fn progress(&mut self, what: &str, done: f64);
+    /// Whether to stop after the frame at hand.
+    fn interrupted(&self) -> bool;
+    /// A backend is done.
+    ///
+    /// # Errors
+    /// The outcome cannot be kept: the run stops.
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()>;
+}
+
+/// Verifies backends on some instances of a scene, then measures them.
+///
+/// # Errors
+/// What [`Observer::finished`] answers; whatever happens to a backend is its outcome.
+pub fn run(
+    scene: &BuiltScene,
+    context: &Context,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> io::Result<Vec<Outcome>> {
+    Run::new(scene, context, options, observer, Depth::Measured).all()
+}
+
+/// Verifies backends on every vertex of every instance of a scene; measures nothing.
+///
+/// # Errors
+/// What [`Observer::finished`] answers; whatever happens to a backend is its outcome.
+pub fn verify(
+    scene: &BuiltScene,
+    context: &Context,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> io::Result<Vec<Outcome>> {
+    Run::new(scene, context, options, observer, Depth::Verified).all()
+}
+
+/// How far a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Verified,
+    Measured,
+}
+
+/// A backend that takes part.
+struct Contender {
+    /// Position in the options' backends.
+    index: usize,
+    entry: &'static Entry,
+    backend: Box<dyn Backend>,
+    footprint: Footprint,
+    parity: Option<Parity>,
+    stages: Vec<StageTimes>,
+}
+
+struct Run<'a> {
+    scene: &'a BuiltScene,
+    context: &'a Context,
+    options: &'a Options,
+    observer: &'a mut dyn Observer,
+    depth: Depth,
+    passes: u32,
+    first_depths: Option<Vec<f32>>,
+    /// One for each of the options' backends, once it is done.
+    outcomes: Vec<Option<Outcome>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        scene: &'a BuiltScene,
+        context: &'a Context,
+        options: &'a Options,
+        observer: &'a mut dyn Observer,
+        depth: Depth,
+    ) -> Self {
+        let passes = if Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
+        let outcomes = vec![None; options.backends.len()];
+        Self { scene, context, options, observer, depth, passes, first_depths: None, outcomes }
+    }
+
+    fn all(mut self) -> io::Result<Vec<Outcome>> {
+        let contenders = self.contenders()?;
+        let shared = Shared {
+            arena: Arena::bytes(&self.scene.crowd),
+            presenter: Screen::bytes(self.context, self.scene, self.passes),
+            device_is_host: Screen::is_software(self.context),
+        };
+        let footprints: Vec<_> = contenders.iter().map(|c| c.footprint).collect();
+        let mut contenders: Vec<_> = contenders.into_iter().map(Some).collect();
+        let (rotations, too_large) = rotations(&footprints, shared, self.options.memory);
+        for contender in too_large.into_iter().filter_map(|index| contenders[index].take()) {
+            let error = BackendError::TooLarge(format!(
+                "needs {}; {} may be taken",
+                ByteSize(shared.bytes([&contender.footprint])).display().si(),
+                ByteSize(self.options.memory).display().si(),
+            ));
+            self.fail(contender, error)?;
+        }
+        for rotation in rotations {
+            if self.observer.interrupted() {
+                break;
+            }
+            self.rotation(rotation.into_iter().filter_map(|index| contenders[index].take()).collect())?;
+        }
+        Ok(self.outcomes.into_iter().flatten().collect())
+    }
+
+    /// Makes the backends; those that the machine cannot run are done already.
+    fn contenders(&mut self) -> io::Result<Vec<Contender>> {
+        let job = Job { passes: self.passes };
+        let mut contenders = Vec::new();
+        for (index, &entry) in self.options.backends.iter().enumerate() {
+            let made = (entry.create)(self.context).and_then(|backend| {
+                let footprint = backend.footprint(&self.scene.crowd, &job)?;
+                Ok(Contender { index, entry, backend, footprint, parity: None, stages: Vec::new() })
+            });
+            match made {
+                Ok(contender) => contenders.push(contender),
+                Err(error) => self.finish(index, outcome(entry, self.passes, error))?,
+            }
+        }
+        Ok(contenders)
+    }
+
+    fn rotation(&mut self, contenders: Vec<Contender>) -> io::Result<()> {
+        let mut bench = match self.bench(&contenders) {
+            Ok(bench) => bench,
+            Err(error) => return contenders.into_iter().try_for_each(|c| self.fail(c, error.clone())),
+        };
+        let mut verified = Vec::with_capacity(contenders.len());
+        for mut contender in contenders {
+            if self.observer.interrupted() {
+                return Ok(());
+            }
+            self.observer.progress(&format!("verifying {}", contender.entry.name), self.done(verified.len(), 0.0));
+            match self.gate(&mut contender, &mut bench) {
+                Ok(Gate::Open) => verified.push(contender),
+                Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
+                Err(error) => self.fail(contender, error)?,
+            }
+        }
+        match self.depth {
+            Depth::Verified => verified.into_iter().try_for_each(|c| self.finish_with(c, Status::Ok, None)),
+            Depth::Measured => self.measure(verified, &mut bench),
+        }
+    }
+
+    /// Allocates what the backends of a rotation share.
+    fn bench(&self, contenders: &[Contender]) -> Result<Bench> {
+        let screen = Screen::new(self.context, self.scene, self.passes)?;
+        let mut arena = Arena::default();
+        let host = contenders.iter().any(|c| c.footprint.host_output);
+        if host {
+            arena.allocate_host(&self.scene.crowd);
+        }
+        if (host && self.passes > 0) || contenders.iter().any(|c| c.footprint.device_output) {
+            screen.allocate(self.scene, &mut arena)?;
+        }
+        Ok(Bench { arena, screen, timer: StageTimer::default() })
+    }
+
+    /// Prepares a backend and compares its vertices and its picture.
+    fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
+        let crowd = &self.scene.crowd;
+        contender.backend.prepare(crowd, &Job { passes: self.passes })?;
+        if self.depth == Depth::Measured && bench.screen.hides(&*contender.backend) {
+            return Ok(Gate::Closed(Status::Skipped, "skins in the draw; needs --passes 1 or more".into()));
+        }
+        let coverage = match self.depth {
+            Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
+            Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
+        };
+        let (backend, tolerance) = (&mut *contender.backend, self.options.tolerance);
+        let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
+        let failure = parity.failure.clone();
+        contender.parity = Some(parity);
+        if let Some(failure) = failure {
+            return Ok(Gate::Closed(Status::ParityFailed, failure));
+        }
+        bench.frame(&mut *contender.backend, self.scene, VERIFIED_TICKS[0])?;
+        if let Some(depths) = bench.screen.depths()? {
+            let difference = match &self.first_depths {
+                Some(first) => depth_difference(first, &depths),
+                None => depth_difference(&depths, &depths),
+            };
+            self.first_depths.get_or_insert(depths);
+            if let Some(difference) = difference {
+                return Ok(Gate::Closed(Status::ParityFailed, difference));
+            }
+        }
+        Ok(Gate::Open)
+    }
+
+    /// Warms up, then gives the backends their turns.
+    fn measure(&mut self, contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
+        let mut estimates = Vec::with_capacity(contenders.len());
+        let mut racing = Vec::with_capacity(contenders.len());
+        for mut contender in contenders {
+            match self.warm_up(&mut contender, bench) {
+                Ok(estimate) => {
+                    estimates.push(estimate);
+                    racing.push(Some(contender));
+                }
+                Err(error) => self.fail(contender, error)?,
+            }
+        }
+        let mut schedule = Schedule::new(self.options.frames, estimates);
+        for stage in racing.iter_mut().flatten().flat_map(|c| &mut c.stages) {
+            stage.samples.clear();
+            stage.samples.reserve_exact(schedule.most() as usize);
+            stage.dropped = 0;
+        }
+        while let Some((index, frames)) = schedule.next_block() {
+            let Some(mut contender) = racing[index].take() else { break };
+            let at_hand = 1 + racing.iter().flatten().count();
+            let what = format!("measuring {}", contender.entry.name);
+            self.observer.progress(&what, self.done(at_hand, schedule.progress()));
+            match self.block(&mut contender, bench, frames, |frame| schedule.record(index, frame)) {
+                Ok(()) if schedule.is_done(index) => self.finish_with(contender, Status::Ok, None)?,
+                Ok(()) => racing[index] = Some(contender),
+                Err(error) => {
+                    schedule.retire(index);
+                    self.fail(contender, error)?;
+                }
+            }
+            if self.observer.interrupted() {
+                break;
+            }
+        }
+        // Left over by an interruption: what was measured is kept.
+        let measured = |c: &Contender| c.stages.iter().any(|s| !s.samples.is_empty());
+        racing.into_iter().flatten().filter(measured).try_for_each(|c| self.finish_with(c, Status::Ok, None))
+    }
+
+    /// Measures some frames of a backend, or fewer if interrupted.
+    fn block(
+        &self,
+        contender: &mut Contender,
+        bench: &mut Bench,
+        frames: Range<u32>,
+        mut record: impl FnMut(Duration),
+    ) -> Result<()> {
+        for frame in frames {
+            if self.observer.interrupted() {
+                break;
+            }
+            // Frame numbers are ticks, so that every backend computes the same poses.
+            record(bench.frame(&mut *contender.backend, self.scene, frame)?);
+            add(&mut contender.stages, frame, bench.timer.spans());
+        }
+        Ok(())
+    }
+
+    /// Runs frames that are not kept; returns the mean time of one, the first left out.
+    fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
+        let start = Instant::now();
+        let (mut frames, mut spent) = (0, Duration::ZERO);
+        while frames < WARM_UP_FRAMES || (start.elapsed() < WARM_UP && !self.observer.interrupted()) {
+            let time = bench.frame(&mut *contender.backend, self.scene, frames)?;
+            // Makes the stages' rows, so that none is made while measuring.
+            add(&mut contender.stages, frames, bench.timer.spans());
+            spent += if frames > 0 { time } else { Duration::ZERO };
+            frames += 1;
+        }
+        Ok(spent / (frames - 1))
+    }
+
+    /// Part of the scene's work that is done, where `at_hand` backends are verified and measured to `measured`.
+    fn done(&self, at_hand: usize, measured: f64) -> f64 {
+        let finished = self.outcomes.iter().flatten().count() as f64;
+        let verifying = if self.depth == Depth::Verified { 1.0 } else { VERIFYING };
+        let at_hand = at_hand as f64 * (verifying + (1.0 - verifying) * measured);
+        ((finished + at_hand) / self.outcomes.len().max(1) as f64).min(1.0)
+    }
+
+    fn fail(&mut self, contender: Contender, error: BackendError) -> io::Result<()> {
+        let outcome = outcome(contender.entry, self.passes, error);
+        self.finish(contender.index, Outcome { parity: contender.parity, ..outcome })
+    }
+
+    fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
+        contender.backend.release();
+        let (backend, variant) = names(contender.entry);
+        contender.stages.sort_by_key(|s| (s.stage, s.clock));
+        let outcome = Outcome {
+            backend,
+            variant,
+            passes: self.passes,
+            status,
+            problem,
+            parity: contender.parity,
+            stages: contender.stages,
+        };
+        self.finish(contender.index, outcome)
+    }
+
+    fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
+        self.observer.finished(&outcome)?;
+        self.outcomes[index] = Some(outcome);
+        Ok(())
+    }
+}
+
+/// Whether a backend may be measured.
+enum Gate {
+    Open,
+    Closed(Status, String),
+}
+
+/// What the backends of a rotation share.
+struct Bench {
+    arena: Arena,
+    screen: Screen,
+    timer: StageTimer,
+}
+
+impl Bench {
+    /// One frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
+    fn frame(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, tick: u32) -> Result<Duration> {
+        let Self { arena, screen, timer } = self;
+        timer.clear();
+        let start = Instant::now();
+        let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
+        let ticket = screen.draw(ticket, backend, arena, timer)?;
+        backend.wait(ticket)?;
+        let time = start.elapsed();
+        screen.collect(timer)?;
+        let ns = time.as_nanos() as u64;
+        timer.push(Span { stage: Stage::Frame, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
+        Ok(time)
+    }
+}
+
+/// Name and variant of a line of the registry.
+fn names(entry: &'static Entry) -> (&'static str, &'static str) {
+    entry.name.split_once(':').unwrap_or((entry.name, ""))
+}
+
+fn outcome(entry: &'static Entry, passes: u32, error: BackendError) -> Outcome {
+    let status = match error {
+        BackendError::Unavailable(_) => Status::Skipped,
+        BackendError::TooLarge(_) => Status::TooLarge,
+        BackendError::Device(_) => Status::Error,
+    };
+    let (backend, variant) = names(entry);
+    let problem = Some(error.to_string());
+    Outcome { backend, variant, passes, status, problem, parity: None, stages: Vec::new() }
+}
+
+/// Adds a frame's spans: those of one stage and clock together are one sample, which is dropped if any of them is.
+fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[Span]) {
+    for (at, span) in spans.iter().enumerate() {
+        let same = |other: &&Span| (other.stage, other.clock) == (span.stage, span.clock);
+        if spans[..at].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let total = spans.iter().filter(same).try_fold(0u64, |sum, s| s.ns.map(|ns| sum + ns));
+        let known = stages.iter().position(|s| (s.stage, s.clock) == (span.stage, span.clock));
+        let known = known.unwrap_or_else(|| {
+            stages.push(StageTimes { stage: span.stage, clock: span.clock, samples: Vec::new(), dropped: 0 });
+            stages.len() - 1
+        });
+        match total {
+            Some(ns) => stages[known].samples.push((frame, ns)),
+            None => stages[known].dropped += 1,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Whose turn it is: backends alternate in short blocks of frames, so that drift of the machine hits all alike.
+
+use std::ops::Range;
+use std::time::Duration;
+
+/// Time that a backend gets where no number of frames is asked for.
+const BUDGET: Duration = Duration::from_secs(2);
+/// Fewest and most frames within [`BUDGET`].
+const FRAMES: Range<u32> = 5..200;
+/// Length of a block, and most frames of one.
+const BLOCK: Duration = Duration::from_millis(250);
+const BLOCK_FRAMES: u32 = 10;
+
+/// Deals out blocks of frames, round after round, until each backend has enough.
+#[derive(Debug)]
+pub struct Schedule {
+    wanted: Option<u32>,
+    turns: Vec<Turn>,
+    next: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    /// What a frame took in the warm-up.
+    estimate: Duration,
+    frames: u32,
+    spent: Duration,
+    retired: bool,
+}
+
+impl Schedule {
+    /// A backend for each estimate of its time a frame. Each gets `frames` frames, or as many as fit 2 s, 5 to 200.
+    pub fn new(frames: Option<u32>, estimates: impl IntoIterator<Item = Duration>) -> Self {
+        let turn = |estimate| Turn { estimate, frames: 0, spent: Duration::ZERO, retired: false };
+        Self { wanted: frames, turns: estimates.into_iter().map(turn).collect(), next: 0 }
+    }
+
+    /// The next backend and the numbers of its frames; none when all are done.
+    pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
+        let count = self.turns.len();
+        let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
+        self.next = (backend + 1) % count;
+        let turn = &self.turns[backend];
+        let fitting = BLOCK.as_nanos() / turn.estimate.as_nanos().max(1);
+        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.most() - turn.frames);
+        Some((backend, turn.frames..turn.frames + length))
+    }
+
+    /// Counts a frame that was measured.
+    pub fn record(&mut self, backend: usize, frame: Duration) {
+        self.turns[backend].frames += 1;
+        self.turns[backend].spent += frame;
+    }
+
+    /// Takes a backend out.
+    pub fn retire(&mut self, backend: usize) {
+        self.turns[backend].retired = true;
+    }
+
+    /// Whether a backend has had its frames.
+    pub fn is_done(&self, backend: usize) -> bool {
+        self.done(backend) >= 1.0
+    }
+
+    /// Part of all frames that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        (0..self.turns.len()).map(|backend| self.done(backend)).sum::<f64>() / self.turns.len().max(1) as f64
+    }
+
+    /// Most frames of a backend.
+    pub fn most(&self) -> u32 {
+        self.wanted.unwrap_or(FRAMES.end)
+    }
+
+    fn done(&self, backend: usize) -> f64 {
+        let turn = &self.turns[backend];
+        let part = |of: u32| f64::from(turn.frames) / f64::from(of);
+        let done = match self.wanted {
+            _ if turn.retired => 1.0,
+            Some(wanted) => part(wanted),
+            None => part(FRAMES.start).min(turn.spent.as_secs_f64() / BUDGET.as_secs_f64()).max(part(FRAMES.end)),
+        };
+        done.min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a schedule with frames that take exactly their estimate: backend and length of each block.
+    fn blocks(frames: Option<u32>, estimates: &[u64]) -> Vec<(usize, u32)> {
+        let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
+        let mut schedule = Schedule::new(frames, estimates.iter().copied());
+        let mut counts = vec![0; estimates.len()];
+        let mut blocks = Vec::new();
+        while let Some((backend, frames)) = schedule.next_block() {
+            assert_eq!(frames.start, counts[backend], "every backend counts its own frames");
+            counts[backend] = frames.end;
+            blocks.push((backend, frames.len() as u32));
+            frames.for_each(|_| schedule.record(backend, estimates[backend]));
+        }
+        assert_eq!(schedule.progress(), 1.0);
+        blocks
+    }
+
+    #[test]
+    fn backends_take_turns() {
+        assert_eq!(blocks(Some(12), &[1, 1]), [(0, 10), (1, 10), (0, 2), (1, 2)]);
+        assert_eq!(blocks(Some(3), &[100, 1_000]), [(0, 2), (1, 1), (0, 1), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn time_decides_within_five_and_two_hundred_frames() {
+        let total = |estimate| blocks(None, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
+        assert_eq!(total(0), 200);
+        assert_eq!(total(9), 200);
+        assert_eq!(total(40), 54); // 2 s are 50 frames, met in blocks of 6
+        assert_eq!(total(900), 5);
+    }
+
+    #[test]
+    fn a_retired_backend_gets_no_more_turns() {
+        let mut schedule = Schedule::new(Some(20), [Duration::from_millis(1); 2]);
+        assert_eq!(schedule.next_block(), Some((0, 0..10)));
+        schedule.retire(0);
+        assert_eq!(schedule.next_block(), Some((1, 0..10)));
+        assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
+    }
+}

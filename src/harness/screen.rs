@@ -1,0 +1,167 @@
+//! Draws what backends skin, where there is an adapter and something to draw; everything that the run asks of the
+//! device goes through here, so that a build without it needs no other code.
+
+#[cfg(feature = "gpu")]
+use crate::backend::Skinned;
+use crate::backend::{Arena, Backend, Context, Result, StageTimer, Ticket};
+#[cfg(feature = "gpu")]
+use crate::gpu::{Gpu, present::Presenter};
+use crate::scene::BuiltScene;
+#[cfg(feature = "gpu")]
+use std::rc::Rc;
+
+/// Difference of two depths, as a part of the distance, from which a pixel counts as different.
+const DEPTH_TOLERANCE: f32 = 1e-3;
+/// Part of the covered pixels that may differ: rounding moves edges.
+const DIFFERENT_PIXELS: f64 = 0.005;
+
+/// The device's side of a run.
+pub(super) struct Screen {
+    #[cfg(feature = "gpu")]
+    gpu: Option<Rc<Gpu>>,
+    #[cfg(feature = "gpu")]
+    presenter: Option<Presenter>,
+}
+
+#[cfg(feature = "gpu")]
+impl Screen {
+    pub fn new(context: &Context, scene: &BuiltScene, passes: u32) -> Result<Self> {
+        let gpu = context.gpu.clone();
+        let presenter = match &gpu {
+            Some(gpu) if passes > 0 => Some(Presenter::new(Rc::clone(gpu), &scene.crowd, scene.view(), passes)?),
+            _ => None,
+        };
+        Ok(Self { gpu, presenter })
+    }
+
+    /// Bytes that drawing takes on the device; none if nothing is drawn.
+    pub fn bytes(context: &Context, scene: &BuiltScene, passes: u32) -> Option<u64> {
+        (context.gpu.is_some() && passes > 0).then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
+    }
+
+    /// Whether the device's memory is the machine's.
+    pub fn is_software(context: &Context) -> bool {
+        context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
+    }
+
+    /// Makes the arena's device side.
+    pub fn allocate(&self, scene: &BuiltScene, arena: &mut Arena) -> Result<()> {
+        match &self.gpu {
+            Some(gpu) => gpu.allocate_arena(&scene.crowd, arena),
+            None => Ok(()),
+        }
+    }
+
+    /// Instances at the ends of the device's chunks.
+    pub fn chunk_ends(&self, scene: &BuiltScene) -> Result<Vec<u32>> {
+        self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(&scene.crowd))
+    }
+
+    /// Whether a backend's vertices exist only while they are drawn, and nothing is drawn.
+    pub fn hides(&self, backend: &dyn Backend) -> bool {
+        self.presenter.is_none() && matches!(backend.skinned(), Skinned::InVertexShader(_))
+    }
+
+    pub fn draw(
+        &mut self,
+        ticket: Ticket,
+        backend: &dyn Backend,
+        arena: &Arena,
+        timer: &mut StageTimer,
+    ) -> Result<Ticket> {
+        match &mut self.presenter {
+            Some(presenter) => presenter.draw(ticket, &backend.skinned(), arena, timer),
+            None => Ok(ticket),
+        }
+    }
+
+    /// Adds the device's spans of the finished frame.
+    pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
+        self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.collect(timer))
+    }
+
+    /// The last frame's depths; none if nothing is drawn.
+    pub fn depths(&self) -> Result<Option<Vec<f32>>> {
+        self.presenter.as_ref().map(Presenter::read_depth).transpose()
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+impl Screen {
+    pub fn new(_: &Context, _: &BuiltScene, _: u32) -> Result<Self> {
+        Ok(Self {})
+    }
+
+    pub fn bytes(_: &Context, _: &BuiltScene, _: u32) -> Option<u64> {
+        None
+    }
+
+    pub fn is_software(_: &Context) -> bool {
+        false
+    }
+
+    pub fn allocate(&self, _: &BuiltScene, _: &mut Arena) -> Result<()> {
+        Ok(())
+    }
+
+    pub fn chunk_ends(&self, _: &BuiltScene) -> Result<Vec<u32>> {
+        Ok(Vec::new())
+    }
+
+    pub fn hides(&self, _: &dyn Backend) -> bool {
+        false
+    }
+
+    pub fn draw(&mut self, ticket: Ticket, _: &dyn Backend, _: &Arena, _: &mut StageTimer) -> Result<Ticket> {
+        Ok(ticket)
+    }
+
+    pub fn collect(&self, _: &mut StageTimer) -> Result<()> {
+        Ok(())
+    }
+
+    pub fn depths(&self) -> Result<Option<Vec<f32>>> {
+        Ok(None)
+    }
+}
+
+/// What is wrong with a depth image, compared with the first backend's; none if they show the same.
+pub(super) fn depth_difference(first: &[f32], depths: &[f32]) -> Option<String> {
+    let nearness = |depth: f32| 1.0 - depth;
+    // 1 - depth falls with the distance and is 0 where nothing is drawn, so that any edge counts, either way round.
+    let differ = |a: f32, b: f32| {
+        let tolerance = DEPTH_TOLERANCE * nearness(a).max(nearness(b));
+        !matches!((a - b).abs().partial_cmp(&tolerance), Some(order) if order.is_le())
+    };
+    let covered = first.iter().zip(depths).filter(|(a, b)| **a != 1.0 || **b != 1.0).count();
+    let different = first.iter().zip(depths).filter(|(a, b)| differ(**a, **b)).count();
+    if covered == 0 {
+        return Some("the picture is empty".into());
+    }
+    (first.len() != depths.len() || different as f64 > DIFFERENT_PIXELS * covered as f64)
+        .then(|| format!("the picture differs from the first backend's in {different} of {covered} covered pixels"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_images_must_agree_and_show_something() {
+        let mut first = vec![1.0; 4_000];
+        assert!(depth_difference(&first, &first).unwrap().contains("empty"));
+        first[..2_000].fill(0.9);
+        assert_eq!(depth_difference(&first, &first), None);
+        let with = |count: usize, depth: f32| {
+            let mut other = first.clone();
+            other[2_000 - count..2_000].fill(depth);
+            other
+        };
+        assert_eq!(depth_difference(&first, &with(10, 1.0)), None, "0.5 % may differ");
+        for depth in [1.0, 0.9002, 0.8998, f32::NAN] {
+            assert!(depth_difference(&first, &with(11, depth)).is_some(), "{depth}");
+            assert!(depth_difference(&with(11, depth), &first).is_some(), "{depth}");
+        }
+        assert_eq!(depth_difference(&first, &with(2_000, 0.90005)), None, "within 1e-3 of the distance");
+    }
+}

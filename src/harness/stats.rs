@@ -1,0 +1,65 @@
+//! What is reported of a stage's times: the median and how far samples stray from it, never a lone mean.
+
+/// Spread over the median above which a stage is flagged as noisy.
+const NOISY: f64 = 0.05;
+
+/// Figures of a set of times, all in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// The middle one; of an even number the mean of the middle two, rounded down.
+    pub median: u64,
+    /// Median absolute deviation from the median, unscaled.
+    pub mad: u64,
+    /// Smallest.
+    pub min: u64,
+    /// 95th percentile, nearest rank.
+    pub p95: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl Summary {
+    /// The figures of `samples` in any order; none if there is no sample.
+    pub fn of(samples: impl IntoIterator<Item = u64>) -> Option<Self> {
+        let mut sorted: Vec<u64> = samples.into_iter().collect();
+        sorted.sort_unstable();
+        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        let median = median(&sorted);
+        let p95 = sorted[(sorted.len() * 95).div_ceil(100) - 1];
+        let mut deviations: Vec<u64> = sorted.iter().map(|sample| sample.abs_diff(median)).collect();
+        deviations.sort_unstable();
+        Some(Self { median, mad: self::median(&deviations), min, p95, max })
+    }
+
+    /// Whether the samples stray so far that small differences mean nothing.
+    pub fn is_noisy(&self) -> bool {
+        self.mad as f64 > NOISY * self.median as f64
+    }
+}
+
+fn median(sorted: &[u64]) -> u64 {
+    let upper = sorted[sorted.len() / 2];
+    if sorted.len().is_multiple_of(2) { sorted[sorted.len() / 2 - 1].midpoint(upper) } else { upper }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_known_samples() {
+        let odd = Summary::of([30, 10, 1_000, 20, 40]).unwrap();
+        assert_eq!(odd, Summary { median: 30, mad: 10, min: 10, p95: 1_000, max: 1_000 });
+        let even = Summary::of([4, 1, 2, 3]).unwrap();
+        assert_eq!(even, Summary { median: 2, mad: 1, min: 1, p95: 4, max: 4 });
+        assert_eq!(Summary::of(1..=100).unwrap().p95, 95);
+        assert_eq!(Summary::of([]), None);
+        assert_eq!(Summary::of([u64::MAX, u64::MAX]).unwrap().median, u64::MAX);
+    }
+
+    #[test]
+    fn a_spread_above_five_percent_is_noisy() {
+        assert!(!Summary::of([1_000, 1_050, 950]).unwrap().is_noisy());
+        assert!(Summary::of([1_000, 1_051, 949]).unwrap().is_noisy());
+    }
+}

@@ -1,0 +1,100 @@
+//! Which instruction set the CPU kernels use: chosen once, at run time.
+
+use std::fmt;
+
+/// Instruction sets that kernels are compiled for, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isa {
+    /// What the target always has: 128-bit vectors on x86-64 and aarch64.
+    Baseline,
+    /// 256-bit vectors and fused multiply-add.
+    Avx2,
+    /// 512-bit vectors.
+    Avx512,
+}
+
+/// Environment variable that asks for a weaker instruction set.
+pub const VARIABLE: &str = "SKINBENCH_ISA";
+
+impl Isa {
+    /// All of them, weakest first.
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+
+    /// Name in [`VARIABLE`], tables and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline if cfg!(target_arch = "x86_64") => "sse2",
+            Self::Baseline if cfg!(target_arch = "aarch64") => "neon",
+            Self::Baseline => "baseline",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Baseline => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => Self::Avx2.is_available() && is_x86_feature_detected!("avx512f"),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => false,
+        }
+    }
+
+    /// The strongest that this machine has.
+    pub fn strongest() -> Self {
+        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Baseline)
+    }
+
+    /// The one that [`VARIABLE`] asks for, or the strongest.
+    ///
+    /// # Errors
+    /// One line: a name that is none, or an instruction set that this machine lacks.
+    pub fn chosen() -> Result<Self, String> {
+        match std::env::var(VARIABLE) {
+            Ok(name) => Self::named(&name),
+            Err(_) => Ok(Self::strongest()),
+        }
+    }
+
+    /// The one of that name, if this machine has it.
+    ///
+    /// # Errors
+    /// One line that lists the names there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let known =
+            Self::ALL.into_iter().filter(|isa| isa.is_available()).map(Self::name).collect::<Vec<_>>().join(", ");
+        match Self::ALL.into_iter().find(|isa| isa.name() == name) {
+            None => Err(format!("{VARIABLE}={name} is no instruction set; this machine has {known}")),
+            Some(isa) if !isa.is_available() => {
+                Err(format!("{VARIABLE}={name}: this machine lacks it; it has {known}"))
+            }
+            Some(isa) => Ok(isa),
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_again_or_refused_with_what_there_is() {
+        assert_eq!(Isa::named(Isa::Baseline.name()), Ok(Isa::Baseline));
+        assert_eq!(Isa::named(Isa::strongest().name()), Ok(Isa::strongest()));
+        let error = Isa::named("mmx").unwrap_err();
+        assert!(error.contains("mmx") && error.contains(Isa::Baseline.name()), "{error}");
+        for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+            assert!(Isa::named(isa.name()).unwrap_err().contains("lacks"));
+        }
+    }
+}

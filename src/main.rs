@@ -1,0 +1,13 @@
+//! The command line: parse, dispatch, exit code.
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::Cli::try_parse() {
+        Ok(arguments) => cli::report(arguments.run()),
+        Err(error) => cli::report_usage(&error),
+    }
+}

@@ -1,0 +1,226 @@
+//! Joints in parent-first order, structure-of-arrays.
+
+use super::{ModelError, Rows, rows_to_affine};
+use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
+
+/// A joint's parent entry when it has none.
+pub const NO_PARENT: u16 = u16::MAX;
+/// Most joints of a skeleton, and most palette entries of a model.
+pub const MAX_JOINTS: usize = 65_535;
+
+/// Rotation, translation and scale to the parent: `parent_point = translation + rotation * (scale * point)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transform {
+    /// Unit quaternion, x y z w.
+    pub rotation: Quat,
+    /// In the parent's axes.
+    pub translation: Vec3,
+    /// Along the joint's own axes.
+    pub scale: Vec3,
+}
+
+impl Transform {
+    /// No movement.
+    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
+}
+
+/// How a joint stands to its parent at rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Local {
+    /// Rotation, translation, scale: what clips can move.
+    Transform(Transform),
+    /// A fixed affine matrix, kept as it is because shear has no rotation-and-scale form; clips cannot move it.
+    Matrix(Rows),
+}
+
+/// A joint as an importer found it: any order, parents by index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint {
+    /// Name in the file; need not be unique.
+    pub name: String,
+    /// Index of the parent in the same list.
+    pub parent: Option<usize>,
+    /// Rest transform to the parent.
+    pub rest: Local,
+}
+
+/// Joints and every ancestor that moves them, each after its parent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skeleton {
+    names: Vec<String>,
+    parents: Vec<u16>,
+    rest: Vec<Transform>,
+    matrices: Vec<(u16, Rows)>,
+}
+
+impl Skeleton {
+    /// Sorts joints parent first (depth first, siblings in file order).
+    ///
+    /// Returns the skeleton and, for each joint of the input, its new index.
+    ///
+    /// # Errors
+    /// No joint, more than [`MAX_JOINTS`], a parent out of range, a cycle, a number that is not finite, or a
+    /// rotation of zero length.
+    pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), ModelError> {
+        let count = joints.len();
+        if count == 0 || count > MAX_JOINTS {
+            return Err(ModelError::new("skeleton", format!("{count} joints; expected 1 to {MAX_JOINTS}")));
+        }
+        let mut children = vec![Vec::new(); count];
+        let mut stack = Vec::new();
+        for (index, joint) in joints.iter().enumerate() {
+            match joint.parent {
+                None => stack.push(index),
+                Some(parent) if parent < count => children[parent].push(index),
+                Some(parent) => {
+                    return Err(ModelError::new(
+                        place(index, joint),
+                        format!("parent {parent} is out of range; there are {count} joints"),
+                    ));
+                }
+            }
+        }
+        stack.reverse();
+        let mut order = Vec::with_capacity(count);
+        let mut new_index = vec![NO_PARENT; count];
+        while let Some(index) = stack.pop() {
+            new_index[index] = order.len() as u16;
+            order.push(index);
+            stack.extend(children[index].iter().rev());
+        }
+        if let Some(index) = new_index.iter().position(|&n| n == NO_PARENT) {
+            return Err(ModelError::new(
+                place(index, &joints[index]),
+                "its chain of parents is a cycle; expected one that ends at a root",
+            ));
+        }
+        let mut skeleton = Self {
+            names: Vec::with_capacity(count),
+            parents: Vec::with_capacity(count),
+            rest: Vec::with_capacity(count),
+            matrices: Vec::new(),
+        };
+        for &index in &order {
+            let joint = &joints[index];
+            let rest = match joint.rest {
+                Local::Transform(t) => checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?,
+                Local::Matrix(rows) => {
+                    if rows.iter().any(|v| !v.is_finite()) {
+                        return Err(ModelError::new(
+                            place(index, joint),
+                            "its matrix holds a number that is not finite",
+                        ));
+                    }
+                    skeleton.matrices.push((skeleton.names.len() as u16, rows));
+                    Transform::IDENTITY
+                }
+            };
+            skeleton.names.push(joint.name.clone());
+            skeleton.parents.push(joint.parent.map_or(NO_PARENT, |p| new_index[p]));
+            skeleton.rest.push(rest);
+        }
+        Ok((skeleton, new_index))
+    }
+
+    /// Number of joints.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+    /// Never: a skeleton has at least one joint.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+    /// Names, one a joint.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+    /// Parents, one a joint, [`NO_PARENT`] at roots; always smaller than the joint's own index.
+    pub fn parents(&self) -> &[u16] {
+        &self.parents
+    }
+    /// Rest transforms, one a joint; identity where [`Skeleton::matrices`] has the joint.
+    pub fn rest(&self) -> &[Transform] {
+        &self.rest
+    }
+    /// Joints whose transform to the parent is a fixed matrix, by rising joint index.
+    pub fn matrices(&self) -> &[(u16, Rows)] {
+        &self.matrices
+    }
+
+    /// Joint to model space at rest, in f64.
+    pub fn rest_model_pose(&self) -> Vec<DAffine3> {
+        let mut pose: Vec<DAffine3> = Vec::with_capacity(self.len());
+        let mut matrices = self.matrices.iter().peekable();
+        for joint in 0..self.len() {
+            let rest = &self.rest[joint];
+            let local = match matrices.next_if(|(j, _)| usize::from(*j) == joint) {
+                Some((_, rows)) => rows_to_affine(rows),
+                None => DAffine3::from_scale_rotation_translation(
+                    rest.scale.as_dvec3(),
+                    DQuat::from_array(rest.rotation.to_array().map(f64::from)).normalize(),
+                    DVec3::from(rest.translation),
+                ),
+            };
+            let parent = self.parents[joint];
+            pose.push(if parent == NO_PARENT { local } else { pose[usize::from(parent)] * local });
+        }
+        pose
+    }
+}
+
+fn place(index: usize, joint: &Joint) -> String {
+    format!("joint {index} {:?}", joint.name)
+}
+
+fn checked(t: Transform) -> Result<Transform, String> {
+    if !(t.rotation.is_finite() && t.translation.is_finite() && t.scale.is_finite()) {
+        return Err("its rest transform holds a number that is not finite".into());
+    }
+    let rotation = DQuat::from_array(t.rotation.to_array().map(f64::from));
+    if rotation.length() < 1e-6 {
+        return Err("its rest rotation has zero length; expected a unit quaternion".into());
+    }
+    Ok(Transform { rotation: Quat::from_array(rotation.normalize().to_array().map(|v| v as f32)), ..t })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(name: &str, parent: Option<usize>) -> Joint {
+        Joint { name: name.into(), parent, rest: Local::Transform(Transform::IDENTITY) }
+    }
+
+    #[test]
+    fn children_before_parents_are_sorted() {
+        let (skeleton, new_index) = Skeleton::new(vec![
+            joint("hand", Some(1)),
+            joint("arm", Some(2)),
+            joint("root", None),
+            joint("leg", Some(2)),
+        ])
+        .unwrap();
+        assert_eq!(skeleton.names(), ["root", "arm", "hand", "leg"]);
+        assert_eq!(skeleton.parents(), [NO_PARENT, 0, 1, 0]);
+        assert_eq!(new_index, [2, 1, 0, 3]);
+    }
+
+    #[test]
+    fn a_cycle_names_a_joint_of_it() {
+        let error = Skeleton::new(vec![joint("root", None), joint("a", Some(2)), joint("b", Some(1))]).unwrap_err();
+        assert_eq!(error.place, "joint 1 \"a\"");
+        assert!(error.problem.contains("cycle"), "{error}");
+    }
+
+    #[test]
+    fn bad_joints_are_refused() {
+        assert!(Skeleton::new(vec![]).is_err());
+        assert!(Skeleton::new(vec![joint("a", Some(7))]).unwrap_err().problem.contains("out of range"));
+        let nan = Transform { translation: Vec3::NAN, ..Transform::IDENTITY };
+        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(nan) }]).is_err());
+        let zero = Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..Transform::IDENTITY };
+        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(zero) }]).is_err());
+        assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS]).is_ok());
+        assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS + 1]).is_err());
+    }
+}

@@ -1,0 +1,268 @@
+//! Skeletons by hand.
+
+use super::{Channel, Interpolation, Joint, Keys, Local, ModelError, Skeleton, Transform};
+use glam::{Quat, Vec3};
+use std::collections::HashMap;
+
+/// Builds a skeleton joint by joint, in any order, by names.
+///
+/// A joint stands at its bind offset from its parent, in the parent's axes, turned by its bind orientation. Frames of
+/// an animation add a translation to the offset and turn further by a rotation.
+///
+/// An arm of three joints that bends at the second and skins a tube:
+///
+/// ```
+/// use glam::{Quat, Vec3};
+/// use skinbench::model::*;
+/// use skinbench::{pose, skin};
+/// use std::f32::consts::FRAC_PI_2;
+///
+/// let mut builder = SkeletonBuilder::new();
+/// builder.joint("elbow", Some("shoulder"), Vec3::X).length(1.0);
+/// builder.joint("hand", Some("elbow"), Vec3::X).length(0.3);
+/// builder.joint("shoulder", None, Vec3::ZERO).length(1.0);
+/// let arm = builder.build()?;
+/// assert_eq!(arm.skeleton.names(), ["shoulder", "elbow", "hand"]);
+///
+/// // Straight at 0 s, bent upwards at 1 s.
+/// let bend = [Frame { time: 0.0, ..Frame::REST },
+///             Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST }];
+/// let clip = Clip::new("bend", None, RotationBlend::Slerp, arm.keys("elbow", &bend)?)?;
+///
+/// // A tube along x: rings of six vertices, each ring held by the joint before it.
+/// let mut tube = PrimitiveData { influences: Influences::new(), ..Default::default() };
+/// for ring in 0..=8u32 {
+///     let x = ring as f32 * 0.25;
+///     for side in 0..6 {
+///         let (sin, cos) = (side as f32 * std::f32::consts::TAU / 6.0).sin_cos();
+///         tube.positions.push([x, 0.2 * cos, 0.2 * sin]);
+///         tube.influences.push([(if x < 1.0 { 0 } else if x < 2.0 { 1 } else { 2 }, 1.0)]);
+///         if ring < 8 {
+///             let (a, b) = (ring * 6 + side, ring * 6 + (side + 1) % 6);
+///             tube.indices.extend([a, a + 6, b, b, a + 6, b + 6]);
+///         }
+///     }
+/// }
+/// tube.dumped_vertices = tube.positions.len() as u32;
+/// tube.subsets = vec![Subset { material: 0, indices: 0..tube.indices.len() as u32 }];
+///
+/// let model = Model::new(ModelParts {
+///     name: "arm".into(),
+///     axes: Axes::Y_UP,
+///     skins: vec![arm.skin()],
+///     skeleton: arm.skeleton,
+///     clips: vec![clip],
+///     primitives: vec![tube],
+///     materials: vec![],
+///     repairs: vec![],
+/// })?;
+///
+/// let joints = model.skeleton().len();
+/// let mut local: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
+/// let mut pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
+/// let mut palette = vec![[0.0; 12]; joints];
+/// pose::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, 0, &mut local);
+/// pose::local_to_model(model.skeleton(), &local, &mut pose);
+/// pose::palette_rows(model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
+/// let mut skinned = vec![0.0; 6 * model.mesh().vertex_count()];
+/// skin::skin(model.mesh(), &palette, &mut skinned);
+///
+/// // The last ring, first 2 m along x, is now 1 m above the elbow.
+/// let (x, y) = (skinned[6 * 48], skinned[6 * 48 + 1]);
+/// assert!((x - 0.8).abs() < 1e-5 && (y - 1.0).abs() < 1e-5);
+/// # Ok::<(), ModelError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SkeletonBuilder {
+    joints: Vec<JointBuilder>,
+}
+
+/// A joint in the making.
+#[derive(Debug, Clone)]
+pub struct JointBuilder {
+    name: String,
+    parent: Option<String>,
+    offset: Vec3,
+    orientation: Quat,
+    length: Option<f32>,
+}
+
+impl JointBuilder {
+    /// How the joint is turned to its parent at bind; no turn by default.
+    pub fn orientation(&mut self, orientation: Quat) -> &mut Self {
+        self.orientation = orientation;
+        self
+    }
+
+    /// Metres along the joint's own x axis that a drawing of the skeleton shows.
+    pub fn length(&mut self, length: f32) -> &mut Self {
+        self.length = Some(length);
+        self
+    }
+}
+
+/// What animates a joint at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// Seconds.
+    pub time: f32,
+    /// Added to the bind offset, in the parent's axes, metres.
+    pub translation: Vec3,
+    /// Turns further than the bind orientation.
+    pub rotation: Quat,
+}
+
+impl Frame {
+    /// The bind pose at 0 s.
+    pub const REST: Self = Self { time: 0.0, translation: Vec3::ZERO, rotation: Quat::IDENTITY };
+}
+
+/// A skeleton by hand, with what only it knows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuiltSkeleton {
+    /// Joints, parents first.
+    pub skeleton: Skeleton,
+    /// Metres, for joints that were given a length, in the skeleton's order.
+    pub lengths: Vec<Option<f32>>,
+}
+
+impl SkeletonBuilder {
+    /// No joint yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a joint; its parent may follow later. `offset` is in the parent's axes, metres.
+    pub fn joint(&mut self, name: impl Into<String>, parent: Option<&str>, offset: Vec3) -> &mut JointBuilder {
+        let (parent, orientation) = (parent.map(Into::into), Quat::IDENTITY);
+        self.joints.push(JointBuilder { name: name.into(), parent, offset, orientation, length: None });
+        let last = self.joints.len() - 1;
+        &mut self.joints[last]
+    }
+
+    /// The skeleton.
+    ///
+    /// # Errors
+    /// A name twice, a parent that is no joint, no root or more than one, a cycle, a length that is not 0 or more, or
+    /// whatever [`Skeleton::new`] refuses.
+    pub fn build(self) -> Result<BuiltSkeleton, ModelError> {
+        let place = |index: usize, name: &str| format!("joint {index} {name:?}");
+        let mut by_name = HashMap::new();
+        for (index, joint) in self.joints.iter().enumerate() {
+            if let Some(other) = by_name.insert(joint.name.as_str(), index) {
+                let problem = format!("joint {other} has the same name; expected names to be unique");
+                return Err(ModelError::new(place(index, &joint.name), problem));
+            }
+            if let Some(length) = joint.length.filter(|l| !(l.is_finite() && *l >= 0.0)) {
+                let problem = format!("a length of {length} m; expected 0 or more");
+                return Err(ModelError::new(place(index, &joint.name), problem));
+            }
+        }
+        let mut root: Option<&JointBuilder> = None;
+        let mut joints = Vec::with_capacity(self.joints.len());
+        for (index, joint) in self.joints.iter().enumerate() {
+            let parent = match &joint.parent {
+                Some(parent) => Some(*by_name.get(parent.as_str()).ok_or_else(|| {
+                    let problem = format!("its parent {parent:?} is no joint; expected the name of one");
+                    ModelError::new(place(index, &joint.name), problem)
+                })?),
+                None => {
+                    if let Some(first) = root.replace(joint) {
+                        let problem = format!("a second root beside {:?}; expected one", first.name);
+                        return Err(ModelError::new(place(index, &joint.name), problem));
+                    }
+                    None
+                }
+            };
+            let rest = Transform { rotation: joint.orientation, translation: joint.offset, scale: Vec3::ONE };
+            joints.push(Joint { name: joint.name.clone(), parent, rest: Local::Transform(rest) });
+        }
+        let (skeleton, new_index) = Skeleton::new(joints)?;
+        let mut lengths = vec![None; skeleton.len()];
+        for (joint, index) in self.joints.iter().zip(new_index) {
+            lengths[usize::from(index)] = joint.length;
+        }
+        Ok(BuiltSkeleton { skeleton, lengths })
+    }
+}
+
+impl BuiltSkeleton {
+    /// Every joint, for a mesh that was made around the skeleton as it is bound.
+    pub fn skin(&self) -> super::SkinData {
+        let inverse_binds = self.skeleton.rest_model_pose().into_iter().map(|m| super::affine_to_rows(&m.inverse()));
+        super::SkinData {
+            name: String::new(),
+            joints: (0..self.skeleton.len() as u16).collect(),
+            inverse_binds: inverse_binds.collect(),
+        }
+    }
+
+    /// A joint's frames as tracks of a clip: bind offset + translation, bind orientation * rotation.
+    ///
+    /// # Errors
+    /// No joint of this name.
+    pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, ModelError> {
+        let joint = self.skeleton.names().iter().position(|n| n == name).ok_or_else(|| {
+            ModelError::new(format!("joint {name:?}"), "is not in the skeleton; expected the name of a joint")
+        })?;
+        let rest = self.skeleton.rest()[joint];
+        let track = |channel, values| Keys {
+            joint: joint as u16,
+            channel,
+            interpolation: Interpolation::Linear,
+            times: frames.iter().map(|f| f.time).collect(),
+            values,
+        };
+        let translations = frames.iter().flat_map(|f| (rest.translation + f.translation).to_array());
+        let rotations = frames.iter().flat_map(|f| (rest.rotation * f.rotation).to_array());
+        Ok(vec![track(Channel::Translation, translations.collect()), track(Channel::Rotation, rotations.collect())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(joints: &[(&str, Option<&str>)]) -> String {
+        let mut builder = SkeletonBuilder::new();
+        for (name, parent) in joints {
+            builder.joint(*name, *parent, Vec3::ZERO);
+        }
+        builder.build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn broken_hierarchies_are_refused() {
+        assert_eq!(
+            refused(&[("a", None), ("a", Some("a"))]),
+            "joint 1 \"a\": joint 0 has the same name; expected names to be unique"
+        );
+        assert_eq!(refused(&[("a", None), ("b", None)]), "joint 1 \"b\": a second root beside \"a\"; expected one");
+        assert_eq!(
+            refused(&[("a", Some("b"))]),
+            "joint 0 \"a\": its parent \"b\" is no joint; expected the name of one"
+        );
+        assert!(refused(&[("r", None), ("a", Some("b")), ("b", Some("a"))]).contains("is a cycle"));
+        assert!(refused(&[("a", Some("a"))]).contains("is a cycle"));
+        assert!(refused(&[]).contains("0 joints"));
+        let mut builder = SkeletonBuilder::new();
+        builder.joint("a", None, Vec3::ZERO).length(f32::NAN);
+        assert!(builder.build().unwrap_err().problem.contains("a length of NaN m"));
+    }
+
+    #[test]
+    fn frames_add_to_the_offset_and_turn_beyond_the_orientation() {
+        let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+        let mut builder = SkeletonBuilder::new();
+        builder.joint("tip", Some("root"), Vec3::X).orientation(quarter).length(2.0);
+        builder.joint("root", None, Vec3::Y);
+        let built = builder.build().unwrap();
+        assert_eq!(built.lengths, [None, Some(2.0)]);
+        let frame = Frame { time: 0.5, translation: Vec3::Z, rotation: quarter };
+        let keys = built.keys("tip", &[frame]).unwrap();
+        assert_eq!((keys[0].joint, &keys[0].values), (1, &vec![1.0, 0.0, 1.0]));
+        let half = Quat::from_slice(&keys[1].values);
+        assert!(half.dot(Quat::from_rotation_z(std::f32::consts::PI)).abs() > 1.0 - 1e-6);
+        assert!(built.keys("toe", &[]).is_err());
+    }
+}

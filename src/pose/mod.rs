@@ -1,0 +1,26 @@
+//! From clips to palettes: `sample`, `local_to_model`, `palette`, each a free function over slices.
+//!
+//! Kernels are generic over `N`, the instances that sit side by side in the lanes of a block: 1 is the plain scalar
+//! form, 16 the crowd form whose inner loops over lanes compile to vector instructions.
+
+mod crowd_pose;
+mod local_to_model;
+mod palette;
+mod sample;
+
+pub use crowd_pose::{CrowdPose, read_lanes};
+pub use local_to_model::local_to_model;
+pub use palette::{palette_lanes, palette_rows};
+pub use sample::{sample, sine_over_x};
+
+/// A joint's local pose in `N` instances: rotation x y z w, translation x y z, scale x y z.
+pub type Local<const N: usize> = [[f32; N]; 10];
+/// First row of the rotation in a [`Local`].
+pub const ROTATION: usize = 0;
+/// First row of the translation in a [`Local`].
+pub const TRANSLATION: usize = 4;
+/// First row of the scale in a [`Local`].
+pub const SCALE: usize = 7;
+
+/// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the bytes of [`crate::model::Rows`].
+pub type Affine<const N: usize> = [[f32; N]; 12];

@@ -1,0 +1,313 @@
+//! `summary.csv` and `samples.csv`: rows as soon as a backend is done, so that an interrupted run keeps what it
+//! measured. Integer nanoseconds; an empty field means absent.
+
+use crate::backend::{Clock, Stage};
+use crate::harness::environment::Environment;
+use crate::harness::parity::Tolerance;
+use crate::harness::run::{Outcome, StageTimes};
+use crate::scene::BuiltScene;
+use crate::vertex::Normals;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Version of the columns.
+pub const SCHEMA: u32 = 1;
+
+/// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRow {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Same for all rows of a run.
+    pub run_id: String,
+    /// When the run began, RFC 3339.
+    pub utc: String,
+    /// Commit that the binary was built from.
+    pub git_rev: Option<String>,
+    /// Whether files differed from it.
+    pub dirty: Option<bool>,
+    /// Compiler version.
+    pub rustc: Option<String>,
+    /// Operating system, with version.
+    pub os: Option<String>,
+    /// Processor's name.
+    pub cpu: Option<String>,
+    /// Threads that parallel backends use.
+    pub threads: usize,
+    /// The adapter's name; those emulated on the CPU say so.
+    pub adapter: Option<String>,
+    /// Its driver, with version.
+    pub driver: Option<String>,
+    /// Name of the scene, or of the model in its place.
+    pub scene: String,
+    /// 16 hexadecimal digits; rows compare only where it is the same.
+    pub scene_hash: String,
+    /// Instances of the crowd.
+    pub instances: usize,
+    /// Joints posed in a frame, over all instances.
+    pub joints: u64,
+    /// Vertices skinned in a frame, over all instances.
+    pub vertices: u64,
+    /// Most influences of a vertex.
+    pub influences: u32,
+    /// `p`, `pn` or `pnt`: positions, normals, tangents.
+    pub attributes: String,
+    /// What differs from the defaults; empty if nothing does.
+    pub options: Option<String>,
+    /// How many times a frame drew the crowd.
+    pub passes: u32,
+    /// Instances drawn, where not all are.
+    pub visible: Option<u64>,
+    /// Name as in `skinbench list`.
+    pub backend: String,
+    /// Part of the name after the colon.
+    pub variant: Option<String>,
+    /// Which part of the frame; `frame` is the whole.
+    pub stage: String,
+    /// `wall`, `thread_sum` or `gpu`.
+    pub clock: String,
+    /// `ok`, `skipped`, `parity_failed`, `too_large` or `error`.
+    pub status: String,
+    /// Why it is not `ok`.
+    pub error: Option<String>,
+    /// Samples behind the figures.
+    pub frames: Option<usize>,
+    /// Frames that the clock gave no positive time for.
+    pub dropped: Option<u32>,
+    /// Whether the spread is more than 5 % of the median.
+    pub noisy: Option<bool>,
+    /// Median.
+    pub median_ns: Option<u64>,
+    /// Median absolute deviation, unscaled.
+    pub mad_ns: Option<u64>,
+    /// Smallest sample.
+    pub min_ns: Option<u64>,
+    /// 95th percentile.
+    pub p95_ns: Option<u64>,
+    /// Largest sample.
+    pub max_ns: Option<u64>,
+    /// Bytes that the stage must move.
+    pub bytes: Option<u64>,
+    /// Bandwidth of the machine, bytes a second.
+    pub limit: Option<u64>,
+    /// Bandwidth reached, in percent of `limit`.
+    pub pct_of_limit: Option<f64>,
+    /// Largest position error over the bounding box's diagonal.
+    pub parity_max_rel: Option<f64>,
+    /// Largest that passes.
+    pub parity_tol: Option<f64>,
+    /// Error of a compressed clip.
+    pub clip_error: Option<f64>,
+}
+
+/// A row of `samples.csv`: one measured time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleRow {
+    /// As in [`SummaryRow`].
+    pub run_id: String,
+    /// As in [`SummaryRow`].
+    pub scene: String,
+    /// As in [`SummaryRow`].
+    pub backend: String,
+    /// As in [`SummaryRow`].
+    pub variant: Option<String>,
+    /// As in [`SummaryRow`].
+    pub stage: String,
+    /// As in [`SummaryRow`].
+    pub clock: String,
+    /// Number of the frame, the same sequence for every backend.
+    pub frame: u32,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// The result files of a run.
+pub struct Results {
+    folder: PathBuf,
+    summary: csv::Writer<File>,
+    samples: csv::Writer<File>,
+}
+
+/// A result folder that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The folder holds results already.
+    #[error("{} exists already; name a folder without results", .0.display())]
+    Exists(PathBuf),
+    /// The system refuses.
+    #[error("{}: {}", .0.display(), .1)]
+    Io(PathBuf, io::Error),
+}
+
+impl Results {
+    /// Makes the folder and both files in it; never writes over results.
+    ///
+    /// # Errors
+    /// Results are there already, or the folder or a file cannot be made.
+    pub fn create(folder: &Path) -> Result<Self, ResultsError> {
+        std::fs::create_dir_all(folder).map_err(|error| ResultsError::Io(folder.into(), error))?;
+        let open = |name| {
+            let path = folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => Ok(csv::Writer::from_writer(file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ResultsError::Exists(path)),
+                Err(error) => Err(ResultsError::Io(path, error)),
+            }
+        };
+        Ok(Self { folder: folder.into(), summary: open("summary.csv")?, samples: open("samples.csv")? })
+    }
+
+    /// Where the summary is.
+    pub fn summary_path(&self) -> PathBuf {
+        self.folder.join("summary.csv")
+    }
+
+    /// Writes a backend's rows, samples first, and flushes them.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn write(
+        &mut self,
+        environment: &Environment,
+        scene: &BuiltScene,
+        tolerance: Tolerance,
+        outcome: &Outcome,
+    ) -> io::Result<()> {
+        for stage in &outcome.stages {
+            for &(frame, ns) in &stage.samples {
+                self.samples.serialize(SampleRow {
+                    run_id: environment.run_id.clone(),
+                    scene: scene.name.clone(),
+                    backend: outcome.backend.into(),
+                    variant: text(outcome.variant),
+                    stage: stage.stage.name().into(),
+                    clock: stage.clock.name().into(),
+                    frame,
+                    ns,
+                })?;
+            }
+        }
+        self.samples.flush()?;
+        if outcome.stages.is_empty() {
+            self.summary.serialize(row(environment, scene, tolerance, outcome, None))?;
+        }
+        for stage in &outcome.stages {
+            self.summary.serialize(row(environment, scene, tolerance, outcome, Some(stage)))?;
+        }
+        self.summary.flush()
+    }
+}
+
+fn text(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.into())
+}
+
+fn row(
+    environment: &Environment,
+    scene: &BuiltScene,
+    tolerance: Tolerance,
+    outcome: &Outcome,
+    times: Option<&StageTimes>,
+) -> SummaryRow {
+    let summary = times.and_then(StageTimes::summary);
+    let adapter = environment.adapter.as_ref();
+    let crowd = &scene.crowd;
+    SummaryRow {
+        schema: SCHEMA,
+        run_id: environment.run_id.clone(),
+        utc: environment.utc.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        git_rev: environment.git_rev.map(Into::into),
+        dirty: environment.dirty,
+        rustc: text(environment.rustc),
+        os: text(&environment.os),
+        cpu: text(&environment.cpu),
+        threads: environment.threads,
+        adapter: adapter.map(|a| a.label()),
+        driver: adapter.and_then(|a| text(&a.driver)),
+        scene: scene.name.clone(),
+        scene_hash: format!("{:016x}", scene.hash),
+        instances: crowd.instance_count(),
+        joints: crowd.joint_count(),
+        vertices: crowd.vertex_count(),
+        influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
+        attributes: crowd.format().attributes.name().into(),
+        options: (crowd.format().normals != Normals::Unit)
+            .then(|| format!("normals={}", crowd.format().normals.name())),
+        passes: outcome.passes,
+        visible: None,
+        backend: outcome.backend.into(),
+        variant: text(outcome.variant),
+        stage: times.map_or(Stage::Frame, |t| t.stage).name().into(),
+        clock: times.map_or(Clock::Wall, |t| t.clock).name().into(),
+        status: outcome.status.name().into(),
+        error: outcome.problem.clone(),
+        frames: times.map(|t| t.samples.len()),
+        dropped: times.map(|t| t.dropped),
+        noisy: summary.map(|s| s.is_noisy()),
+        median_ns: summary.map(|s| s.median),
+        mad_ns: summary.map(|s| s.mad),
+        min_ns: summary.map(|s| s.min),
+        p95_ns: summary.map(|s| s.p95),
+        max_ns: summary.map(|s| s.max),
+        bytes: None,
+        limit: None,
+        pct_of_limit: None,
+        parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
+        parity_tol: outcome.parity.as_ref().map(|_| tolerance.position),
+        clip_error: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::run::Status;
+    use crate::scene::{Overrides, Scene};
+
+    fn outcome(stages: Vec<StageTimes>) -> Outcome {
+        Outcome {
+            backend: "cpu-scalar",
+            variant: "",
+            passes: 0,
+            status: Status::Ok,
+            problem: None,
+            parity: None,
+            stages,
+        }
+    }
+
+    #[test]
+    fn the_columns_are_those_of_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::collect(None);
+        let few = Overrides { instances: Some(3), ..Overrides::default() };
+        let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+        let mut results = Results::create(folder.path()).unwrap();
+        let times =
+            StageTimes { stage: Stage::Skin, clock: Clock::Wall, samples: vec![(0, 5), (1, 7), (2, 6)], dropped: 1 };
+        results.write(&environment, &scene, Tolerance::default(), &outcome(vec![times])).unwrap();
+        results.write(&environment, &scene, Tolerance::default(), &outcome(vec![])).unwrap();
+        let summary = std::fs::read_to_string(results.summary_path()).unwrap();
+        let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();
+        let header = "schema,run_id,utc,git_rev,dirty,rustc,os,cpu,threads,adapter,driver,scene,scene_hash,instances,\
+            joints,vertices,influences,attributes,options,passes,visible,backend,variant,stage,clock,status,error,\
+            frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
+            parity_tol,clip_error";
+        assert_eq!(summary.lines().next(), Some(header));
+        assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
+        let rows: Vec<SummaryRow> =
+            csv::Reader::from_reader(summary.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
+        assert_eq!((rows[0].median_ns, rows[0].dropped, rows[0].stage.as_str()), (Some(6), Some(1), "skin"));
+        assert_eq!((rows[1].median_ns, rows[1].frames, rows[1].stage.as_str()), (None, None, "frame"));
+        assert_eq!(samples.lines().count(), 4);
+    }
+
+    #[test]
+    fn results_are_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        Results::create(folder.path()).unwrap();
+        assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))));
+    }
+}

@@ -1,0 +1,284 @@
+//! What a model holds: for `skinbench inspect`, as text and as JSON.
+
+use crate::model::{Handedness, MAX_INFLUENCES, Model};
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// A model in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    /// Name of the model.
+    pub name: String,
+    /// Milliseconds from opening the file to a checked model.
+    pub load_ms: f64,
+    /// Joints of the skeleton, ancestors that are no joints of a skin included.
+    pub joints: usize,
+    /// Joints without a parent.
+    pub roots: usize,
+    /// Longest chain of joints from a root.
+    pub depth: usize,
+    /// Joints whose transform to the parent is a fixed matrix.
+    pub matrix_joints: usize,
+    /// Palette entries of each skin.
+    pub skins: Vec<SkinSummary>,
+    /// Primitives, in `dump` order.
+    pub primitives: Vec<PrimitiveSummary>,
+    /// Vertices of all primitives.
+    pub vertices: usize,
+    /// Triangles of all primitives.
+    pub triangles: usize,
+    /// Whether every primitive has tangents.
+    pub tangents: bool,
+    /// Whether any primitive has texture coordinates.
+    pub uvs: bool,
+    /// Vertices by number of influences of weight above 0, from 1 to 16.
+    pub influences: [usize; MAX_INFLUENCES],
+    /// Clips in file order.
+    pub clips: Vec<ClipSummary>,
+    /// Smallest corner of the skinned rest pose.
+    pub bounds_min: [f32; 3],
+    /// Largest corner of the skinned rest pose.
+    pub bounds_max: [f32; 3],
+    /// `right` or `left`.
+    pub handedness: &'static str,
+    /// `x`, `y` or `z`.
+    pub up: &'static str,
+    /// Bytes of the stores.
+    pub bytes: Bytes,
+    /// What import had to repair.
+    pub repairs: Vec<String>,
+}
+
+/// A skin in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkinSummary {
+    /// Name in the file.
+    pub name: String,
+    /// Palette entries.
+    pub entries: usize,
+}
+
+/// A primitive in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PrimitiveSummary {
+    /// Index of the skin.
+    pub skin: u16,
+    /// Vertices in the store.
+    pub vertices: u32,
+    /// Vertices that `dump` prints: 0 for a rigid mesh on a joint.
+    pub dumped: u32,
+    /// Triangles.
+    pub triangles: u32,
+    /// Whether normals are the file's own.
+    pub normals: bool,
+    /// Names of the materials.
+    pub materials: Vec<String>,
+}
+
+/// A clip in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClipSummary {
+    /// Name in the file.
+    pub name: String,
+    /// Seconds.
+    pub duration: f32,
+    /// Joint channels that it drives.
+    pub tracks: usize,
+    /// Keys of all tracks.
+    pub keys: usize,
+}
+
+/// Bytes of the stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bytes {
+    /// Parents, rest transforms, fixed matrices.
+    pub skeleton: usize,
+    /// Palette entries and inverse binds.
+    pub skins: usize,
+    /// Key times, values and angles, and tracks.
+    pub clips: usize,
+    /// Vertex streams, influences, indices.
+    pub mesh: usize,
+}
+
+impl Inspection {
+    /// Looks through a model that took `load` to load.
+    pub fn new(model: &Model, load: Duration) -> Self {
+        let (skeleton, mesh) = (model.skeleton(), model.mesh());
+        let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
+        for &parent in skeleton.parents() {
+            depths.push(depths.get(usize::from(parent)).map_or(1, |d| d + 1));
+        }
+        let mut influences = [0; MAX_INFLUENCES];
+        for vertex in 0..mesh.vertex_count() {
+            let held = mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).count();
+            influences[held.clamp(1, MAX_INFLUENCES) - 1] += 1;
+        }
+        let material = |index: u16| model.materials()[usize::from(index)].name.clone();
+        let axes = model.axes();
+        Self {
+            name: model.name().to_owned(),
+            load_ms: load.as_secs_f64() * 1e3,
+            joints: skeleton.len(),
+            roots: depths.iter().filter(|d| **d == 1).count(),
+            depth: depths.iter().copied().max().unwrap_or(0),
+            matrix_joints: skeleton.matrices().len(),
+            skins: model
+                .skins()
+                .iter()
+                .map(|s| SkinSummary { name: s.name.clone(), entries: s.entries.len() })
+                .collect(),
+            primitives: mesh
+                .primitives()
+                .iter()
+                .map(|p| PrimitiveSummary {
+                    skin: p.skin,
+                    vertices: p.vertex_count,
+                    dumped: p.dumped_vertices,
+                    triangles: p.subsets.iter().map(|s| s.indices.len() as u32 / 3).sum(),
+                    normals: p.has_normals,
+                    materials: p.subsets.iter().map(|s| material(s.material)).collect(),
+                })
+                .collect(),
+            vertices: mesh.vertex_count(),
+            triangles: mesh.indices().len() / 3,
+            tangents: mesh.tangents().is_some(),
+            uvs: mesh.uvs().is_some(),
+            influences,
+            clips: model
+                .clips()
+                .iter()
+                .map(|clip| ClipSummary {
+                    name: clip.name().to_owned(),
+                    duration: clip.duration(),
+                    tracks: clip.tracks().len(),
+                    keys: clip.tracks().iter().map(|track| clip.times_of(track).len()).sum(),
+                })
+                .collect(),
+            bounds_min: model.bounds().min.to_array(),
+            bounds_max: model.bounds().max.to_array(),
+            handedness: match axes.handedness {
+                Handedness::Right => "right",
+                Handedness::Left => "left",
+            },
+            up: ["x", "y", "z"][usize::from(axes.up.min(2))],
+            bytes: Bytes {
+                skeleton: size_of_val(skeleton.parents())
+                    + size_of_val(skeleton.rest())
+                    + size_of_val(skeleton.matrices()),
+                skins: size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds()),
+                clips: model
+                    .clips()
+                    .iter()
+                    .map(|c| {
+                        size_of_val(c.times())
+                            + size_of_val(c.values())
+                            + size_of_val(c.angles())
+                            + size_of_val(c.tracks())
+                            + size_of_val(c.timelines())
+                    })
+                    .sum(),
+                mesh: size_of_val(mesh.positions())
+                    + size_of_val(mesh.normals())
+                    + mesh.tangents().map_or(0, size_of_val)
+                    + mesh.uvs().map_or(0, size_of_val)
+                    + size_of_val(mesh.joints())
+                    + size_of_val(mesh.weights())
+                    + size_of_val(mesh.indices()),
+            },
+            repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "{} (loaded in {:.1} ms)", self.name, self.load_ms)?;
+        writeln!(
+            f,
+            "skeleton    {} joints, {} root{}, {} deep, {} by matrix",
+            self.joints,
+            self.roots,
+            if self.roots == 1 { "" } else { "s" },
+            self.depth,
+            self.matrix_joints
+        )?;
+        for (index, skin) in self.skins.iter().enumerate() {
+            writeln!(f, "skin {index:<6} {:?}, {} joints", skin.name, skin.entries)?;
+        }
+        writeln!(
+            f,
+            "mesh        {} vertices, {} triangles, normals{}{}",
+            self.vertices,
+            self.triangles,
+            if self.tangents { ", tangents" } else { "" },
+            if self.uvs { ", uvs" } else { "" }
+        )?;
+        for (index, p) in self.primitives.iter().enumerate() {
+            writeln!(
+                f,
+                "primitive {index:<1} {} vertices, {} triangles, skin {}, {}{}",
+                p.vertices,
+                p.triangles,
+                p.skin,
+                p.materials.iter().map(|m| format!("{m:?}")).collect::<Vec<_>>().join(" "),
+                match (p.normals, p.dumped) {
+                    (_, 0) => ", rigid",
+                    (false, _) => ", normals generated",
+                    (true, _) => "",
+                }
+            )?;
+        }
+        let held = self.influences.iter().enumerate().filter(|(_, count)| **count > 0);
+        let held: Vec<_> = held.map(|(i, count)| format!("{}: {count}", i + 1)).collect();
+        writeln!(f, "influences  {}", held.join(", "))?;
+        for (index, clip) in self.clips.iter().enumerate() {
+            writeln!(
+                f,
+                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys",
+                clip.name, clip.duration, clip.tracks, clip.keys
+            )?;
+        }
+        writeln!(
+            f,
+            "bounds      {:?} to {:?}, {}-handed, {} up",
+            self.bounds_min, self.bounds_max, self.handedness, self.up
+        )?;
+        let Bytes { skeleton, skins, clips, mesh } = self.bytes;
+        writeln!(f, "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}")?;
+        if self.repairs.is_empty() {
+            writeln!(f, "repairs     none")?;
+        }
+        for repair in &self.repairs {
+            writeln!(f, "repaired    {repair}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::{extremes, walker::walker};
+
+    #[test]
+    fn numbers_are_the_models_own() {
+        let chain = Inspection::new(&extremes::chain_64().unwrap(), Duration::from_millis(3));
+        assert_eq!((chain.joints, chain.roots, chain.depth, chain.load_ms), (64, 1, 64, 3.0));
+        let star = Inspection::new(&extremes::star_64().unwrap(), Duration::ZERO);
+        assert_eq!((star.joints, star.roots, star.depth), (64, 1, 2));
+        let person = walker(1_000).unwrap();
+        let inspection = Inspection::new(&person, Duration::ZERO);
+        assert_eq!(inspection.influences.iter().sum::<usize>(), person.mesh().vertex_count());
+        assert_eq!(inspection.influences[4..], [0; 12]);
+        assert_eq!(inspection.primitives.iter().map(|p| p.triangles as usize).sum::<usize>(), inspection.triangles);
+        assert_eq!(
+            inspection.clips.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+            ["idle", "walk", "run", "wave"]
+        );
+        let text = inspection.to_string();
+        assert!(text.contains("67 joints, 1 root") && text.contains("right-handed, y up"), "{text}");
+        assert!(serde_json::to_string(&inspection).unwrap().contains("\"joints\":67"));
+    }
+}

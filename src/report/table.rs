@@ -1,0 +1,238 @@
+//! The terminal table of a scene, and the verdict under it.
+
+use crate::backend::Stage;
+use crate::harness::environment::{Adapter, Environment};
+use crate::harness::parity::Parity;
+use crate::harness::run::{Outcome, Status};
+use crate::harness::stats::Summary;
+use crate::scene::BuiltScene;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+
+/// Stages that make a palette from a crowd.
+const POSE: [Stage; 4] = [Stage::Sample, Stage::Blend, Stage::LocalToModel, Stage::Palette];
+
+/// An empty table with these columns: the first left-aligned, the others right-aligned.
+pub fn new_table(columns: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(UTF8_BORDERS_ONLY)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(columns.iter());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// What was measured on a scene: a heading, a row for each backend, why some are missing, and which is fastest.
+pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+    let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
+    for outcome in outcomes {
+        let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
+        let per_vertex = work(outcome).map(|ns| ns as f64 / scene.crowd.vertex_count() as f64);
+        table.add_row([
+            name(outcome),
+            frame(outcome),
+            cell(pose(outcome)),
+            cell(outcome.median(Stage::Upload)),
+            if skins_in_draw(outcome) { "in draw".into() } else { cell(outcome.median(Stage::Skin)) },
+            cell(outcome.median(Stage::Draw)),
+            per_vertex.map_or("-".into(), |ns| format!("{ns:.2}")),
+            outcome.parity.as_ref().map_or("-".into(), |p| format!("{:.1e}", p.max_rel)),
+            status(outcome),
+        ]);
+    }
+    let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
+    if outcomes.iter().any(is_noisy) {
+        text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
+    }
+    if let Some(verdict) = verdict(environment.adapter.as_ref(), outcomes) {
+        text += &format!("{verdict}\n");
+    }
+    text
+}
+
+/// What was verified on a scene: a heading, a row for each backend, and why some did not pass.
+pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+    let mut table = new_table(&["backend", "position", "normal", "vertices", "status"]);
+    for outcome in outcomes {
+        let cell = |figure: fn(&Parity) -> String| outcome.parity.as_ref().map_or("-".into(), figure);
+        table.add_row([
+            name(outcome),
+            cell(|p| format!("{:.1e}", p.max_rel)),
+            cell(|p| format!("{:.1e} rad", p.max_normal)),
+            cell(|p| grouped(p.vertices)),
+            outcome.status.name().into(),
+        ]);
+    }
+    let instances = grouped(scene.crowd.instance_count() as u64);
+    format!("{}: {instances} instances\n{table}\n{}", scene.name, problems(outcomes))
+}
+
+fn problems(outcomes: &[Outcome]) -> String {
+    let line = |o: &Outcome| Some(format!("{}: {}: {}\n", name(o), o.status.name(), o.problem.as_ref()?));
+    outcomes.iter().filter_map(line).collect()
+}
+
+fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+    let crowd = &scene.crowd;
+    let passes = match outcomes.iter().map(|o| o.passes).max().unwrap_or(0) {
+        0 => "nothing drawn".to_owned(),
+        passes => {
+            let [width, height] = scene.resolution;
+            format!("{passes} {} of {width}x{height}", if passes == 1 { "pass" } else { "passes" })
+        }
+    };
+    let adapter = environment.adapter.as_ref().map_or("no adapter".into(), Adapter::label);
+    format!(
+        "{}: {} instances, {} vertices, {} joints, {passes}\n{}, {} threads; {adapter}",
+        scene.name,
+        grouped(crowd.instance_count() as u64),
+        grouped(crowd.vertex_count()),
+        grouped(crowd.joint_count()),
+        environment.cpu,
+        environment.threads,
+    )
+}
+
+/// Which backend is fastest, in words; none if there is no time.
+///
+/// Frames decide, except on a software adapter: drawing swamps them there, so pose, upload and skin do, for those
+/// backends whose skinning can be told from drawing.
+fn verdict(adapter: Option<&Adapter>, outcomes: &[Outcome]) -> Option<String> {
+    let emulated = adapter.is_some_and(|a| a.software) && outcomes.iter().any(|o| o.passes > 0);
+    let time = |outcome: &Outcome| if emulated { work(outcome) } else { outcome.median(Stage::Frame) };
+    let mut ranked: Vec<_> = outcomes.iter().filter_map(|o| Some((time(o)?, o))).collect();
+    ranked.sort_by_key(|(ns, _)| *ns);
+    let (best, first) = ranked.first()?;
+    let mut text = format!("fastest: {}, {}", name(first), duration(*best));
+    text += if emulated { " for pose, upload and skin" } else { " a frame" };
+    if let Some((next, second)) = ranked.get(1) {
+        let within_noise = !emulated && next - best <= frame_mad(first) + frame_mad(second);
+        text += &match within_noise {
+            true => format!("; {} is as fast within the noise", name(second)),
+            false => format!("; {:.2} times as fast as {}", *next as f64 / (*best).max(1) as f64, name(second)),
+        };
+    }
+    if emulated {
+        text += "\nthe adapter is CPU-emulated: drawing swamps the frames there, so the verdict leaves it out";
+        let hidden: Vec<_> = outcomes.iter().filter(|o| skins_in_draw(o)).map(name).collect();
+        if !hidden.is_empty() {
+            text += &format!(", and {}, which skins in the draw", hidden.join(", "));
+        }
+    }
+    Some(text)
+}
+
+fn name(outcome: &Outcome) -> String {
+    match outcome.variant {
+        "" => outcome.backend.into(),
+        variant => format!("{}:{variant}", outcome.backend),
+    }
+}
+
+fn status(outcome: &Outcome) -> String {
+    let noisy = if is_noisy(outcome) { ", noisy" } else { "" };
+    format!("{}{noisy}", outcome.status.name())
+}
+
+fn frame_summary(outcome: &Outcome) -> Option<Summary> {
+    outcome.stages.iter().find(|s| s.stage == Stage::Frame)?.summary()
+}
+
+fn frame_mad(outcome: &Outcome) -> u64 {
+    frame_summary(outcome).map_or(0, |s| s.mad)
+}
+
+fn is_noisy(outcome: &Outcome) -> bool {
+    frame_summary(outcome).is_some_and(|s| s.is_noisy())
+}
+
+fn frame(outcome: &Outcome) -> String {
+    frame_summary(outcome).map_or("-".into(), |s| format!("{} ± {}", duration(s.median), duration(s.mad)))
+}
+
+fn pose(outcome: &Outcome) -> Option<u64> {
+    POSE.into_iter().filter_map(|stage| outcome.median(stage)).reduce(|a, b| a + b)
+}
+
+/// Pose, upload and skin together, where skinning was timed apart from drawing.
+fn work(outcome: &Outcome) -> Option<u64> {
+    let skin = outcome.median(Stage::Skin)?;
+    Some(pose(outcome).unwrap_or(0) + outcome.median(Stage::Upload).unwrap_or(0) + skin)
+}
+
+fn skins_in_draw(outcome: &Outcome) -> bool {
+    outcome.status == Status::Ok && !outcome.stages.is_empty() && outcome.median(Stage::Skin).is_none()
+}
+
+/// Nanoseconds with three digits and a unit.
+fn duration(ns: u64) -> String {
+    let ns = ns as f64;
+    let (value, unit) = match ns {
+        ..1e3 => return format!("{ns} ns"),
+        ..1e6 => (ns / 1e3, "µs"),
+        ..1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A number with a comma after every third digit from the end.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Clock;
+    use crate::harness::run::StageTimes;
+
+    fn outcome(backend: &'static str, stages: &[(Stage, u64)]) -> Outcome {
+        let times = |&(stage, ns)| StageTimes { stage, clock: Clock::Wall, samples: vec![(0, ns); 3], dropped: 0 };
+        Outcome {
+            backend,
+            variant: "",
+            passes: 1,
+            status: Status::Ok,
+            problem: None,
+            parity: None,
+            stages: stages.iter().map(times).collect(),
+        }
+    }
+
+    fn adapter(software: bool) -> Adapter {
+        Adapter { name: "adapter".into(), driver: String::new(), software }
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(duration(999), "999 ns");
+        assert_eq!(duration(1_234), "1.23 µs");
+        assert_eq!(duration(12_340_000), "12.3 ms");
+        assert_eq!(duration(123_400_000), "123 ms");
+        assert_eq!(duration(2_000_000_000), "2.00 s");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(12), "12");
+    }
+
+    #[test]
+    fn frames_decide_unless_drawing_is_emulated() {
+        let outcomes = [
+            outcome("drawn-fast", &[(Stage::Palette, 10), (Stage::Skin, 5_000), (Stage::Frame, 6_000)]),
+            outcome("skinned-fast", &[(Stage::Palette, 10), (Stage::Skin, 2_500), (Stage::Frame, 9_000)]),
+            outcome("in-draw", &[(Stage::Palette, 10), (Stage::Frame, 7_000)]),
+        ];
+        let hardware = verdict(Some(&adapter(false)), &outcomes).unwrap();
+        assert_eq!(hardware, "fastest: drawn-fast, 6.00 µs a frame; 1.17 times as fast as in-draw");
+        let software = verdict(Some(&adapter(true)), &outcomes).unwrap();
+        let expected = "fastest: skinned-fast, 2.51 µs for pose, upload and skin; 2.00 times as fast as drawn-fast";
+        assert_eq!(software.lines().next(), Some(expected));
+        assert!(software.contains("CPU-emulated") && software.contains("in-draw"), "{software}");
+        assert_eq!(verdict(None, &[outcome("failed", &[])]), None);
+    }
+}

@@ -1,0 +1,545 @@
+//! Scene files to crowds: groups of instances, and the view that frames them.
+//!
+//! A scene is TOML: `seed`, `passes`, `resolution`, `[camera]` and one `[[group]]` for each set of instances. The
+//! keys, their units and their defaults are documented where they are parsed, in `scene/file.rs`.
+
+mod camera;
+mod file;
+mod placing;
+mod source;
+
+pub use camera::Camera;
+pub use placing::Layout;
+pub use source::{BUILT_IN_MODELS, ModelSource};
+
+use crate::asset::FORMATS;
+use crate::crowd::{Crowd, Layer, REST};
+use crate::model::{Interpolation, Model, RotationBlend, Rows};
+use crate::text;
+use crate::vertex::VertexFormat;
+use bytesize::ByteSize;
+use fnv::FnvHasher;
+use glam::{DVec2, Mat4};
+use placing::Stand;
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hasher;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Scenes that the binary brings along: name and text.
+pub const BUILT_IN: [(&str, &str); 9] = [
+    ("walkers", include_str!("../scenes/walkers.toml")),
+    ("smoke", include_str!("../scenes/smoke.toml")),
+    ("kernel", include_str!("../scenes/kernel.toml")),
+    ("crowd-10k", include_str!("../scenes/crowd-10k.toml")),
+    ("crowd-10k-dense", include_str!("../scenes/crowd-10k-dense.toml")),
+    ("zoo", include_str!("../scenes/zoo.toml")),
+    ("historic", include_str!("../scenes/historic.toml")),
+    ("chain-64", include_str!("../scenes/chain-64.toml")),
+    ("star-64", include_str!("../scenes/star-64.toml")),
+];
+/// Vertices of a built-in model where none are asked for.
+const DEFAULT_VERTICES: u32 = 1_000;
+/// Instances where a model is given in place of a scene.
+const DEFAULT_INSTANCES: u64 = 100;
+
+/// Line and column in a scene file, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+/// A scene that cannot be read or built: one line that names the file, the place in it and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SceneError {
+    file: String,
+    place: Option<Place>,
+    problem: String,
+    unknown: bool,
+}
+
+impl SceneError {
+    fn new(file: impl Into<String>, problem: String) -> Self {
+        Self { file: file.into(), place: None, problem, unknown: false }
+    }
+
+    fn at(file: &str, place: Place, problem: String) -> Self {
+        Self { place: Some(place), ..Self::new(file, problem) }
+    }
+
+    /// Whether the name given is neither a scene nor a model.
+    pub fn is_unknown_name(&self) -> bool {
+        self.unknown
+    }
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if !self.file.is_empty() {
+            write!(f, "{}:", self.file)?;
+            if let Some(place) = self.place {
+                write!(f, "{}:{}:", place.line, place.column)?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for SceneError {}
+
+/// What a group's instances play.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ClipChoice {
+    First,
+    All,
+    Named(String),
+}
+
+/// Instances of one model.
+#[derive(Debug, Clone, PartialEq)]
+struct Group {
+    model: ModelSource,
+    count: u64,
+    layout: Layout,
+    spacing: Option<f64>,
+    clip: ClipChoice,
+    speed: f64,
+    speed_spread: f64,
+    phase_spread: f64,
+    yaw: f64,
+    yaw_spread: f64,
+    scale: Option<f64>,
+    /// Whole frames per second; 0 plays continuously.
+    frames_per_second: f64,
+    /// Of the key that decides the model.
+    model_place: Option<Place>,
+    clip_place: Option<Place>,
+}
+
+/// Changes to a scene from outside its file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Instances of all groups together, shared out in proportion, at least one each.
+    pub instances: Option<u64>,
+    /// How many times a frame draws the crowd.
+    pub passes: Option<u32>,
+    /// About how many vertices each model is brought to.
+    pub vertices: Option<u32>,
+    /// Most influences that a vertex keeps.
+    pub influences: Option<u32>,
+    /// What skinning writes for a vertex.
+    pub format: VertexFormat,
+}
+
+/// A crowd's description.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    name: String,
+    file: String,
+    seed: u64,
+    passes: u32,
+    resolution: [u32; 2],
+    camera: Camera,
+    format: VertexFormat,
+    groups: Vec<Group>,
+}
+
+/// A scene's crowd and view, ready to run.
+#[derive(Debug)]
+pub struct BuiltScene {
+    /// Name of the scene, or of the model in its place.
+    pub name: String,
+    /// Differs wherever anything differs that decides the vertices or the picture; passes are not part of it.
+    pub hash: u64,
+    /// All instances.
+    pub crowd: Crowd,
+    /// How many times a frame draws the crowd.
+    pub passes: u32,
+    /// Width and height of the picture.
+    pub resolution: [u32; 2],
+    /// From where the crowd is seen.
+    pub camera: Camera,
+}
+
+impl BuiltScene {
+    /// World to clip space, depth 0 to 1.
+    pub fn view_projection(&self) -> Mat4 {
+        self.camera.view_projection(&self.crowd, self.resolution)
+    }
+
+    /// What the presenter needs.
+    #[cfg(feature = "gpu")]
+    pub fn view(&self) -> crate::gpu::present::View {
+        let [width, height] = self.resolution;
+        crate::gpu::present::View {
+            view_projection: self.view_projection(),
+            light: glam::Vec3::new(0.45, 0.77, 0.45).normalize(),
+            width,
+            height,
+            mode: Default::default(),
+        }
+    }
+}
+
+/// Whether a path may be a model: by its ending, or because there is such a file, whose content decides then.
+fn is_model_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
+}
+
+impl Scene {
+    /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
+    /// in turn.
+    ///
+    /// # Errors
+    /// A name that is none of these, a file that cannot be read, an unknown key or a wrong value.
+    pub fn load(name: &str) -> Result<Self, SceneError> {
+        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            return Self::parse(name, &format!("scenes/{name}.toml"), text, Path::new(""));
+        }
+        let path = Path::new(name);
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
+        }
+        if BUILT_IN_MODELS.contains(&name) || is_model_file(path) {
+            return Ok(Self::from_model(name));
+        }
+        let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
+        let known: Vec<_> = BUILT_IN
+            .iter()
+            .map(|(known, _)| *known)
+            .chain(BUILT_IN_MODELS)
+            .chain(["a .toml file"])
+            .chain(endings.iter().map(String::as_str))
+            .collect();
+        Err(SceneError { unknown: true, ..SceneError::new("", text::unknown("scene", name, &known)) })
+    }
+
+    /// Reads a scene's text; `file` names it in errors, model paths start at `folder`.
+    ///
+    /// # Errors
+    /// An unknown key or a wrong value, with line and column.
+    pub fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Self, SceneError> {
+        file::parse(name, file, text, folder)
+    }
+
+    fn from_model(name: &str) -> Self {
+        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+        let group = Group {
+            model: ModelSource::from_name(name),
+            count: DEFAULT_INSTANCES,
+            layout: Layout::Grid,
+            spacing: None,
+            clip: ClipChoice::All,
+            speed: 1.0,
+            speed_spread: 0.0,
+            phase_spread: 1.0,
+            yaw: 0.0,
+            yaw_spread: 0.0,
+            scale: None,
+            frames_per_second: 0.0,
+            model_place: None,
+            clip_place: None,
+        };
+        Self {
+            name: stem.into_owned(),
+            file: String::new(),
+            seed: 1,
+            passes: 1,
+            resolution: [1280, 720],
+            camera: Camera { orbit: 25.0, elevation: 20.0, distance: 1.0, field_of_view: 40.0 },
+            format: VertexFormat::default(),
+            groups: vec![group],
+        }
+    }
+
+    /// Name of the scene, or of the model in its place.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Instances of all groups.
+    pub fn instances(&self) -> u64 {
+        self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
+    }
+
+    /// The scene with other numbers.
+    pub fn with(mut self, overrides: Overrides) -> Self {
+        if let Some(instances) = overrides.instances {
+            let total = u128::from(self.instances());
+            let (mut before, mut given) = (0u128, 0u128);
+            let groups = self.groups.len();
+            for (index, group) in self.groups.iter_mut().enumerate() {
+                before += u128::from(group.count);
+                // Rounding the running total keeps the sum exact; every later group needs one, too.
+                let end = (before * u128::from(instances) + total / 2) / total;
+                let end = end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
+                group.count = end.saturating_sub(given).max(1) as u64;
+                given += u128::from(group.count);
+            }
+        }
+        if let Some(passes) = overrides.passes {
+            self.passes = passes;
+        }
+        for group in &mut self.groups {
+            group.model.vertices = overrides.vertices.or(group.model.vertices);
+            group.model.influences = overrides.influences.or(group.model.influences);
+        }
+        self.format = overrides.format;
+        self
+    }
+
+    /// Loads the models and places every instance.
+    ///
+    /// `memory` is how many bytes there are; what does not fit is refused before it is allocated.
+    ///
+    /// # Errors
+    /// A model that cannot be loaded, a clip that it lacks, or too many instances.
+    pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
+        let instances = self.instances();
+        let bytes = instances.saturating_mul((size_of::<Rows>() + size_of::<Layer>()) as u64);
+        if bytes > memory || instances > u64::from(u32::MAX) {
+            let problem = format!(
+                "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
+                ByteSize(bytes).display().si(),
+                ByteSize(memory).display().si(),
+                u32::MAX
+            );
+            return Err(SceneError::new(self.name.clone(), problem));
+        }
+        let mut loaded = HashMap::new();
+        let mut hash = SceneHash::default();
+        hash.number(self.seed);
+        hash.number(self.resolution[0]);
+        hash.number(self.resolution[1]);
+        let Camera { orbit, elevation, distance, field_of_view } = self.camera;
+        [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
+        hash.bytes(self.format.attributes.name().as_bytes());
+        hash.bytes(self.format.normals.name().as_bytes());
+
+        let mut standing = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let model = match loaded.get(&group.model) {
+                Some(model) => Arc::clone(model),
+                None => {
+                    let model = Arc::new(group.model.load().map_err(|error| self.error(group.model_place, error))?);
+                    loaded.insert(&group.model, Arc::clone(&model));
+                    model
+                }
+            };
+            let clips = clips(group, &model).map_err(|problem| self.error(group.clip_place, problem))?;
+            let stand = Stand::new(&model, group.scale);
+            let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
+            hash.group(group, &model, &clips);
+            standing.push(Standing { model, clips, stand, spacing });
+        }
+
+        let mut crowd = Crowd::with_format(self.format);
+        let across = standing.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
+        let middles = side_by_side(&across.collect::<Vec<_>>());
+        // Groups of one model become neighbours in the crowd, so that it takes one dispatch for all of them.
+        for first in 0..standing.len() {
+            let same = |other: usize| Arc::ptr_eq(&standing[other].model, &standing[first].model);
+            if (0..first).any(same) {
+                continue;
+            }
+            let all = (first..standing.len()).filter(|&other| same(other)).flat_map(|index| {
+                instances_of(&self.groups[index], &standing[index], middles[index], self.seed, index)
+            });
+            crowd
+                .push_group(Arc::clone(&standing[first].model), all)
+                .map_err(|error| self.error(None, error.to_string()))?;
+        }
+        Ok(BuiltScene {
+            name: self.name.clone(),
+            hash: hash.finish(),
+            crowd,
+            passes: self.passes,
+            resolution: self.resolution,
+            camera: self.camera,
+        })
+    }
+
+    fn error(&self, place: Option<Place>, problem: String) -> SceneError {
+        SceneError { place, ..SceneError::new(self.file.clone(), problem) }
+    }
+}
+
+/// A group with its model loaded.
+struct Standing {
+    model: Arc<Model>,
+    clips: Vec<u32>,
+    stand: Stand,
+    spacing: f64,
+}
+
+/// Middles along X of groups of these half widths, in a row around 0.
+fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
+    let mut edge = -half_widths.iter().sum::<f64>();
+    let middle = |half: &f64| {
+        let middle = edge + half;
+        edge += 2.0 * half;
+        middle
+    };
+    half_widths.iter().map(middle).collect()
+}
+
+/// Index of a clip by name, or by number where no clip has that name.
+pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
+    let clips = model.clips();
+    let named = clips.iter().position(|clip| clip.name() == wanted);
+    let numbered = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
+    named.or_else(numbered).map(|index| index as u32).ok_or_else(|| {
+        let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
+        let unknown = match names[..] {
+            [] => format!("unknown clip {wanted:?};"),
+            _ => format!("{} or", text::unknown("clip", wanted, &names)),
+        };
+        match clips.len() {
+            0 => format!("unknown clip {wanted:?}; {:?} has no clips", model.name()),
+            1 => format!("{unknown} index 0"),
+            count => format!("{unknown} an index, 0 to {}", count - 1),
+        }
+    })
+}
+
+/// The clips that a group's instances play in turn.
+fn clips(group: &Group, model: &Model) -> Result<Vec<u32>, String> {
+    let count = model.clips().len() as u32;
+    match &group.clip {
+        _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
+        ClipChoice::First => Ok(vec![0]),
+        ClipChoice::All => Ok((0..count).collect()),
+        ClipChoice::Named(name) => match find_clip(model, name) {
+            Err(_) if name == "rest" => Ok(vec![REST]),
+            found => found.map(|clip| vec![clip]),
+        },
+    }
+}
+
+/// Placement and layer of each instance of a group, from one stream of random numbers a group.
+fn instances_of(
+    group: &Group,
+    standing: &Standing,
+    middle: f64,
+    seed: u64,
+    stream: usize,
+) -> impl Iterator<Item = (Rows, Layer)> {
+    let mut random = Pcg32::new(seed, stream as u64);
+    let count = group.count as u32;
+    (0..count).map(move |instance| {
+        // Always three draws, so that changing one key leaves the others' values alone.
+        let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
+        let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
+        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);
+        let yaw = group.yaw + group.yaw_spread * either_way(yaw);
+        let clip = standing.clips[instance as usize % standing.clips.len()];
+        let phase = (group.phase_spread * f64::from(phase)) as u32;
+        let speed = group.speed * (1.0 + group.speed_spread * either_way(speed));
+        let yaw = yaw + group.layout.facing(instance, count);
+        let mut layer = Layer::looping(&standing.model, clip, phase, speed);
+        layer.frame_rate = group.frames_per_second as f32;
+        (standing.stand.placement(place, yaw.to_radians()), layer)
+    })
+}
+
+/// FNV-1a over little-endian bytes: the same on every platform, because it takes what the scene says, not what
+/// trigonometry makes of it.
+#[derive(Default)]
+struct SceneHash(FnvHasher);
+
+impl SceneHash {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.write(bytes);
+    }
+
+    fn number(&mut self, number: impl Into<u64>) {
+        self.0.write(&number.into().to_le_bytes());
+    }
+
+    fn float(&mut self, value: f64) {
+        self.number(value.to_bits());
+    }
+
+    fn floats<const N: usize>(&mut self, values: &[[f32; N]]) {
+        self.number(values.len() as u64);
+        values.as_flattened().iter().for_each(|v| self.0.write(&v.to_bits().to_le_bytes()));
+    }
+
+    fn shorts(&mut self, values: &[u16]) {
+        self.number(values.len() as u64);
+        values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
+    }
+
+    fn group(&mut self, group: &Group, model: &Model, clips: &[u32]) {
+        self.number(group.count);
+        self.bytes(group.layout.name().as_bytes());
+        self.float(group.spacing.unwrap_or(0.0));
+        self.float(group.scale.unwrap_or(0.0));
+        [group.speed, group.speed_spread, group.phase_spread, group.yaw, group.yaw_spread, group.frames_per_second]
+            .iter()
+            .for_each(|value| self.float(*value));
+        clips.iter().for_each(|clip| self.number(*clip));
+        self.model(model);
+    }
+
+    fn model(&mut self, model: &Model) {
+        let (skeleton, mesh) = (model.skeleton(), model.mesh());
+        self.shorts(skeleton.parents());
+        for rest in skeleton.rest() {
+            self.floats(&[rest.rotation.to_array()]);
+            self.floats(&[rest.translation.to_array(), rest.scale.to_array()]);
+        }
+        for (joint, rows) in skeleton.matrices() {
+            self.number(*joint);
+            self.floats(&[*rows]);
+        }
+        self.shorts(model.palette_joints());
+        self.floats(model.inverse_binds());
+        self.floats(mesh.positions());
+        self.floats(mesh.normals());
+        self.shorts(mesh.joints());
+        self.floats(mesh.weights().as_chunks::<1>().0);
+        for run in mesh.runs() {
+            self.number(run.influences);
+            self.number(run.vertex_count);
+        }
+        self.number(mesh.indices().len() as u64);
+        mesh.indices().iter().for_each(|index| self.0.write(&index.to_le_bytes()));
+        for clip in model.clips() {
+            self.float(clip.duration().into());
+            self.number(match clip.rotation_blend() {
+                RotationBlend::Slerp => 0u32,
+                RotationBlend::Nlerp => 1,
+                RotationBlend::AuthoredPath => 2,
+            });
+            for track in clip.tracks() {
+                self.number(track.joint);
+                self.number(track.channel as u8);
+                self.number(match track.interpolation {
+                    Interpolation::Step => 0u32,
+                    Interpolation::Linear => 1,
+                    Interpolation::CubicSpline => 2,
+                });
+                self.floats(clip.times_of(track).as_chunks::<1>().0);
+            }
+            self.floats(clip.values().as_chunks::<1>().0);
+        }
+    }
+
+    fn finish(self) -> u64 {
+        self.0.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! The view that frames a crowd.
+
+use crate::crowd::Crowd;
+use crate::model::rows_to_affine;
+use glam::camera::rh::{proj::directx, view::look_at_mat4};
+use glam::{DVec3, Mat4, Quat, Vec3};
+
+/// From where a crowd is seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Camera {
+    /// Degrees around the crowd, from +Z towards +X.
+    pub orbit: f64,
+    /// Degrees above the ground.
+    pub elevation: f64,
+    /// Factor of the distance at which the whole crowd just fits.
+    pub distance: f64,
+    /// Vertical field of view in degrees.
+    pub field_of_view: f64,
+}
+
+impl Camera {
+    /// World to clip space (depth 0 near to 1 far) for a picture of `width` by `height` pixels.
+    pub fn view_projection(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Mat4 {
+        let (min, max) = world_bounds(crowd);
+        let target = 0.5 * (min + max);
+        let corners: [Vec3; 8] = std::array::from_fn(|i| {
+            let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
+            Vec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z)) - target
+        });
+        let turn = Quat::from_rotation_y((self.orbit as f32).to_radians())
+            * Quat::from_rotation_x(-(self.elevation as f32).to_radians());
+        let back = turn * Vec3::Z;
+        // Half extents of the picture at distance 1.
+        let half_height = (0.5 * (self.field_of_view as f32).to_radians()).tan();
+        let half_width = half_height * width as f32 / height as f32;
+        let seen = corners.map(|corner| turn.inverse() * corner);
+        let fit = seen
+            .iter()
+            .map(|c| c.z + (c.x.abs() / half_width).max(c.y.abs() / half_height))
+            .fold(f32::MIN_POSITIVE, f32::max);
+        let radius = corners[7].length().max(f32::MIN_POSITIVE);
+        let distance = fit * self.distance as f32;
+        let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
+        let projection = directx::perspective(
+            (self.field_of_view as f32).to_radians(),
+            width as f32 / height as f32,
+            near,
+            (distance + radius).max(2.0 * near),
+        );
+        projection * look_at_mat4(target + back * distance, target, Vec3::Y)
+    }
+}
+
+/// The box around all instances' rest poses, a little enlarged because clips move limbs out of it.
+fn world_bounds(crowd: &Crowd) -> (Vec3, Vec3) {
+    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for group in crowd.groups() {
+        let bounds = group.model.bounds();
+        let middle = (0.5 * (bounds.min + bounds.max)).as_dvec3();
+        let half = (0.55 * (bounds.max - bounds.min)).as_dvec3();
+        for instance in group.instances.clone() {
+            let placement = rows_to_affine(&crowd.placements()[instance as usize]);
+            let middle = placement.transform_point3(middle);
+            let half = placement.matrix3.abs() * half;
+            (min, max) = (min.min(middle - half), max.max(middle + half));
+        }
+    }
+    (min.as_vec3(), max.as_vec3())
+}

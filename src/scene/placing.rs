@@ -1,0 +1,157 @@
+//! Where instances stand: places on the ground, and placements from model to world.
+
+use crate::model::{Handedness, Model, Rows, affine_to_rows};
+use glam::{DAffine3, DMat3, DVec2, DVec3};
+use std::f64::consts::{PI, TAU};
+
+/// How a group's instances stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Rows and columns, about as deep as wide.
+    Grid,
+    /// An evenly filled circle: Vogel's sunflower spiral.
+    Disc,
+    /// One row along X.
+    Line,
+    /// Two streams of people that pass each other along Z.
+    Street,
+}
+
+impl Layout {
+    /// What [`Layout::from_name`] accepts.
+    pub const NAMES: [&'static str; 4] = ["grid", "disc", "line", "street"];
+
+    /// The layout of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "grid" => Some(Self::Grid),
+            "disc" => Some(Self::Disc),
+            "line" => Some(Self::Line),
+            "street" => Some(Self::Street),
+            _ => None,
+        }
+    }
+
+    /// Name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Disc => "disc",
+            Self::Line => "line",
+            Self::Street => "street",
+        }
+    }
+
+    /// Half of the layout's width along X, in metres.
+    pub(super) fn half_width(self, count: u32, spacing: f64) -> f64 {
+        let columns = match self {
+            Self::Grid => columns(count),
+            Self::Disc => return spacing * (f64::from(count) / PI).sqrt(),
+            Self::Line => count,
+            Self::Street => STREET_COLUMNS.min(count),
+        };
+        0.5 * spacing * f64::from(columns)
+    }
+
+    /// Place of an instance on the ground (world x and z), around the layout's middle, in metres.
+    pub(super) fn place(self, instance: u32, count: u32, spacing: f64) -> DVec2 {
+        let centred = |index: u32, count: u32| f64::from(index) - 0.5 * f64::from(count - 1);
+        match self {
+            Self::Grid => {
+                let columns = columns(count);
+                let place = DVec2::new(
+                    centred(instance % columns, columns),
+                    centred(instance / columns, count.div_ceil(columns)),
+                );
+                spacing * place
+            }
+            Self::Disc => {
+                // Each instance has spacing^2 of ground; the golden angle keeps neighbours apart.
+                let golden = TAU * (1.0 - 1.0 / ((1.0 + 5f64.sqrt()) / 2.0));
+                let radius = spacing * ((f64::from(instance) + 0.5) / PI).sqrt();
+                radius * DVec2::from_angle(golden * f64::from(instance))
+            }
+            Self::Line => DVec2::new(spacing * centred(instance, count), 0.0),
+            Self::Street => {
+                let columns = STREET_COLUMNS.min(count);
+                let (column, row) = (instance % columns, instance / columns);
+                // Every other column half a step on, so that nobody walks abreast.
+                let along = centred(row, count.div_ceil(columns)) + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
+                spacing * DVec2::new(centred(column, columns), along)
+            }
+        }
+    }
+
+    /// Which way an instance faces, in degrees: on a street, the left half comes and the right half goes.
+    pub(super) fn facing(self, instance: u32, count: u32) -> f64 {
+        let columns = STREET_COLUMNS.min(count);
+        if self == Self::Street && instance % columns >= columns.div_ceil(2) { 180.0 } else { 0.0 }
+    }
+}
+
+/// People abreast on a street, both ways together.
+const STREET_COLUMNS: u32 = 8;
+
+fn columns(count: u32) -> u32 {
+    f64::from(count).sqrt().ceil() as u32
+}
+
+/// How a model is brought into the world: its axes turned, its unit scaled, its feet put on the ground.
+pub(super) struct Stand {
+    to_world: DAffine3,
+    /// Larger extent on the ground, in metres.
+    pub footprint: f64,
+}
+
+impl Stand {
+    pub fn new(model: &Model, scale: Option<f64>) -> Self {
+        let axes = model.axes();
+        // The model's up axis becomes world Y; the other two keep their cyclic order, so handedness is kept too.
+        let mut turn = match axes.up {
+            0 => DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X),
+            2 => DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y),
+            _ => DMat3::IDENTITY,
+        };
+        if axes.handedness == Handedness::Left {
+            turn = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * turn;
+        }
+        let bounds = model.bounds();
+        let (a, b) = (turn * bounds.min.as_dvec3(), turn * bounds.max.as_dvec3());
+        let (min, max) = (a.min(b), a.max(b));
+        let size = max - min;
+        let tall = size.max_element();
+        let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) { 1.8 / tall } else { 1.0 });
+        let middle = DVec3::new(0.5 * (min.x + max.x), min.y, 0.5 * (min.z + max.z));
+        Self {
+            to_world: DAffine3 { matrix3: turn * scale, translation: -middle * scale },
+            footprint: scale * size.x.max(size.z),
+        }
+    }
+
+    /// Model to world for an instance at a place on the ground, turned about the vertical by `yaw` radians.
+    pub fn placement(&self, place: DVec2, yaw: f64) -> Rows {
+        let stand = DAffine3 { matrix3: DMat3::from_rotation_y(yaw), translation: DVec3::new(place.x, 0.0, place.y) };
+        affine_to_rows(&(stand * self.to_world))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_keep_their_distance() {
+        for name in Layout::NAMES {
+            let layout = Layout::from_name(name).unwrap();
+            assert_eq!(layout.name(), name);
+            let places: Vec<_> = (0..50).map(|i| layout.place(i, 50, 2.0)).collect();
+            let half = layout.half_width(50, 2.0);
+            for (i, a) in places.iter().enumerate() {
+                assert!(a.x.abs() <= half, "{name}: {a} outside {half}");
+                assert!(places[..i].iter().all(|b| a.distance(*b) > 1.5), "{name}");
+            }
+            let middle = places.iter().sum::<DVec2>() / 50.0;
+            assert!(middle.length() < 1.0, "{name} is off its middle by {middle}");
+        }
+    }
+}

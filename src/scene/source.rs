@@ -1,0 +1,131 @@
+//! Where a group's model comes from, and the numbers that it is adapted to.
+
+use super::DEFAULT_VERTICES;
+use crate::asset::{self, adapt, extremes, walker::walker};
+use crate::model::Model;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Models that need no file.
+pub const BUILT_IN_MODELS: [&str; 10] = [
+    "walker",
+    "chain-64",
+    "star-64",
+    "sprout-glb",
+    "sprout-m3d",
+    "sprout-ram",
+    "sprout-js",
+    "sprout-frames",
+    "sprout-ogre",
+    "sprout-md5",
+];
+
+/// A built-in sample: name of the model, and its files, the one to open first.
+type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
+
+macro_rules! file {
+    ($name:literal) => {
+        ($name, include_bytes!(concat!("../../scenes/models/", $name)))
+    };
+}
+
+const SAMPLES: [Sample; 7] = [
+    ("sprout-glb", &[file!("sprout.glb")]),
+    ("sprout-m3d", &[file!("sprout.m3d")]),
+    ("sprout-ram", &[file!("sprout.ram"), file!("sprout.raa"), file!("sprout-nod.raa")]),
+    ("sprout-js", &[file!("sprout.js")]),
+    ("sprout-frames", &[file!("sprout-frames.json")]),
+    ("sprout-ogre", &[file!("sprout.mesh.xml"), file!("sprout.skeleton.xml")]),
+    ("sprout-md5", &[file!("sprout.md5mesh"), file!("sprout.md5anim"), file!("sprout-nod.md5anim")]),
+];
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Origin {
+    BuiltIn(&'static str),
+    File(PathBuf),
+}
+
+/// A model to load, and what to change about it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelSource {
+    origin: Origin,
+    /// About how many vertices to bring it to; none leaves a file's own, and gives a walker 1,000.
+    pub vertices: Option<u32>,
+    /// Most influences a vertex keeps.
+    pub influences: Option<u32>,
+}
+
+impl ModelSource {
+    /// The built-in model of that name, or a model file.
+    pub fn from_name(name: &str) -> Self {
+        Self::in_folder(name, Path::new(""))
+    }
+
+    /// As [`ModelSource::from_name`], files counted from a folder.
+    pub(super) fn in_folder(name: &str, folder: &Path) -> Self {
+        let origin = match BUILT_IN_MODELS.into_iter().find(|known| *known == name) {
+            Some(known) => Origin::BuiltIn(known),
+            None => Origin::File(folder.join(name)),
+        };
+        Self { origin, vertices: None, influences: None }
+    }
+
+    /// Builds or reads the model, then adapts it.
+    ///
+    /// # Errors
+    /// One line: whatever the importer finds wrong, or numbers that the model cannot be brought to.
+    pub fn load(&self) -> Result<Model, String> {
+        let said = |error: crate::model::ModelError| error.to_string();
+        let mut model = match &self.origin {
+            Origin::BuiltIn("walker") => walker(self.vertices.unwrap_or(DEFAULT_VERTICES)).map_err(said)?,
+            Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
+            Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
+            Origin::BuiltIn(name) => sample(name)?,
+            Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
+        };
+        if let (Some(vertices), false) = (self.vertices, self.origin == Origin::BuiltIn("walker")) {
+            model = with_vertices(model, vertices)?;
+        }
+        if let Some(influences) = self.influences {
+            model = adapt::with_influences(model, influences as usize).map_err(said)?;
+        }
+        Ok(model)
+    }
+}
+
+#[cfg(feature = "resample")]
+fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
+    adapt::with_vertices(model, vertices).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "resample"))]
+fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
+    Err(format!("{vertices} vertices for {:?}; this build lacks the feature `resample`", model.name()))
+}
+
+/// Importers read folders, so the files of a sample become one for a moment.
+fn sample(name: &str) -> Result<Model, String> {
+    let Some((_, files)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
+        return Err(format!("unknown built-in model {name:?}"));
+    };
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    for (file, bytes) in *files {
+        let path = folder.path().join(file);
+        fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_model_loads() {
+        for name in BUILT_IN_MODELS {
+            let model = ModelSource::from_name(name).load().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!model.clips().is_empty(), "{name}");
+        }
+    }
+}

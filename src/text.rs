@@ -1,0 +1,36 @@
+//! Words for messages: the nearest known name, and what would be accepted.
+
+/// One line about a name that is not known: the nearest one there is, and all that are accepted.
+pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    let nearest = known
+        .iter()
+        .map(|k| (strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()), k))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = nearest.map_or(String::new(), |(_, k)| format!(" did you mean {k:?}?"));
+    format!("unknown {kind} {name:?};{nearest} expected {}", list(known))
+}
+
+/// `a, b or c`.
+pub fn list(words: &[&str]) -> String {
+    match words {
+        [] => "nothing".into(),
+        [one] => (*one).into(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_similar_name_is_suggested() {
+        let known = ["grid", "disc", "line"];
+        assert_eq!(
+            unknown("layout", "gird", &known),
+            r#"unknown layout "gird"; did you mean "grid"? expected grid, disc or line"#
+        );
+        assert_eq!(unknown("layout", "qqq", &known), r#"unknown layout "qqq"; expected grid, disc or line"#);
+    }
+}

@@ -1,0 +1,154 @@
+//! Models and crowds that tests make themselves.
+
+use glam::{Quat, Vec3};
+use skinbench::backend::{Arena, Backend, Context, Entry, Job, REGISTRY};
+use skinbench::crowd::{Crowd, Layer};
+use skinbench::model::{
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
+    PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
+};
+use skinbench::vertex::VertexFormat;
+use std::sync::Arc;
+
+/// A tube along Y of `rings` rings of 8 vertices, held by a chain of `joints` joints, with up to `influences` joints a
+/// vertex: rings take turns, so every influence class up to it occurs. Two clips bend it.
+pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
+    let step = 1.0 / f32::from(joints);
+    let chain = (0..joints).map(|j| Joint {
+        name: format!("joint {j}"),
+        parent: (j > 0).then(|| usize::from(j) - 1),
+        rest: Local::Transform(Transform {
+            translation: Vec3::new(0.0, if j > 0 { step } else { 0.0 }, 0.0),
+            ..Transform::IDENTITY
+        }),
+    });
+    let (skeleton, _) = Skeleton::new(chain.collect()).unwrap();
+    let inverse_binds = (0..joints).map(|j| {
+        let mut rows = IDENTITY_ROWS;
+        rows[7] = -step * f32::from(j);
+        rows
+    });
+    let mut primitive = PrimitiveData { influences: Influences::new(), ..Default::default() };
+    let (mut normals, mut tangents) = (Vec::new(), Vec::new());
+    for ring in 0..rings {
+        let y = ring as f32 / (rings - 1).max(1) as f32;
+        for corner in 0..8 {
+            let (sin, cos) = (corner as f32 * std::f32::consts::FRAC_PI_4).sin_cos();
+            primitive.positions.push([0.2 * cos, y, 0.2 * sin]);
+            normals.push([cos, 0.0, sin]);
+            tangents.push([-sin, 0.0, cos, if corner < 4 { 1.0 } else { -1.0 }]);
+            let count = (1 + ring as usize % influences).min(joints.into());
+            let first = ((y * f32::from(joints)) as usize).min(usize::from(joints) - count);
+            let total: f32 = (1..=count).map(|i| i as f32).sum();
+            primitive.influences.push((0..count).map(|i| ((first + i) as u16, (i + 1) as f32 / total)));
+            if ring > 0 {
+                let (a, b) = (8 * (ring - 1), 8 * ring);
+                let next = (corner + 1) % 8;
+                primitive.indices.extend([a + corner, b + corner, b + next, a + corner, b + next, a + next]);
+            }
+        }
+    }
+    primitive.normals = Some(normals);
+    primitive.tangents = Some(tangents);
+    primitive.dumped_vertices = primitive.positions.len() as u32;
+    primitive.subsets = vec![Subset { material: 0, indices: 0..primitive.indices.len() as u32 }];
+    Model::new(ModelParts {
+        name: "tube".into(),
+        axes: Axes::Y_UP,
+        skeleton,
+        skins: vec![SkinData {
+            name: String::new(),
+            joints: (0..joints).collect(),
+            inverse_binds: inverse_binds.collect(),
+        }],
+        clips: vec![bend("bend", joints, Vec3::X, 1.2), bend("twist", joints, Vec3::Y, 0.7)],
+        primitives: vec![primitive],
+        materials: vec![],
+        repairs: vec![],
+    })
+    .unwrap()
+}
+
+fn bend(name: &str, joints: u16, axis: Vec3, duration: f32) -> Clip {
+    let keys = (0..joints).flat_map(|joint| {
+        let angle = |k: f32| Quat::from_axis_angle(axis, (k * 2.1 + f32::from(joint)).sin() * 0.4).to_array();
+        let rotation = Keys {
+            joint,
+            channel: Channel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 0.25 * duration, 0.6 * duration, duration],
+            values: [angle(0.0), angle(1.0), angle(2.0), angle(0.0)].concat(),
+        };
+        let scale = Keys {
+            joint,
+            channel: Channel::Scale,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, duration],
+            values: vec![1.0, 1.0, 1.0, 1.1, 0.95, 1.05],
+        };
+        // One scaled joint only: down a chain scales multiply.
+        std::iter::once(rotation).chain((joint == 0).then_some(scale))
+    });
+    Clip::new(name, None, RotationBlend::Slerp, keys.collect()).unwrap()
+}
+
+/// `counts` instances of each model, clips in turn, phases and speeds spread.
+pub fn crowd(groups: Vec<(Model, usize)>) -> Crowd {
+    crowd_of(VertexFormat::default(), groups)
+}
+
+/// As [`crowd`], skinned to a format.
+pub fn crowd_of(format: VertexFormat, groups: Vec<(Model, usize)>) -> Crowd {
+    let mut crowd = Crowd::with_format(format);
+    for (model, count) in groups {
+        let model = Arc::new(model);
+        let layer = |i: usize| {
+            let clip = (i % model.clips().len()) as u32;
+            Layer::looping(&model, clip, (i as u32).wrapping_mul(0x9e37_79b9), 0.7 + 0.05 * (i % 7) as f64)
+        };
+        let mut placed = |i: usize| {
+            let mut rows = IDENTITY_ROWS;
+            (rows[3], rows[11]) = ((i % 8) as f32, (i / 8) as f32);
+            (rows, layer(i))
+        };
+        crowd.push_group(Arc::clone(&model), (0..count).map(&mut placed)).unwrap();
+    }
+    crowd
+}
+
+/// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.
+pub fn context() -> Context {
+    #[cfg(feature = "gpu")]
+    {
+        let gpu = skinbench::gpu::Gpu::open(None).ok();
+        if gpu.is_none() {
+            assert!(
+                std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(),
+                "no adapter, and SKINBENCH_REQUIRE_GPU is set"
+            );
+            println!("no adapter: GPU backends did not run");
+        }
+        Context { gpu }
+    }
+    #[cfg(not(feature = "gpu"))]
+    Context::default()
+}
+
+/// Every registered backend that this machine can run.
+pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
+    REGISTRY.iter().filter_map(|entry| (entry.create)(context).ok().map(|backend| (entry, backend))).collect()
+}
+
+/// Prepares a backend and an arena with both sides.
+pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> Arena {
+    let mut arena = Arena::default();
+    arena.allocate_host(crowd);
+    #[cfg(feature = "gpu")]
+    if let Some(gpu) = &context.gpu {
+        gpu.allocate_arena(crowd, &mut arena).unwrap();
+    }
+    #[cfg(not(feature = "gpu"))]
+    let Context {} = context;
+    backend.prepare(crowd, &Job { passes: 1 }).unwrap();
+    arena
+}

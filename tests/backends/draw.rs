@@ -1,0 +1,86 @@
+//! Whoever skins, the picture is the same.
+
+use crate::common::{backends, context, crowd, prepare, tube};
+use skinbench::backend::{FrameInput, REGISTRY, ReadBack, Stage, StageTimer};
+use skinbench::gpu::present::{Mode, Presenter, View};
+use skinbench::gpu::skeleton_lines;
+use std::rc::Rc;
+
+fn view() -> View {
+    let eye = glam::Vec3::new(4.0, 5.0, 14.0);
+    View {
+        view_projection: glam::camera::rh::proj::directx::perspective(0.7, 1.5, 0.1, 100.0)
+            * glam::camera::rh::view::look_at_mat4(eye, glam::Vec3::new(4.0, 0.0, 2.0), glam::Vec3::Y),
+        light: glam::Vec3::new(0.4, 0.8, 0.5),
+        width: 300,
+        height: 200,
+        mode: Mode::Skin,
+    }
+}
+
+#[test]
+fn depth_images_of_all_backends_agree() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
+    let view = view();
+    for passes in [1, 3] {
+        let mut first: Option<Vec<f32>> = None;
+        for (entry, mut backend) in backends(&context) {
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
+            let mut timer = StageTimer::default();
+            let ticket =
+                backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
+            let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
+            backend.wait(ticket).unwrap();
+            gpu.collect(&mut timer).unwrap();
+            let depth = presenter.read_depth().unwrap();
+            assert_eq!(depth.len(), 300 * 200);
+            let covered = depth.iter().filter(|d| **d < 1.0).count();
+            assert!(covered > 3_000, "{}: only {covered} pixels are covered", entry.name);
+            let sky = presenter.read_color().unwrap()[..3].to_vec();
+            assert_ne!(sky, [0, 0, 0], "{}", entry.name);
+            match &first {
+                None => first = Some(depth),
+                Some(first) => {
+                    let differ = first.iter().zip(&depth).filter(|(a, b)| (**a - **b).abs() > 1e-3).count();
+                    assert!(differ < 60, "{}: {differ} pixels differ", entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wireframes_and_skeletons_are_drawn() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37)]);
+    let covered = |mode, lines: bool| {
+        let mut backend = (REGISTRY[0].create)(&context).unwrap();
+        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
+        let mut timer = StageTimer::default();
+        let ticket =
+            backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
+        let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
+        backend.wait(ticket).unwrap();
+        if lines {
+            let mut poses = ReadBack::default();
+            backend.read_back(&crowd, &arena, Stage::LocalToModel, 0..37, &mut poses).unwrap();
+            let poses = poses.values.as_chunks::<12>().0.chunks(5);
+            let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, pose)).collect();
+            assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
+            presenter.draw_lines(&lines).unwrap();
+        }
+        let color = presenter.read_color().unwrap();
+        let background = color[..4].to_vec();
+        color.chunks_exact(4).filter(|c| *c != background).count()
+    };
+    let (skin, wireframe, skeleton) =
+        (covered(Mode::Skin, false), covered(Mode::Wireframe, false), covered(Mode::Skin, true));
+    assert!(skin > 2_000, "{skin} pixels of skin");
+    assert!(wireframe > 500 && wireframe <= skin + skin / 5, "{wireframe} pixels of wireframe, {skin} of skin");
+    assert!(skeleton > 300 && skeleton < skin, "{skeleton} pixels of skeleton, {skin} of skin");
+}

@@ -1,0 +1,10 @@
+//! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
+
+mod common;
+#[cfg(feature = "gpu")]
+mod draw;
+mod kernels;
+mod mutants;
+mod parity;
+#[cfg(feature = "gpu")]
+mod shader_layout;

@@ -1,0 +1,221 @@
+//! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
+
+use crate::common::{crowd, prepare, tube};
+use skinbench::backend::{
+    Arena, Backend, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage, StageTimer,
+    Ticket,
+};
+use skinbench::crowd::Crowd;
+use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::model::{Mesh, Rows};
+use skinbench::pose::CrowdPose;
+use std::ops::Range;
+
+fn small_crowd() -> Crowd {
+    crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2)])
+}
+
+/// Why the gate refuses a backend, if it does.
+fn refused(backend: &mut dyn Backend, context: &Context) -> Option<String> {
+    let crowd = small_crowd();
+    let mut arena = prepare(backend, context, &crowd);
+    let coverage = Coverage::all(&crowd, &[0, 33]);
+    let parity = verify(backend, context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+    assert_eq!(parity.failure.is_none(), parity.max_rel <= 1e-5 && parity.max_normal <= 1e-3);
+    parity.failure
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mutation {
+    None,
+    TransposedMatrix,
+    PaletteOffByOne,
+    LastInfluenceDropped,
+    WeightsSwapped,
+    TailUnwritten,
+    NormalsNotUnit,
+    OneNan,
+}
+
+/// Sound poses, and a skinning loop that one mutation breaks.
+struct Mutant {
+    mutation: Mutation,
+    pose: Option<CrowdPose<1>>,
+    palette: Vec<Rows>,
+}
+
+impl Mutant {
+    fn new(mutation: Mutation) -> Self {
+        Self { mutation, pose: None, palette: Vec::new() }
+    }
+
+    fn skin(&self, mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
+        let m = self.mutation;
+        let end = mesh.vertex_count() - usize::from(m == Mutation::TailUnwritten);
+        for (vertex, out) in out.as_chunks_mut::<6>().0.iter_mut().enumerate().take(end) {
+            let pairs: Vec<(u16, f32)> = mesh.influences_of(vertex).collect();
+            let kept = pairs.len() - usize::from(m == Mutation::LastInfluenceDropped);
+            let mut rows = [0.0; 12];
+            for k in 0..kept {
+                let entry = usize::from(pairs[k].0) + usize::from(m == Mutation::PaletteOffByOne);
+                let weight = pairs[if m == Mutation::WeightsSwapped { pairs.len() - 1 - k } else { k }].1;
+                let mut entry = palette[entry % palette.len()];
+                if m == Mutation::TransposedMatrix {
+                    let e = entry;
+                    (entry[1], entry[2], entry[4], entry[6], entry[8], entry[9]) = (e[4], e[8], e[1], e[9], e[2], e[6]);
+                }
+                rows.iter_mut().zip(entry).for_each(|(sum, value)| *sum += weight * value);
+            }
+            let (p, n) = (mesh.positions()[vertex], mesh.normals()[vertex]);
+            let row = |r: usize, v: [f32; 3]| rows[r] * v[0] + rows[r + 1] * v[1] + rows[r + 2] * v[2];
+            let normal = glam::Vec3::new(row(0, n), row(4, n), row(8, n));
+            let normal = if m == Mutation::NormalsNotUnit { normal * 1.01 } else { normal.normalize_or_zero() };
+            *out = [row(0, p) + rows[3], row(4, p) + rows[7], row(8, p) + rows[11], normal.x, normal.y, normal.z];
+        }
+        if m == Mutation::OneNan {
+            out[out.len() / 2] = f32::NAN;
+        }
+    }
+}
+
+impl Backend for Mutant {
+    fn info(&self) -> BackendInfo {
+        BackendInfo { name: "mutant", variant: "", device: String::new() }
+    }
+    fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
+        Ok(Footprint::default())
+    }
+    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+        self.pose = Some(CrowdPose::new(crowd, false));
+        self.palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
+        Ok(())
+    }
+    fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+        let pose = self.pose.as_mut().unwrap();
+        pose.sample(frame.crowd, frame.tick);
+        pose.local_to_model(frame.crowd);
+        pose.palette_rows(frame.crowd, &mut self.palette);
+        let (mut entry, mut float) = (0, 0);
+        for group in frame.crowd.groups() {
+            let (entries, floats) = (group.model.palette_joints().len(), group.instance_floats());
+            for _ in 0..group.len() {
+                self.skin(
+                    group.model.mesh(),
+                    &self.palette[entry..entry + entries],
+                    &mut frame.arena.host[float..float + floats],
+                );
+                (entry, float) = (entry + entries, float + floats);
+            }
+        }
+        Ok(Ticket::default())
+    }
+    fn wait(&mut self, ticket: Ticket) -> Result<()> {
+        ticket.finish()
+    }
+    fn skinned(&self) -> Skinned {
+        Skinned::Host
+    }
+    fn read_back(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        what: Stage,
+        instances: Range<u32>,
+        out: &mut ReadBack,
+    ) -> Result<()> {
+        let pose = self.pose.as_ref().unwrap();
+        match what {
+            Stage::Sample => pose.read_local(crowd, instances, &mut out.values),
+            Stage::LocalToModel => pose.read_model(crowd, instances, &mut out.values),
+            Stage::Palette => {
+                let before = crowd.groups()[..crowd.group_of(instances.start)]
+                    .iter()
+                    .map(|g| g.len() * g.model.palette_joints().len());
+                let group = &crowd.groups()[crowd.group_of(instances.start)];
+                let entries = group.model.palette_joints().len();
+                let first = before.sum::<usize>() + (instances.start - group.instances.start) as usize * entries;
+                out.values.extend(self.palette[first..first + instances.len() * entries].as_flattened());
+            }
+            _ => out.values.extend(arena.host_vertices(crowd, instances)),
+        }
+        Ok(())
+    }
+    fn release(&mut self) {
+        self.pose = None;
+    }
+}
+
+#[test]
+fn cpu_mutants_die() {
+    let killed = |mutation| refused(&mut Mutant::new(mutation), &Context::default());
+    assert_eq!(killed(Mutation::None), None);
+    for (mutation, what) in [
+        (Mutation::TransposedMatrix, "position"),
+        (Mutation::PaletteOffByOne, "position"),
+        (Mutation::LastInfluenceDropped, "position"),
+        (Mutation::WeightsSwapped, "position"),
+        (Mutation::TailUnwritten, "position is off by NaN"),
+        (Mutation::NormalsNotUnit, "normal"),
+        (Mutation::OneNan, "NaN"),
+    ] {
+        let failure = killed(mutation).expect("the mutant passed");
+        assert!(failure.contains(what), "{failure}");
+    }
+}
+
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+    use crate::common::context;
+    use skinbench::backend::{gpu_compute, gpu_vertex};
+    use skinbench::gpu::SKINNING_WGSL;
+
+    /// Old text, which the shader must hold, and the text that breaks it.
+    const SKINNING: [(&str, &str); 4] = [
+        ("vec3f(dot(x, p), dot(y, p), dot(z, p))", "x.xyz * p.x + y.xyz * p.y + z.xyz * p.z + vec3f(x.w, y.w, z.w)"),
+        ("palette + influence.entry * 3u", "palette + (influence.entry + 1u) * 3u"),
+        ("(vertex.influences & 31u)", "(vertex.influences & 31u) - 1u"),
+        ("influence.weight *", "influences[first + end - 1u - i].weight *"),
+    ];
+
+    fn broken(wgsl: &str, (old, new): (&str, &str)) -> String {
+        assert!(wgsl.contains(old), "the shader no longer holds {old:?}");
+        wgsl.replace(old, new)
+    }
+
+    #[test]
+    fn compute_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let sound = format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_compute.wgsl"));
+        let killed = |wgsl| refused(&mut *gpu_compute::with_shader(&context, wgsl).unwrap(), &context);
+        assert_eq!(killed(sound.clone()), None);
+        let own = [
+            ("id.x >= chunk.vertices", "id.x + 1u >= chunk.vertices"),
+            ("first + INSTANCES_PER_THREAD, chunk.instances", "first + INSTANCES_PER_THREAD, chunk.instances - 1u"),
+        ];
+        for mutation in SKINNING.into_iter().chain(own) {
+            assert!(killed(broken(&sound, mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+
+    #[test]
+    fn vertex_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let sound = format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_vertex.wgsl"));
+        let killed = |wgsl| refused(&mut *gpu_vertex::with_shader(&context, wgsl).unwrap(), &context);
+        assert_eq!(killed(sound.clone()), None);
+        let own = [(
+            "skin(vertex, vertices[vertex], instance)",
+            "skin(vertex, vertices[min(vertex, chunk.vertices - 2u)], instance)",
+        )];
+        for mutation in SKINNING.into_iter().chain(own) {
+            assert!(killed(broken(&sound, mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The command line as its users meet it: exit codes, messages, files.
+
+use skinbench::backend::REGISTRY;
+use skinbench::harness::stats::Summary;
+use skinbench::report::csv::{SampleRow, SummaryRow};
+use snapbox::cmd::{Command, cargo_bin};
+use snapbox::str;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Runs in an empty folder of its own.
+fn skinbench(folder: &TempDir, arguments: &str) -> Command {
+    Command::new(cargo_bin!("skinbench"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder.path())
+        .env("NO_COLOR", "1")
+        // Mesa complains on stderr where it is missing.
+        .env("XDG_RUNTIME_DIR", folder.path())
+}
+
+fn empty_folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn files(folder: &TempDir) -> Vec<String> {
+    std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn rows<T: serde::de::DeserializeOwned>(file: &Path) -> Vec<T> {
+    csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+/// Whether there is an adapter; without one says that `test` did not run, or fails where it must.
+#[cfg(feature = "gpu")]
+fn has_adapter(test: &str) -> bool {
+    let found = !skinbench::gpu::Gpu::adapters().is_empty();
+    assert!(
+        found || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(),
+        "no adapter, but SKINBENCH_REQUIRE_GPU is set"
+    );
+    if !found {
+        eprintln!("{test} did not run: no adapter");
+    }
+    found
+}
+
+#[test]
+fn help_names_every_command() {
+    let folder = empty_folder();
+    skinbench(&folder, "--help").assert().success().stdout_eq(str![[r#"
+Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways
+agree?
+
+Usage: skinbench[..] [COMMAND]
+
+Commands:
+  run     Measure backends on scenes, each verified first
+  verify  Compare every vertex of every instance with the reference
+  dump    Write a model's skinned vertices as CSV
+...
+  list    List backends, adapters, scenes and built-in models
+  help    Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
+
+Without a command: the built-in thousand walkers on every backend there is.
+
+"#]]);
+    skinbench(&folder, "run --help").assert().success().stdout_eq(str![[r#"
+Measure backends on scenes, each verified first
+
+Usage: skinbench[..] run [OPTIONS] [SCENE|MODEL]...
+
+...
+"#]]);
+}
+
+#[test]
+fn list_names_what_there_is() {
+    let folder = empty_folder();
+    let output = skinbench(&folder, "list").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    for name in REGISTRY.iter().map(|e| e.name).chain(["walkers", "crowd-10k-dense", "walker", "threads", "adapters"]) {
+        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {text}");
+    }
+}
+
+#[test]
+fn bad_input_is_one_clear_line_and_writes_nothing() {
+    let input = empty_folder();
+    let file = |name: &str, text: &str| {
+        let path = input.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let scene = file("bad.toml", "seed = 1\n[[group]]\nmodel = \"walker\"\ncuont = 3\n");
+    let clip = file("clip.toml", "[[group]]\nmodel = \"walker\"\nclip = \"wlak\"\n");
+    let model = file("bad.glb", "not a model");
+    let format = file("model.xyz", "");
+    let blocked = file("blocked", "a file where a folder should be");
+    let full = empty_folder();
+    std::fs::write(full.path().join("summary.csv"), "kept").unwrap();
+    let full = full.path().display();
+    for (arguments, code, expected) in [
+        ("run walkrs", 2, "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,"),
+        ("run -b cpu-raion", 2, "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar"),
+        ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
+        ("run --instances 0", 2, "'0' for '--instances <N>': expected a whole number, 1 or more"),
+        ("run --instances -3", 2, "unexpected argument '-3' found"),
+        ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),
+        ("run --passes 65", 2, "'65' for '--passes <N>': expected a whole number, 0 to 64"),
+        ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number, 1 or more"),
+        ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
+        ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
+        ("dump walker --clip walk --time NaN", 2, "'NaN' for '--time <S>': expected seconds, a finite number"),
+        ("dump walker --clip walk --time inf", 2, "'inf' for '--time <S>': expected seconds, a finite number"),
+        ("dump walker --time 1", 2, "required arguments were not provided: --clip <NAME|INDEX>"),
+        ("dump walker -b cpu", 2, "unknown backend \"cpu\";"),
+        ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
+        ("run --instances 1000000000000", 1, "walkers: 1000000000000 instances take "),
+        ("run --vertices 5", 1, "walker: 5 vertices; expected 500 to 200000"),
+        ("run missing.toml", 1, "missing.toml: cannot read: "),
+        (&format!("run {scene}"), 1, "bad.toml:4:1: unknown key \"cuont\"; did you mean \"count\"? expected model,"),
+        (&format!("run {clip}"), 1, "clip.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle,"),
+        (&format!("run {model}"), 1, "bad.glb: "),
+        ("run missing.glb", 1, "missing.glb: "),
+        (&format!("run smoke -o {blocked}"), 1, "blocked: "),
+        (&format!("run smoke -o {full}"), 1, "summary.csv exists already; name a folder without results"),
+        ("dump missing.glb", 1, "missing.glb: "),
+        (&format!("dump {model} -o out.csv"), 1, "bad.glb: "),
+        (&format!("dump {format} -o out.csv"), 1, "model.xyz: no known model format; expected a file that ends in"),
+        (
+            "dump walker --clip wlak -o out.csv",
+            1,
+            "walker: unknown clip \"wlak\"; did you mean \"walk\"? expected idle,",
+        ),
+        (
+            "dump walker --clip 9 -o out.csv",
+            1,
+            "walker: unknown clip \"9\"; expected idle, walk, run or wave or an index",
+        ),
+        ("dump walker -o missing/out.csv", 1, "cannot write missing/out.csv: "),
+    ] {
+        let folder = empty_folder();
+        let output = skinbench(&folder, arguments).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let errors: Vec<_> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+        assert_eq!(errors.len(), 1, "{arguments}: {stderr}");
+        assert!(
+            errors[0].starts_with("error: ") && errors[0].contains(expected),
+            "{arguments}: {stderr}\nnot {expected}"
+        );
+        assert_eq!(output.status.code(), Some(code), "{arguments}");
+        assert!(output.stdout.is_empty(), "{arguments}");
+        assert_eq!(files(&folder), [""; 0], "{arguments}");
+    }
+    assert_eq!(std::fs::read_to_string(format!("{full}/summary.csv")).unwrap(), "kept");
+}
+
+#[test]
+fn medians_follow_from_the_samples() {
+    let folder = empty_folder();
+    skinbench(&folder, "run smoke -b cpu-* --frames 5 --passes 0 -o out").assert().success();
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
+    let backends = REGISTRY.iter().filter(|e| e.name.starts_with("cpu-") && !e.name.contains(':')).count();
+    assert_eq!(summary.iter().filter(|row| row.stage == "frame").count(), backends);
+    for row in &summary {
+        let of_row = |s: &&SampleRow| {
+            (&s.run_id, &s.scene, &s.backend, &s.variant, &s.stage, &s.clock)
+                == (&row.run_id, &row.scene, &row.backend, &row.variant, &row.stage, &row.clock)
+        };
+        let times: Vec<_> = samples.iter().filter(of_row).map(|s| s.ns).collect();
+        assert_eq!(row.status, "ok");
+        assert_eq!(times.len() + row.dropped.unwrap() as usize, 5, "{row:?}");
+        let figures = Summary::of(times).unwrap();
+        let written = [row.median_ns, row.mad_ns, row.min_ns, row.p95_ns, row.max_ns];
+        assert_eq!(written, [figures.median, figures.mad, figures.min, figures.p95, figures.max].map(Some), "{row:?}");
+        assert!(row.parity_max_rel.unwrap() > 0.0 && row.parity_max_rel <= row.parity_tol, "{row:?}");
+        assert_eq!((row.instances, row.passes, row.scene_hash.len()), (42, 0, 16));
+    }
+    let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
+    assert!(summary.iter().all(hashes));
+}
+
+#[test]
+fn each_run_has_its_own_folder() {
+    let folder = empty_folder();
+    let run = || skinbench(&folder, "run smoke -b cpu-scalar --frames 1 --instances 3 --passes 0").assert().success();
+    run();
+    // Folders are named after the second that they were made in.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    run();
+    assert_eq!(std::fs::read_dir(folder.path().join("skinbench-results")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_parity_failure_has_no_times_and_exits_3() {
+    let folder = empty_folder();
+    let output = skinbench(&folder, "verify smoke -b cpu-scalar --instances 3 --epsilon 1e-12").output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("cpu-scalar: parity_failed: "), "{text}");
+    skinbench(&folder, "verify smoke -b cpu-scalar --instances 3").assert().success();
+    assert_eq!(files(&folder), [""; 0]);
+}
+
+#[test]
+fn dumps_agree_between_backends() {
+    let folder = empty_folder();
+    let dump = |arguments: &str| {
+        let output = skinbench(&folder, &format!("dump walker --clip walk --time 0.3 {arguments}")).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let scalar = dump("-b cpu-scalar");
+    assert!(dump("-b cpu-scalar -o out.csv").is_empty());
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), scalar);
+    assert_eq!(files(&folder), ["out.csv"], "no temporary file is left");
+    assert_eq!(scalar.lines().next(), Some("primitive,vertex,px,py,pz,nx,ny,nz"));
+    let rayon = dump("-b cpu-rayon");
+    let values = |text: &str| -> Vec<Vec<f64>> {
+        text.lines().skip(1).map(|line| line.split(',').map(|v| v.parse().unwrap()).collect()).collect()
+    };
+    let (scalar, rayon) = (values(&scalar), values(&rayon));
+    assert_eq!(scalar.len(), rayon.len());
+    for (index, (a, b)) in scalar.iter().zip(&rayon).enumerate() {
+        assert_eq!(a[..2], [0.0, index as f64], "vertices in file order");
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5), "{a:?} {b:?}");
+    }
+    assert_ne!(values(&dump("--rotation nlerp")), scalar);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_its_rows() {
+    let folder = empty_folder();
+    // The second scene is the one that is interrupted.
+    let mut child = std::process::Command::new(cargo_bin!("skinbench"))
+        .args("run smoke kernel -b cpu-* --frames 1000 --passes 0 -o out".split(' '))
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let summary = folder.path().join("out/summary.csv");
+    let backends = REGISTRY.iter().filter(|e| e.name.starts_with("cpu-") && !e.name.contains(':')).count();
+    let frames = |row: &&SummaryRow| row.scene == "smoke" && row.stage == "frame";
+    while !summary.exists() || rows::<SummaryRow>(&summary).iter().filter(frames).count() < backends {
+        assert!(child.try_wait().unwrap().is_none(), "ended before it was interrupted");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let rows: Vec<SummaryRow> = rows(&summary);
+    assert!(rows.iter().filter(|row| row.scene == "smoke").all(|row| row.frames == Some(1_000)));
+    assert!(rows.iter().filter(|row| row.scene == "kernel").all(|row| row.frames < Some(1_000)));
+}
+
+// A driver that cannot be loaded is how Linux is without one.
+#[cfg(all(feature = "gpu", target_os = "linux"))]
+#[test]
+fn without_an_adapter_gpu_backends_are_skipped() {
+    let folder = empty_folder();
+    let without = |arguments: &str| skinbench(&folder, arguments).env("WGPU_BACKEND", "dx12").output().unwrap();
+    let output = without("run smoke --frames 1 --instances 3 -o out");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.contains("no adapter") && stderr.contains("mesa-vulkan-drivers"), "{stderr}");
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    for row in &summary {
+        let gpu = row.backend.starts_with("gpu-");
+        assert_eq!(row.status, if gpu { "skipped" } else { "ok" });
+        assert_eq!(row.error.as_deref(), gpu.then_some("no adapter"));
+        assert_eq!((row.passes, &row.adapter), (0, &None));
+    }
+    assert!(summary.iter().any(|row| row.status == "skipped"));
+
+    let required = without("run smoke --require gpu");
+    assert_eq!(required.status.code(), Some(1));
+    assert!(String::from_utf8(required.stderr).unwrap().contains("mesa-vulkan-drivers"));
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_agrees_and_is_timed() {
+    if !has_adapter("every_backend_agrees_and_is_timed") {
+        return;
+    }
+    let folder = empty_folder();
+    skinbench(&folder, "verify smoke --require gpu").assert().success();
+    skinbench(&folder, "run smoke --frames 3 -o drawn").assert().success();
+    let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
+    let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
+    for entry in plain.clone() {
+        let frame = drawn.iter().find(|row| row.backend == entry.name && row.stage == "frame").unwrap();
+        assert_eq!((frame.status.as_str(), frame.frames, frame.passes), ("ok", Some(3), 1), "{frame:?}");
+    }
+    skinbench(&folder, "run smoke --frames 3 --passes 0 -o undrawn").assert().success();
+    let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
+    assert_eq!(undrawn.iter().filter(|row| row.stage == "draw").count(), 0);
+    let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == "skipped").collect();
+    assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
+    assert!(skipped[0].error.as_ref().unwrap().contains("--passes 1"));
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_picture_shows_the_crowd() {
+    if !has_adapter("a_picture_shows_the_crowd") {
+        return;
+    }
+    let folder = empty_folder();
+    let picture = |arguments: &str| {
+        skinbench(&folder, &format!("render smoke -o crowd.png {arguments}")).assert().success();
+        let file = std::io::BufReader::new(std::fs::File::open(folder.path().join("crowd.png")).unwrap());
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((info.width, info.height), (200, 100));
+        pixels
+    };
+    let first = picture("--width 200 --height 100");
+    let background = &first[..4];
+    let covered = first.chunks(4).filter(|pixel| *pixel != background).count();
+    assert!((500..18_000).contains(&covered), "{covered} pixels show walkers");
+    assert_ne!(first, picture("--width 200 --height 100 --time 0.4"), "they walk");
+    skinbench(&folder, "render smoke -o missing/crowd.png").assert().code(1);
+    assert_eq!(files(&folder), ["crowd.png"]);
+}

@@ -1,0 +1,15 @@
+//! The importers of all formats but glTF, and the way from any format to glTF.
+mod export;
+mod goldens;
+mod refusals;
+mod round_trip;
+mod samples;
+mod traits;
+
+#[path = "../support"]
+mod support {
+    pub mod golden;
+    pub mod reference;
+    pub mod shared;
+    pub mod sprout;
+}

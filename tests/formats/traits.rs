@@ -1,0 +1,191 @@
+//! What files of the formats can have, one trait a test.
+use crate::support::reference;
+use crate::support::sprout::Sprout;
+use glam::DVec3;
+use skinbench::asset;
+use skinbench::model::{Channel, Handedness, Model};
+use std::fs;
+
+fn load(files: &[(&str, &str)]) -> Model {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    asset::load(&folder.path().join(files[0].0)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
+    reference::skin(model, clip).into_iter().flat_map(|p| p.positions).collect()
+}
+
+fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
+}
+
+fn repairs(model: &Model) -> Vec<&str> {
+    model.repairs().iter().map(|r| r.message.as_str()).collect()
+}
+
+#[test]
+fn m3d_subsets_are_draw_ranges_of_one_left_handed_primitive() {
+    let model = load(&[("a.m3d", &Sprout::new().m3d())]);
+    assert_eq!(model.axes().handedness, Handedness::Left);
+    assert_eq!(model.mesh().primitives().len(), 1);
+    let subsets = &model.mesh().primitives()[0].subsets;
+    assert_eq!(
+        subsets.iter().map(|s| (s.material, s.indices.clone())).collect::<Vec<_>>(),
+        [(0, 0..528), (1, 528..600)]
+    );
+}
+
+#[test]
+fn m3d_computes_the_fourth_weight() {
+    let text = Sprout::new().m3d().replacen("BlendWeights: 1 0 0 0", "BlendWeights: 0.25 0.25 0.25 0.9", 1);
+    let text = text.replacen("BlendIndices: 0 0 0 0", "BlendIndices: 0 1 2 3", 1);
+    let model = load(&[("a.m3d", &text)]);
+    assert!(repairs(&model).is_empty(), "{:?}", repairs(&model));
+    assert_eq!(model.mesh().weights()[model.mesh().weights().len() - 4..], [0.25; 4]);
+}
+
+#[test]
+fn m3d_is_read_by_token_not_by_line() {
+    let text = Sprout::new().m3d();
+    let joined: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(load(&[("a.m3d", &joined.join("\n"))]).mesh(), load(&[("a.m3d", &text)]).mesh());
+}
+
+#[test]
+fn ram_joins_what_is_indexed_separately() {
+    let model = load(&[(
+        "a.ram",
+        "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n\
+         vertices\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\nnormals 2\n0 0 0 1\n1 1 0 0\nuvs\n0 0 0\n\
+         triangles\n0 2 0 1 2 0 0 0 0 0 0\n1 0 0 2 3 1 1 1 0 0 0\nweights\n0 2 0 \"a\" 0.5\n1 0 0 \"a\" 1\n",
+    )]);
+    let primitive = &model.mesh().primitives()[0];
+    assert_eq!((primitive.vertex_count, primitive.dumped_vertices), (6, 4));
+    assert_eq!(primitive.subsets.iter().map(|s| s.material).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(
+        repairs(&model),
+        [
+            "renormalised the weights of 2 vertices (worst sum 0.5)",
+            "2 vertices that no joint held are held by the skin's joint 0"
+        ]
+    );
+}
+
+#[test]
+fn raa_without_a_count_ends_after_its_last_frame_and_wraps() {
+    let ram = "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n\
+               vertices\n0 1 0 0\nnormals\nuvs\ntriangles\nweights\n0 0 0 \"a\" 1\n";
+    // A quarter turn around z, and a frame later the first rotation again, as its negative.
+    let raa = "track 0 0 \"a\"\n0 0 0 0 0 1\n1 10 0 0 0.70710678 0.70710678\n2 19 0 0 0 -1\n";
+    let model = load(&[("a.ram", ram), ("a.raa", raa)]);
+    let clip = &model.clips()[0];
+    assert!((clip.duration() - 0.8).abs() < 1e-6);
+    assert_eq!(clip.times_of(&clip.tracks()[0]).len(), 4);
+    assert!(positions(&model, Some((0, 0.4)))[0].abs_diff_eq(DVec3::Y, 1e-6));
+    // -1 is as far from +1 as can be, but the same rotation: the path stays where it is.
+    assert!(positions(&model, Some((0, 0.78)))[0].abs_diff_eq(DVec3::X, 1e-6));
+}
+
+#[test]
+fn json_may_be_wrapped_in_an_object_document() {
+    let json = Sprout::new().three_json();
+    let plain = load(&[("a.js", &json)]);
+    let wrapped = format!(
+        "{{\"metadata\":{{\"version\":4.3,\"type\":\"Object\"}},\"geometries\":[{{\"uuid\":\"x\"}},\
+         {{\"type\":\"Geometry\",\"data\":{json}}},{{\"data\":{json}}}],\"object\":{{\"children\":[]}}}}"
+    );
+    let model = load(&[("a.json", &wrapped)]);
+    assert_eq!(model.mesh(), plain.mesh());
+    assert_eq!(model.clips(), plain.clips());
+    assert_eq!(repairs(&model), ["left out 1 more geometries with bones"]);
+}
+
+#[test]
+fn json_times_may_be_frames_and_bones_may_have_no_parent() {
+    let json = Sprout::new().three_json();
+    let plain = load(&[("a.js", &json)]);
+    let mut frames = json.clone();
+    for frame in (0..=32).rev().step_by(4) {
+        let seconds = format!("{}", f64::from(frame) / 25.0);
+        frames = frames.replace(&format!("\"time\":{seconds},"), &format!("\"time\":{frame},"));
+    }
+    assert_ne!(frames, json);
+    let frames = frames.replacen("\"parent\":-1,\"name\"", "\"parent\":null,\"name\"", 1);
+    let model = load(&[("a.js", &frames)]);
+    for clip in [0, 1] {
+        assert_eq!(model.clips()[clip].duration(), plain.clips()[clip].duration());
+        let at = Some((clip, 0.3));
+        assert!(largest_difference(&positions(&model, at), &positions(&plain, at)) < 1e-5);
+    }
+}
+
+#[test]
+fn json_keys_without_a_part_leave_it_at_rest() {
+    let model = load(&[("a.js", &Sprout::new().three_json())]);
+    let tracks = |channel| model.clips()[0].tracks().iter().filter(|t| t.channel == channel).collect::<Vec<_>>();
+    assert!(tracks(Channel::Rotation).iter().all(|t| model.clips()[0].times_of(t).len() == 9));
+    assert!(tracks(Channel::Translation).iter().all(|t| model.clips()[0].times_of(t).len() == 1));
+}
+
+#[test]
+fn ogre_strips_and_fans_become_triangles_and_submeshes_may_own_vertices() {
+    let sprout = Sprout::new();
+    let vertices = "<vertex><position x='0' y='0' z='0'/></vertex>".repeat(4);
+    let submesh = |operation: &str| {
+        format!(
+            "<submesh operationtype='{operation}' usesharedvertices='false'><faces count='2'><face v1='0' v2='1' v3='2'/>\
+             <face v1='3'/></faces><geometry vertexcount='4'><vertexbuffer>{}</vertexbuffer><vertexbuffer>{vertices}\
+             </vertexbuffer></geometry><boneassignments/></submesh>",
+            "<vertex/>".repeat(4)
+        )
+    };
+    let mesh = sprout.mesh_xml().replacen(
+        "<submeshes>",
+        &format!("<submeshes>{}{}", submesh("triangle_strip"), submesh("triangle_fan")),
+        1,
+    );
+    let model = load(&[("a.mesh.xml", &mesh), ("sprout.skeleton.xml", &sprout.skeleton_xml())]);
+    let primitives = model.mesh().primitives();
+    assert_eq!(primitives.iter().map(|p| p.vertex_count).collect::<Vec<_>>(), [4, 4, 112]);
+    assert_eq!(primitives.iter().map(|p| p.subsets.len()).collect::<Vec<_>>(), [1, 1, 2]);
+    let triangles = |p: usize| -> Vec<u32> {
+        let range = primitives[p].subsets[0].indices.clone();
+        let indices = &model.mesh().indices()[range.start as usize..range.end as usize];
+        indices.iter().map(|&i| model.mesh().sources()[i as usize].vertex).collect()
+    };
+    assert_eq!(triangles(0), [0, 1, 2, 1, 3, 2]);
+    assert_eq!(triangles(1), [1, 2, 0, 2, 3, 0]);
+    assert_eq!(repairs(&model), ["8 vertices that no joint held are held by the skin's joint 0"]);
+}
+
+#[test]
+fn md5_frames_hold_the_components_that_move() {
+    let mesh = "MD5Version 10 numJoints 2 numMeshes 1 joints { \"a\" -1 (0 0 0) (0 0 0) \"b\" 0 (1 0 0) (0 0 0) }\n\
+                mesh { numverts 2 vert 0 (0 0) 0 2 vert 1 (0 0) 2 1 numtris 0\n\
+                numweights 3 weight 0 0 0.5 (2 0 0) weight 1 1 0.5 (2 0 0) weight 2 1 1 (0 0 5) }";
+    let anim = "MD5Version 10 numFrames 2 numJoints 2 frameRate 4 numAnimatedComponents 2\n\
+                hierarchy { \"a\" -1 0 0 \"b\" 0 34 0 } bounds { (0 0 0) (0 0 0) (0 0 0) (0 0 0) }\n\
+                baseframe { (0 0 7) (0 0 0) (1 0 0) (0 0 0) } // only y, and the rotation around z\n\
+                frame 0 { 0 0 } frame 1 { 3 -0.70710678 }";
+    let model = load(&[("a.md5mesh", mesh), ("a.md5anim", anim)]);
+    assert_eq!(model.axes().up, 2);
+    assert_eq!(repairs(&model), ["placed 1 vertices amid their weights, which are up to 0.5 apart at bind"]);
+    assert!(
+        largest_difference(&positions(&model, None), &[DVec3::new(2.5, 0.0, 0.0), DVec3::new(1.0, 0.0, 5.0)]) < 1e-6
+    );
+    assert_eq!(model.clips()[0].duration(), 0.25);
+    let end = positions(&model, Some((0, 0.25)));
+    assert!(end[1].abs_diff_eq(DVec3::new(1.0, 3.0, 12.0), 1e-5), "{}", end[1]);
+}
+
+#[test]
+fn md5_clips_of_other_characters_are_left_out_with_a_word() {
+    let sprout = Sprout::new();
+    let other = sprout.md5anim(&sprout.clips[1]).replace("\"tip\"", "\"top\"");
+    let model = load(&[("a.md5mesh", &sprout.md5mesh()), ("b.md5anim", &other)]);
+    assert!(model.clips().is_empty());
+    assert!(repairs(&model)[0].starts_with("left out "), "{:?}", repairs(&model));
+    assert!(repairs(&model)[0].contains("b.md5anim: line 12 column 2"), "{:?}", repairs(&model));
+}

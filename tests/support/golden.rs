@@ -1,0 +1,98 @@
+//! Vertices that other engines computed, and how far a model's are from them.
+use super::reference::{self, Skinned};
+use glam::DVec3;
+use serde_json::Value;
+use skinbench::asset;
+use skinbench::model::RotationBlend;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A model with its record file.
+pub struct Golden {
+    pub name: String,
+    pub model: PathBuf,
+    header: Value,
+    numbers: Vec<u8>,
+}
+
+/// Largest differences over all records of a model: positions over the diagonal, normals by component.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Worst {
+    pub position: f64,
+    pub normal: f64,
+}
+
+/// All models of a format that have records.
+pub fn goldens(shared: &Path, format: &str) -> Vec<Golden> {
+    let folder = shared.join("golden");
+    let json = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    let index = json(folder.join("index.json"));
+    let of_format = index.as_array().unwrap().iter().filter_map(|entry| {
+        let name = entry["model"].as_str()?;
+        let header = json(folder.join(entry["golden"].as_str().filter(|_| name.starts_with(format))?));
+        let numbers = fs::read(folder.join(header["bin"].as_str()?)).unwrap();
+        Some(Golden { name: name.into(), model: shared.join("models").join(name), header, numbers })
+    });
+    of_format.collect()
+}
+
+impl Golden {
+    /// Imports the model and compares all records.
+    pub fn compare(&self) -> Worst {
+        let model = asset::load(&self.model).unwrap_or_else(|error| panic!("{error}"));
+        let mut worst = Worst::default();
+        for record in self.header["records"].as_array().unwrap() {
+            let clip = record["clip"].as_u64().map(|index| (index as usize, time(record)));
+            let blended = match record["rotation"].as_str() {
+                Some("nlerp") => model.clone().with_rotation_blend(RotationBlend::Nlerp),
+                Some("slerp") => model.clone().with_rotation_blend(RotationBlend::Slerp),
+                _ => model.clone(),
+            };
+            let skinned = reference::skin(&blended, clip);
+            let primitives = record["prims"].as_array().unwrap();
+            assert_eq!(skinned.len(), primitives.len(), "{}: primitives", self.name);
+            for (expected, skinned) in primitives.iter().zip(&skinned) {
+                self.compare_primitive(expected, skinned, &mut worst);
+            }
+        }
+        worst
+    }
+
+    fn compare_primitive(&self, expected: &Value, skinned: &Skinned, worst: &mut Worst) {
+        let number = |value: &Value| value.as_u64().unwrap() as usize;
+        assert_eq!(skinned.positions.len(), number(&expected["vertexCount"]), "{}: vertices", self.name);
+        let stride = number(&self.header["vertexStride"]);
+        let diagonal = self.header["bboxDiagonal"].as_f64().unwrap();
+        let sampled = number(&expected["sampled"]);
+        let normals = expected["normals"].as_u64().map(|offset| self.vectors(offset as usize, sampled));
+        for (sample, position) in self.vectors(number(&expected["positions"]), sampled).into_iter().enumerate() {
+            let normal = normals.as_ref().map(|n| n[sample]);
+            // Engines disagree on a vertex that no joint holds.
+            if normal.is_some_and(DVec3::is_nan) {
+                continue;
+            }
+            let vertex = sample * stride;
+            worst.position = largest(worst.position, (skinned.positions[vertex] - position).length() / diagonal);
+            if let Some(normal) = normal {
+                let difference = skinned.normals[vertex] - normal.normalize_or_zero();
+                worst.normal = largest(worst.normal, difference.abs().max_element());
+            }
+        }
+    }
+
+    fn vectors(&self, offset: usize, count: usize) -> Vec<DVec3> {
+        let bytes = &self.numbers[offset..offset + 12 * count];
+        let floats: Vec<f64> = bytes.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect();
+        floats.chunks(3).map(DVec3::from_slice).collect()
+    }
+}
+
+/// Seconds; RAA counts frames, of which a second has 25.
+fn time(record: &Value) -> f64 {
+    record["time"].as_f64().unwrap_or_else(|| record["frame"].as_f64().unwrap() / 25.0)
+}
+
+/// The larger one, and not a number if either is not.
+fn largest(a: f64, b: f64) -> f64 {
+    if a > b || a.is_nan() { a } else { b }
+}
