@@ -54,12 +54,14 @@ agree?
 Usage: skinbench[..] [COMMAND]
 
 Commands:
-  run     Measure backends on scenes, each verified first
-  verify  Compare every vertex of every instance with the reference
-  dump    Write a model's skinned vertices as CSV
-...
-  list    List backends, adapters, scenes and built-in models
-  help    Print this message or the help of the given subcommand(s)
+  run      Measure backends on scenes, each verified first
+  verify   Compare every vertex of every instance with the reference
+  dump     Write a model's skinned vertices as CSV
+  inspect  Tell what a model holds, and what import had to repair
+  convert  Write a model as one glTF binary (.glb)
+  render   Write a picture of a scene or a model
+  list     List backends, adapters, scenes and built-in models
+  help     Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help     Print help
