@@ -14,6 +14,7 @@ use std::collections::HashMap;
 /// ```
 /// use glam::{Quat, Vec3};
 /// use skinbench::model::*;
+/// use skinbench::vertex::VertexFormat;
 /// use skinbench::{pose, skin};
 /// use std::f32::consts::FRAC_PI_2;
 ///
@@ -64,8 +65,8 @@ use std::collections::HashMap;
 /// pose::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, 0, &mut local);
 /// pose::local_to_model(model.skeleton(), &local, &mut pose);
 /// pose::palette_rows(model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
-/// let mut skinned = vec![0.0; 6 * model.mesh().vertex_count()];
-/// skin::skin(model.mesh(), &palette, &mut skinned);
+/// let mut skinned = vec![0.0f32; 6 * model.mesh().vertex_count()];
+/// skin::skin(model.mesh(), &palette, VertexFormat::default(), &mut skinned);
 ///
 /// // The last ring, first 2 m along x, is now 1 m above the elbow.
 /// let (x, y) = (skinned[6 * 48], skinned[6 * 48 + 1]);
