@@ -19,8 +19,10 @@ fn with(overrides: Overrides, text: &str) -> Vec<u64> {
 
 #[test]
 fn built_in_scenes_are_sound() {
+    // Fewer vertices are made sooner, where the build can change a model's number.
+    let vertices = cfg!(feature = "resample").then_some(600);
     for (name, _) in BUILT_IN {
-        let few = Overrides { instances: Some(5), vertices: Some(600), ..Overrides::default() };
+        let few = Overrides { instances: Some(5), vertices, ..Overrides::default() };
         let scene = Scene::load(name).unwrap();
         assert_eq!(scene.name(), name);
         scene.with(few).build(MEMORY).unwrap();
