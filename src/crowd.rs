@@ -1,7 +1,13 @@
 //! All instances of a scene, structure-of-arrays, grouped by model.
 //!
 //! Time is integer: a layer's phase is a `u32` of its clip's turn, advanced by a whole step per tick, so that every
-//! backend and the reference read bit-identical clip times at any hour ([`Layers::time`]).
+//! backend and the reference read bit-identical clip times at any hour ([`time`]), and fades count whole ticks.
+
+mod layers;
+mod schedule;
+
+pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use schedule::{LONGEST, Presence, Schedule};
 
 use crate::model::{Model, Rows};
 use crate::vertex::{Attributes, VertexFormat};
@@ -12,84 +18,11 @@ use std::sync::Arc;
 pub const BLOCK: usize = 16;
 /// Ticks of the simulation per second.
 pub const TICKS_PER_SECOND: f64 = 60.0;
-/// [`Layer::clip`] of the rest pose.
-pub const REST: u32 = u32::MAX;
 
 /// What a crowd refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CrowdError(String);
-
-/// One clip playing on an instance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Layer {
-    /// Index into the model's clips, or [`REST`].
-    pub clip: u32,
-    /// Where in the clip's turn tick 0 is: `0..2^32` is `0..duration`.
-    pub phase: u32,
-    /// Added to the phase every tick, wrapping.
-    pub step: u32,
-    /// Seconds at phase 0.
-    pub time_base: f32,
-    /// Seconds per 2^-24 of a turn.
-    pub time_scale: f32,
-    /// Whole frames per second that the clip is shown at; 0 shows it continuously.
-    pub frame_rate: f32,
-}
-
-impl Layer {
-    /// A clip that loops at `speed` times its own pace, starting at `phase`.
-    pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
-        let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
-        let turns_per_tick = if duration > 0.0 { speed / (f64::from(duration) * TICKS_PER_SECOND) } else { 0.0 };
-        // Through i64, so that clips can play backwards: the phase wraps either way.
-        let step = (turns_per_tick.fract() * 2f64.powi(32)).round() as i64 as u32;
-        Self { clip, phase, step, time_base: 0.0, time_scale: duration * 2f32.powi(-24), frame_rate: 0.0 }
-    }
-
-    /// A clip held at one time in seconds; samplers clamp it to the keys there are.
-    pub fn held(clip: u32, time: f32) -> Self {
-        Self { clip, phase: 0, step: 0, time_base: time, time_scale: 0.0, frame_rate: 0.0 }
-    }
-}
-
-/// The layers of all instances in compressed-row form.
-#[derive(Debug, Clone, Default)]
-pub struct Layers {
-    offsets: Vec<u32>,
-    clip: Vec<u32>,
-    phase: Vec<u32>,
-    step: Vec<u32>,
-    time_base: Vec<f32>,
-    time_scale: Vec<f32>,
-    frame_rate: Vec<f32>,
-}
-
-impl Layers {
-    /// An instance's layers.
-    pub fn of(&self, instance: usize) -> Range<usize> {
-        self.offsets[instance] as usize..self.offsets[instance + 1] as usize
-    }
-
-    /// A layer's clip, or [`REST`].
-    pub fn clip(&self, layer: usize) -> u32 {
-        self.clip[layer]
-    }
-
-    /// A layer's clip time in seconds at a tick.
-    ///
-    /// The phase's upper 24 bits are exact in f32, one of base and scale is zero, so the result is one correctly
-    /// rounded multiplication: the same bits on every processor, fused multiply-add or not. Whole frames take two
-    /// more, by the rate and by its inverse.
-    pub fn time(&self, layer: usize, tick: u32) -> f32 {
-        let phase = self.phase[layer].wrapping_add(self.step[layer].wrapping_mul(tick));
-        let time = (phase >> 8) as f32 * self.time_scale[layer] + self.time_base[layer];
-        match self.frame_rate[layer] {
-            0.0 => time,
-            rate => (time * rate).floor() * (1.0 / rate),
-        }
-    }
-}
 
 /// A model's instances: a range of the crowd's.
 #[derive(Debug, Clone)]
@@ -100,6 +33,7 @@ pub struct Group {
     pub instances: Range<u32>,
     /// What skinning writes for them.
     pub format: VertexFormat,
+    masks: Vec<f32>,
 }
 
 impl Group {
@@ -110,6 +44,11 @@ impl Group {
     /// Never: a group has at least one instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
+    }
+    /// A mask of the group's: a weight a joint, 0 to 1.
+    pub fn mask(&self, index: u32) -> &[f32] {
+        let joints = self.model.skeleton().len();
+        &self.masks[index as usize * joints..][..joints]
     }
     /// Floats of one skinned instance.
     pub fn instance_floats(&self) -> usize {
@@ -134,39 +73,44 @@ impl Crowd {
 
     /// No instance yet. Models without tangents fall back from `pnt` to `pn`.
     pub fn with_format(format: VertexFormat) -> Self {
-        Self { layers: Layers { offsets: vec![0], ..Layers::default() }, format, ..Self::default() }
+        Self { format, ..Self::default() }
     }
 
-    /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layer.
+    /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layers.
     ///
     /// # Errors
-    /// No instance, more than `u32::MAX` together, or a clip that the model lacks.
-    pub fn push_group(
+    /// No instance, more than `u32::MAX` together, or layers that cannot be: none or more than [`MAX_LAYERS`], a clip
+    /// that the model lacks, a merge layer after another kind or none first, a weight out of range, merge weights that
+    /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges.
+    pub fn push_group<L: AsRef<[Layer]>>(
         &mut self,
         model: Arc<Model>,
-        instances: impl IntoIterator<Item = (Rows, Layer)>,
+        instances: impl IntoIterator<Item = (Rows, L)>,
     ) -> Result<(), CrowdError> {
+        self.push_masked_group(model, &[], instances)
+    }
+
+    /// As [`Crowd::push_group`], with masks that layers name by index: a weight for every joint each, 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Crowd::push_group`]; a mask of another length, with a weight out of range, or one that there is not.
+    pub fn push_masked_group<L: AsRef<[Layer]>>(
+        &mut self,
+        model: Arc<Model>,
+        masks: &[Vec<f32>],
+        instances: impl IntoIterator<Item = (Rows, L)>,
+    ) -> Result<(), CrowdError> {
+        check_masks(&model, masks)?;
         let first = self.instance_count() as u32;
-        for (placement, layer) in instances {
-            if layer.clip != REST && layer.clip as usize >= model.clips().len() {
-                return Err(CrowdError(format!(
-                    "clip {} of {:?}, which has {}",
-                    layer.clip,
-                    model.name(),
-                    model.clips().len()
-                )));
-            }
-            if self.placements.len() == u32::MAX as usize {
-                return Err(CrowdError(format!("more than {} instances", u32::MAX)));
+        for (placement, layers) in instances {
+            let layers = layers.as_ref();
+            check_layers(&model, masks.len(), layers)?;
+            let most = u32::MAX as usize;
+            if self.placements.len() == most || self.layers.all().len() + layers.len() > most {
+                return Err(CrowdError(format!("more than {most} instances or layers")));
             }
             self.placements.push(placement);
-            self.layers.clip.push(layer.clip);
-            self.layers.phase.push(layer.phase);
-            self.layers.step.push(layer.step);
-            self.layers.time_base.push(layer.time_base);
-            self.layers.time_scale.push(layer.time_scale);
-            self.layers.frame_rate.push(layer.frame_rate);
-            self.layers.offsets.push(self.layers.clip.len() as u32);
+            self.layers.push(layers);
         }
         let end = self.placements.len() as u32;
         if end == first {
@@ -176,7 +120,7 @@ impl Crowd {
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
-        self.groups.push(Group { model, instances: first..end, format });
+        self.groups.push(Group { model, instances: first..end, format, masks: masks.concat() });
         Ok(())
     }
 
@@ -229,47 +173,58 @@ impl Crowd {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn layers(layer: Layer) -> Layers {
-        Layers {
-            offsets: vec![0, 1],
-            clip: vec![layer.clip],
-            phase: vec![layer.phase],
-            step: vec![layer.step],
-            time_base: vec![layer.time_base],
-            time_scale: vec![layer.time_scale],
-            frame_rate: vec![layer.frame_rate],
-        }
+fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
+    let joints = model.skeleton().len();
+    for (index, mask) in masks.iter().enumerate() {
+        let problem = match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
+            _ if mask.len() != joints => format!("{} weights; expected {joints}, one a joint", mask.len()),
+            Some(weight) => format!("the weight {weight}; expected 0 to 1"),
+            None => continue,
+        };
+        return Err(CrowdError(format!("mask {index} of {:?} has {problem}", model.name())));
     }
+    Ok(())
+}
 
-    #[test]
-    fn time_is_the_same_with_and_without_fused_multiply_add() {
-        for tick in [0, 1, 59, 216_000, u32::MAX] {
-            for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
-                let l = layers(Layer {
-                    clip: 0,
-                    phase: 0x9e37_79b9,
-                    step: 0x0012_3457,
-                    time_base,
-                    time_scale,
-                    frame_rate: 0.0,
-                });
-                let turn = (l.phase[0].wrapping_add(l.step[0].wrapping_mul(tick)) >> 8) as f32;
-                assert_eq!(l.time(0, tick).to_bits(), turn.mul_add(time_scale, time_base).to_bits());
-                assert!(l.time(0, tick) < 1.2);
-            }
-        }
+fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), CrowdError> {
+    let refused = |problem: String| Err(CrowdError(format!("an instance of {:?}: {problem}", model.name())));
+    if !(1..=MAX_LAYERS).contains(&layers.len()) {
+        return refused(format!("{} layers; expected 1 to {MAX_LAYERS}", layers.len()));
     }
-
-    #[test]
-    fn whole_frames_hold_until_the_next() {
-        let held = |time, frame_rate| layers(Layer { frame_rate, ..Layer::held(0, time) }).time(0, 0);
-        assert_eq!(held(0.079, 0.0), 0.079);
-        assert_eq!(held(0.079, 25.0), 0.04);
-        assert_eq!(held(0.081, 25.0), 0.08);
-        assert_eq!(held(0.0, 25.0), 0.0);
+    let merged = layers.iter().take_while(|l| l.kind == LayerKind::Merge).count();
+    if merged == 0 || layers[merged..].iter().any(|l| l.kind == LayerKind::Merge) {
+        return refused("expected merge layers first, one at least, then the others".into());
     }
+    if layers[..merged].iter().map(|l| l.weight).sum::<f32>() == 0.0 {
+        return refused("weights of merge layers that sum to 0; expected more".into());
+    }
+    if layers.iter().filter(|l| l.fade == Fade::Inertial).count() > 1 {
+        return refused("more than one inertial layer; expected one at most".into());
+    }
+    for (index, layer) in layers.iter().enumerate() {
+        let clip = model.clips().get(layer.clip as usize);
+        let additive = layer.kind == LayerKind::Additive;
+        let most = if layer.kind == LayerKind::Merge { f32::MAX } else { 1.0 };
+        let Schedule { period, length, fade_in, fade_out, .. } = layer.schedule;
+        let problem = if clip.is_none() && layer.clip != REST {
+            format!("clip {}; the model has {}", layer.clip, model.clips().len())
+        } else if clip.is_some_and(|c| c.is_additive()) != additive {
+            "a clip of differences on a layer that is not additive, or the other way round".into()
+        } else if !(0.0..=most).contains(&layer.weight) {
+            format!("the weight {}; expected 0 {}", layer.weight, if most > 1.0 { "or more" } else { "to 1" })
+        } else if layer.mask != UNMASKED && layer.mask as usize >= masks {
+            format!("mask {}; the group has {masks}", layer.mask)
+        } else if u64::from(fade_in) + u64::from(fade_out) > u64::from(length)
+            || length > LONGEST
+            || (period != 0 && length > period)
+        {
+            format!("fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next")
+        } else if layer.fade == Fade::Inertial && layer.kind == LayerKind::Merge {
+            "an inertial fade on a merge layer; expected an override or additive layer".into()
+        } else {
+            continue;
+        };
+        return refused(format!("layer {index} has {problem}"));
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@
 
 mod camera;
 mod file;
+mod layer;
 mod placing;
 mod source;
 
@@ -13,24 +14,25 @@ pub use placing::Layout;
 pub use source::{BUILT_IN_MODELS, ModelSource};
 
 use crate::asset::FORMATS;
-use crate::crowd::{Crowd, Layer, REST};
-use crate::model::{Interpolation, Model, RotationBlend, Rows};
+use crate::crowd::{Crowd, Layer, LayerKind, MAX_LAYERS, REST};
+use crate::model::{Clip, Interpolation, Model, RotationBlend, Rows};
 use crate::text;
 use crate::vertex::VertexFormat;
+use arrayvec::ArrayVec;
 use bytesize::ByteSize;
 use fnv::FnvHasher;
 use glam::{DVec2, Mat4};
+use layer::{Deriving, FoundLayer, LayerPlan, Play, PlaybackMode};
 use placing::Stand;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Scenes that the binary brings along: name and text.
-pub const BUILT_IN: [(&str, &str); 9] = [
+pub const BUILT_IN: [(&str, &str); 13] = [
     ("walkers", include_str!("../scenes/walkers.toml")),
     ("smoke", include_str!("../scenes/smoke.toml")),
     ("kernel", include_str!("../scenes/kernel.toml")),
@@ -38,6 +40,10 @@ pub const BUILT_IN: [(&str, &str); 9] = [
     ("crowd-10k-dense", include_str!("../scenes/crowd-10k-dense.toml")),
     ("zoo", include_str!("../scenes/zoo.toml")),
     ("historic", include_str!("../scenes/historic.toml")),
+    ("street", include_str!("../scenes/street.toml")),
+    ("layers-1", include_str!("../scenes/layers-1.toml")),
+    ("layers-2", include_str!("../scenes/layers-2.toml")),
+    ("layers-4", include_str!("../scenes/layers-4.toml")),
     ("chain-64", include_str!("../scenes/chain-64.toml")),
     ("star-64", include_str!("../scenes/star-64.toml")),
 ];
@@ -110,12 +116,13 @@ struct Group {
     clip: ClipChoice,
     speed: f64,
     speed_spread: f64,
-    phase_spread: f64,
+    play: Play,
+    /// Of the clip among the merge layers.
+    weight: f64,
+    layers: Vec<LayerPlan>,
     yaw: f64,
     yaw_spread: f64,
     scale: Option<f64>,
-    /// Whole frames per second; 0 plays continuously.
-    frames_per_second: f64,
     /// Of the key that decides the model.
     model_place: Option<Place>,
     clip_place: Option<Place>,
@@ -241,11 +248,12 @@ impl Scene {
             clip: ClipChoice::All,
             speed: 1.0,
             speed_spread: 0.0,
-            phase_spread: 1.0,
+            play: Play { mode: PlaybackMode::Loop, phase_spread: 1.0, offset: 0.0, frames_per_second: 0.0 },
+            weight: 1.0,
+            layers: Vec::new(),
             yaw: 0.0,
             yaw_spread: 0.0,
             scale: None,
-            frames_per_second: 0.0,
             model_place: None,
             clip_place: None,
         };
@@ -305,7 +313,8 @@ impl Scene {
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
     pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
         let instances = self.instances();
-        let bytes = instances.saturating_mul((size_of::<Rows>() + size_of::<Layer>()) as u64);
+        let most_layers = self.groups.iter().map(|g| 1 + g.layers.len()).max().unwrap_or(1);
+        let bytes = instances.saturating_mul((size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
         if bytes > memory || instances > u64::from(u32::MAX) {
             let problem = format!(
                 "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
@@ -315,7 +324,6 @@ impl Scene {
             );
             return Err(SceneError::new(self.name.clone(), problem));
         }
-        let mut loaded = HashMap::new();
         let mut hash = SceneHash::default();
         hash.number(self.seed);
         hash.number(self.resolution[0]);
@@ -325,21 +333,27 @@ impl Scene {
         hash.bytes(self.format.attributes.name().as_bytes());
         hash.bytes(self.format.normals.name().as_bytes());
 
-        let mut standing = Vec::with_capacity(self.groups.len());
+        let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
+        let mut found = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let model = match loaded.get(&group.model) {
-                Some(model) => Arc::clone(model),
+            let index = match models.iter().position(|(source, _)| *source == &group.model) {
+                Some(index) => index,
                 None => {
-                    let model = Arc::new(group.model.load().map_err(|error| self.error(group.model_place, error))?);
-                    loaded.insert(&group.model, Arc::clone(&model));
-                    model
+                    let model = group.model.load().map_err(|error| self.error(group.model_place, error))?;
+                    models.push((&group.model, Deriving::new(model)));
+                    models.len() - 1
                 }
             };
-            let clips = clips(group, &model).map_err(|problem| self.error(group.clip_place, problem))?;
+            found.push((index, self.find(group, &mut models[index].1)?));
+        }
+        let models: Vec<_> = models.into_iter().map(|(_, deriving)| Arc::new(deriving.model)).collect();
+        let mut standing = Vec::with_capacity(self.groups.len());
+        for (group, (model, found)) in self.groups.iter().zip(found) {
+            let model = Arc::clone(&models[model]);
             let stand = Stand::new(&model, group.scale);
             let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
-            hash.group(group, &model, &clips);
-            standing.push(Standing { model, clips, stand, spacing });
+            hash.group(group, &model, &found);
+            standing.push(Standing { model, found, stand, spacing });
         }
 
         let mut crowd = Crowd::with_format(self.format);
@@ -351,11 +365,18 @@ impl Scene {
             if (0..first).any(same) {
                 continue;
             }
-            let all = (first..standing.len()).filter(|&other| same(other)).flat_map(|index| {
-                instances_of(&self.groups[index], &standing[index], middles[index], self.seed, index)
+            let alike: Vec<usize> = (first..standing.len()).filter(|&other| same(other)).collect();
+            let masks: Vec<_> = alike.iter().flat_map(|&index| standing[index].found.masks.iter().cloned()).collect();
+            let first_masks = alike.iter().scan(0, |next, &index| {
+                let first = *next;
+                *next += standing[index].found.masks.len() as u32;
+                Some(first)
+            });
+            let all = alike.iter().zip(first_masks).flat_map(|(&index, first_mask)| {
+                instances_of(&self.groups[index], &standing[index], first_mask, middles[index], self.seed, index)
             });
             crowd
-                .push_group(Arc::clone(&standing[first].model), all)
+                .push_masked_group(Arc::clone(&standing[first].model), &masks, all)
                 .map_err(|error| self.error(None, error.to_string()))?;
         }
         Ok(BuiltScene {
@@ -368,15 +389,42 @@ impl Scene {
         })
     }
 
+    /// The clips and masks that a group names, derived clips added to its model.
+    fn find(&self, group: &Group, models: &mut Deriving) -> Result<Found, SceneError> {
+        let clip_error = |problem| self.error(group.clip_place, problem);
+        let clips = clips(group, models).map_err(clip_error)?;
+        let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
+        let mut found =
+            Found { clips: own.collect::<Result<_, _>>().map_err(clip_error)?, layers: Vec::new(), masks: Vec::new() };
+        for layer in &group.layers {
+            let clip = models
+                .find(&layer.clip)
+                .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
+                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
+            found.layers.push(FoundLayer { clip, mask: found.masks.len() as u32 });
+            if let Some(mask) = &layer.mask {
+                found.masks.push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
+            }
+        }
+        Ok(found)
+    }
+
     fn error(&self, place: Option<Place>, problem: String) -> SceneError {
         SceneError { place, ..SceneError::new(self.file.clone(), problem) }
     }
 }
 
+/// What a group's names stand for in its model.
+struct Found {
+    clips: Vec<u32>,
+    layers: Vec<FoundLayer>,
+    masks: Vec<Vec<f32>>,
+}
+
 /// A group with its model loaded.
 struct Standing {
     model: Arc<Model>,
-    clips: Vec<u32>,
+    found: Found,
     stand: Stand,
     spacing: f64,
 }
@@ -394,7 +442,10 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
 
 /// Index of a clip by name, or by number where no clip has that name.
 pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
-    let clips = model.clips();
+    find_among(model.name(), model.clips(), wanted)
+}
+
+fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
     let named = clips.iter().position(|clip| clip.name() == wanted);
     let numbered = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
     named.or_else(numbered).map(|index| index as u32).ok_or_else(|| {
@@ -404,7 +455,7 @@ pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
             _ => format!("{} or", text::unknown("clip", wanted, &names)),
         };
         match clips.len() {
-            0 => format!("unknown clip {wanted:?}; {:?} has no clips", model.name()),
+            0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
             1 => format!("{unknown} index 0"),
             count => format!("{unknown} an index, 0 to {}", count - 1),
         }
@@ -412,28 +463,29 @@ pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
 }
 
 /// The clips that a group's instances play in turn.
-fn clips(group: &Group, model: &Model) -> Result<Vec<u32>, String> {
-    let count = model.clips().len() as u32;
+fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
+    let count = model.own_clips().len() as u32;
     match &group.clip {
         _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
         ClipChoice::First => Ok(vec![0]),
         ClipChoice::All => Ok((0..count).collect()),
-        ClipChoice::Named(name) => match find_clip(model, name) {
-            Err(_) if name == "rest" => Ok(vec![REST]),
-            found => found.map(|clip| vec![clip]),
-        },
+        ClipChoice::Named(name) => model.find(name).map(|clip| vec![clip]),
     }
 }
 
-/// Placement and layer of each instance of a group, from one stream of random numbers a group.
+/// Placement and layers of each instance of a group, from one stream of random numbers a group and a layer.
+///
+/// `first_mask` is where the group's masks begin among all of its model.
 fn instances_of(
     group: &Group,
     standing: &Standing,
+    first_mask: u32,
     middle: f64,
     seed: u64,
     stream: usize,
-) -> impl Iterator<Item = (Rows, Layer)> {
+) -> impl Iterator<Item = (Rows, ArrayVec<Layer, MAX_LAYERS>)> {
     let mut random = Pcg32::new(seed, stream as u64);
+    let mut layer_random = layer::streams(seed, stream, group.layers.len());
     let count = group.count as u32;
     (0..count).map(move |instance| {
         // Always three draws, so that changing one key leaves the others' values alone.
@@ -441,13 +493,19 @@ fn instances_of(
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
         let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);
         let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let clip = standing.clips[instance as usize % standing.clips.len()];
-        let phase = (group.phase_spread * f64::from(phase)) as u32;
-        let speed = group.speed * (1.0 + group.speed_spread * either_way(speed));
+        let found = &standing.found;
+        let clip = found.clips[instance as usize % found.clips.len()];
+        let pace = 1.0 + group.speed_spread * either_way(speed);
         let yaw = yaw + group.layout.facing(instance, count);
-        let mut layer = Layer::looping(&standing.model, clip, phase, speed);
-        layer.frame_rate = group.frames_per_second as f32;
-        (standing.stand.placement(place, yaw.to_radians()), layer)
+        let own = layer::playing(&standing.model, clip, &group.play, phase, group.speed * pace);
+        let mut layers = ArrayVec::new();
+        layers.push(Layer { weight: group.weight as f32, ..own });
+        for ((plan, found), random) in group.layers.iter().zip(&found.layers).zip(&mut layer_random) {
+            let found = FoundLayer { mask: first_mask + found.mask, ..*found };
+            layers.push(plan.of_instance(&standing.model, &found, &own, pace, random));
+        }
+        layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);
+        (standing.stand.placement(place, yaw.to_radians()), layers)
     })
 }
 
@@ -480,16 +538,45 @@ impl SceneHash {
         values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
     }
 
-    fn group(&mut self, group: &Group, model: &Model, clips: &[u32]) {
+    fn group(&mut self, group: &Group, model: &Model, found: &Found) {
         self.number(group.count);
         self.bytes(group.layout.name().as_bytes());
         self.float(group.spacing.unwrap_or(0.0));
         self.float(group.scale.unwrap_or(0.0));
-        [group.speed, group.speed_spread, group.phase_spread, group.yaw, group.yaw_spread, group.frames_per_second]
+        let play = &group.play;
+        [group.speed, group.speed_spread, play.phase_spread, group.yaw, group.yaw_spread, play.frames_per_second]
             .iter()
             .for_each(|value| self.float(*value));
-        clips.iter().for_each(|clip| self.number(*clip));
+        found.clips.iter().for_each(|clip| self.number(*clip));
         self.model(model);
+        // Only where they are used, so that scenes without them keep the hashes of older results.
+        if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
+            self.float(group.weight);
+            self.float(play.offset);
+            self.number(play.mode as u8);
+        }
+        for (layer, found) in group.layers.iter().zip(&found.layers) {
+            self.layer(layer, found.clip);
+        }
+        found.masks.iter().for_each(|mask| self.floats(mask.as_chunks::<1>().0));
+    }
+
+    fn layer(&mut self, layer: &LayerPlan, clip: u32) {
+        self.number(clip);
+        [layer.kind as u8, layer.fade as u8, layer.play.mode as u8, layer.mask.is_some().into()]
+            .iter()
+            .for_each(|value| self.number(*value));
+        let play = &layer.play;
+        let speed = layer.speed.unwrap_or(f64::INFINITY);
+        [layer.weight, speed, play.phase_spread, play.offset, play.frames_per_second]
+            .iter()
+            .for_each(|value| self.float(*value));
+        if let Some(times) = layer.times {
+            let (every, lasts) = (times.every.unwrap_or(0.0), times.lasts.unwrap_or(0.0));
+            [every, lasts, times.start, times.stagger, times.fade_in, times.fade_out]
+                .iter()
+                .for_each(|value| self.float(*value));
+        }
     }
 
     fn model(&mut self, model: &Model) {

@@ -49,6 +49,9 @@ impl Backend for CpuScalar {
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
         let State { pose, palette } = self.state.as_mut().ok_or_else(BackendError::unprepared)?;
         timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick));
+        if pose.blends() {
+            timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick));
+        }
         timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd));
         timer.wall(Stage::Palette, || pose.palette_rows(frame.crowd, palette));
         let host = &mut frame.arena.host[..];

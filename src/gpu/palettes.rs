@@ -49,6 +49,9 @@ impl PosedPalettes {
     pub fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { pose, rows, buffers, shares } = self;
         timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick));
+        if pose.blends() {
+            timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick));
+        }
         timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd));
         timer.wall(Stage::Palette, || pose.palette_rows(frame.crowd, rows));
         timer.wall(Stage::Upload, || {

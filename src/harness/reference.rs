@@ -1,9 +1,11 @@
 //! The reference: poses, palettes and vertices in f64, straight from the definitions.
 //!
-//! It shares no kernel with any backend. Only [`crate::crowd::Layers::time`] is common, because it defines which time
-//! an instance shows; everything after it is computed here anew.
+//! It shares no kernel with any backend. Only the whole ticks of [`crate::crowd::Schedule`] and [`crate::crowd::time`]
+//! are common, because they define which time an instance shows; everything after them is computed here anew.
 
-use crate::crowd::{Crowd, REST};
+mod blend;
+
+use crate::crowd::Crowd;
 use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
 use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
@@ -32,23 +34,11 @@ pub(super) struct Pose {
 
 impl Pose {
     pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
-        let model = &crowd.groups()[crowd.group_of(instance)].model;
+        let group = &crowd.groups()[crowd.group_of(instance)];
+        let model = &group.model;
         let skeleton = model.skeleton();
-        let mut local: Vec<LocalPose> = skeleton
-            .rest()
-            .iter()
-            .map(|r| LocalPose {
-                rotation: DQuat::from_array(r.rotation.to_array().map(f64::from)),
-                translation: r.translation.as_dvec3(),
-                scale: r.scale.as_dvec3(),
-            })
-            .collect();
-        for layer in crowd.layers().of(instance as usize) {
-            let clip = crowd.layers().clip(layer);
-            if clip != REST {
-                sample(&model.clips()[clip as usize], f64::from(crowd.layers().time(layer, tick)), &mut local);
-            }
-        }
+        let layers = crowd.layers().of(instance as usize);
+        let local = blend::pose(group, layers, layers.len(), tick);
         let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
@@ -98,6 +88,7 @@ impl Pose {
     }
 }
 
+/// The pose that a clip shows, over the one there is.
 fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
     for track in clip.tracks() {
         let joint = &mut local[usize::from(track.joint)];

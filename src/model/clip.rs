@@ -1,5 +1,7 @@
 //! Animations: tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
+mod derived;
+
 use super::ModelError;
 
 /// Which part of a joint's transform a track drives.
@@ -97,6 +99,7 @@ pub struct Clip {
     tracks: Vec<Track>,
     values: Vec<f32>,
     angles: Vec<f32>,
+    additive: bool,
 }
 
 impl Clip {
@@ -132,6 +135,7 @@ impl Clip {
             tracks: Vec::with_capacity(keys.len()),
             values: Vec::new(),
             angles: Vec::new(),
+            additive: false,
         };
         keys.sort_by_key(|k| (k.joint, k.channel));
         let mut known_timelines = std::collections::HashMap::new();
@@ -199,6 +203,10 @@ impl Clip {
     /// Angle in radians between the quaternions of key k and k + 1, addressed by [`Track::first_angle`].
     pub fn angles(&self) -> &[f32] {
         &self.angles
+    }
+    /// Whether values are differences from the first frame, of [`Clip::additive`].
+    pub fn is_additive(&self) -> bool {
+        self.additive
     }
     /// A track's key times.
     pub fn times_of(&self, track: &Track) -> &[f32] {

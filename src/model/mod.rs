@@ -208,12 +208,7 @@ impl Model {
             ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
         }
         for clip in &clips {
-            if let Some(track) = clip.tracks().iter().find(|t| usize::from(t.joint) >= skeleton.len()) {
-                return Err(ModelError::new(
-                    format!("clip {:?}", clip.name()),
-                    format!("a track moves joint {}; the skeleton has {}", track.joint, skeleton.len()),
-                ));
-            }
+            check_clip(clip, &skeleton)?;
         }
         let mesh = Mesh::new(primitives, &ranges, materials.len(), &mut repairs)?;
         let bounds = rest_bounds(&skeleton, &palette_joints, &inverse_binds, &mesh);
@@ -301,12 +296,31 @@ impl Model {
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
+    /// Adds a clip and returns its index.
+    ///
+    /// # Errors
+    /// A clip of another skeleton: a track of a joint that this one lacks.
+    pub fn add_clip(&mut self, clip: Clip) -> Result<u32, ModelError> {
+        check_clip(&clip, &self.skeleton)?;
+        self.clips.push(clip);
+        Ok(self.clips.len() as u32 - 1)
+    }
     /// The same model with every clip's linear rotations blended another way (`dump --rotation`).
     pub fn with_rotation_blend(mut self, blend: RotationBlend) -> Self {
         for clip in &mut self.clips {
             clip.set_rotation_blend(blend);
         }
         self
+    }
+}
+
+fn check_clip(clip: &Clip, skeleton: &Skeleton) -> Result<(), ModelError> {
+    match clip.tracks().iter().find(|t| usize::from(t.joint) >= skeleton.len()) {
+        None => Ok(()),
+        Some(track) => Err(ModelError::new(
+            format!("clip {:?}", clip.name()),
+            format!("a track moves joint {}; the skeleton has {}", track.joint, skeleton.len()),
+        )),
     }
 }
 

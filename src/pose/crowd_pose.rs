@@ -1,8 +1,8 @@
 //! A crowd's pose stages, block by block, on one thread or on all.
 
-use super::{Affine, Local, local_to_model, palette_lanes, palette_rows, sample};
+use super::{Affine, Local, Recipe, blend, local_to_model, palette_lanes, palette_rows, sample};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{Crowd, REST};
+use crate::crowd::{Crowd, Group, Inertia, Layer, REST, time};
 use crate::model::Rows;
 use std::ops::Range;
 
@@ -17,8 +17,13 @@ pub struct CrowdPose<const N: usize> {
 impl<const N: usize> CrowdPose<N> {
     /// Bytes that [`CrowdPose::new`] will allocate for a crowd.
     pub fn bytes(crowd: &Crowd) -> u64 {
-        let joints = crowd.groups().iter().map(|g| g.len().div_ceil(N) as u64 * g.model.skeleton().len() as u64);
-        joints.sum::<u64>() * (size_of::<Local<N>>() + size_of::<Affine<N>>()) as u64
+        let (mut local, mut model) = (0, 0);
+        for block in Blocks::new(crowd, N, false).all() {
+            let joints = crowd.groups()[block.group].model.skeleton().len() as u64;
+            local += joints * block.slots as u64;
+            model += joints;
+        }
+        local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64
     }
 
     /// Palette entries of all blocks: the length of [`CrowdPose::palette_lanes`]' output.
@@ -29,9 +34,12 @@ impl<const N: usize> CrowdPose<N> {
     /// Buffers for a crowd; stages run on rayon's current pool if `parallel`.
     pub fn new(crowd: &Crowd, parallel: bool) -> Self {
         let blocks = Blocks::new(crowd, N, parallel);
-        let joints = blocks.all().last().map_or(0, |b| b.first_joint + crowd.groups()[b.group].model.skeleton().len());
+        let joints = |b: &Block| crowd.groups()[b.group].model.skeleton().len();
+        let last = blocks.all().last();
+        let local = last.map_or(0, |b| b.first_slot + b.slots * joints(b));
+        let model = last.map_or(0, |b| b.first_joint + joints(b));
         // Lanes that a last block leaves empty keep zeros: poses of scale 0, whose results nobody reads.
-        Self { blocks, local: vec![[[0.0; N]; 10]; joints], model: vec![[[0.0; N]; 12]; joints] }
+        Self { blocks, local: vec![[[0.0; N]; 10]; local], model: vec![[[0.0; N]; 12]; model] }
     }
 
     /// The blocks, for kernels that run over the same ones.
@@ -39,20 +47,36 @@ impl<const N: usize> CrowdPose<N> {
         &self.blocks
     }
 
-    /// Stage `sample`: every instance's clip at a tick.
+    /// Whether any instance plays more than one whole clip; without, stage `blend` has nothing to do.
+    pub fn blends(&self) -> bool {
+        self.blocks.all().iter().any(|b| !b.plain)
+    }
+
+    /// Stage `sample`: the clips of every instance's layers at a tick, those that count for something then.
     pub fn sample(&mut self, crowd: &Crowd, tick: u32) {
         let layers = crowd.layers();
         self.blocks.each(
             crowd,
             &mut self.local,
-            |b| b.first_joint,
-            |block, group, local| {
+            |b| b.first_slot,
+            |block, group, slots| {
                 for (lane, instance) in block.instances.clone().enumerate() {
-                    for layer in layers.of(instance as usize) {
-                        let clip = layers.clip(layer);
-                        let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
-                        sample(group.model.skeleton(), clip, layers.time(layer, tick), lane, local);
-                    }
+                    sample_layers(block, group, layers.of(instance as usize), tick, lane, slots);
+                }
+            },
+        );
+    }
+
+    /// Stage `blend`: the layers of every instance become one local pose.
+    pub fn blend(&mut self, crowd: &Crowd, tick: u32) {
+        let layers = crowd.layers();
+        self.blocks.each(
+            crowd,
+            &mut self.local,
+            |b| b.first_slot,
+            |block, group, slots| {
+                if !block.plain {
+                    blend(group.model.skeleton().rest(), &Recipe::<N>::new(block, group, layers, tick), slots);
                 }
             },
         );
@@ -66,7 +90,7 @@ impl<const N: usize> CrowdPose<N> {
             &mut self.model,
             |b| b.first_joint,
             |block, group, pose| {
-                local_to_model(group.model.skeleton(), &local[block.first_joint..][..pose.len()], pose);
+                local_to_model(group.model.skeleton(), &local[block.first_slot..][..pose.len()], pose);
             },
         );
     }
@@ -105,19 +129,55 @@ impl<const N: usize> CrowdPose<N> {
         );
     }
 
-    /// Appends local poses of neighbouring instances, `[instance][joint][10]`, for read-back.
+    /// Appends blended local poses of neighbouring instances, `[instance][joint][10]`, for read-back.
     pub fn read_local(&self, crowd: &Crowd, instances: Range<u32>, out: &mut Vec<f32>) {
-        self.read(crowd, &self.local, instances, out);
+        self.read(crowd, &self.local, |b| b.first_slot, instances, out);
     }
 
     /// Appends model poses of neighbouring instances, `[instance][joint][12]`, for read-back.
     pub fn read_model(&self, crowd: &Crowd, instances: Range<u32>, out: &mut Vec<f32>) {
-        self.read(crowd, &self.model, instances, out);
+        self.read(crowd, &self.model, |b| b.first_joint, instances, out);
     }
 
-    fn read<const R: usize>(&self, crowd: &Crowd, poses: &[[[f32; N]; R]], instances: Range<u32>, out: &mut Vec<f32>) {
-        let joints = |b: &Block| b.first_joint..b.first_joint + crowd.groups()[b.group].model.skeleton().len();
+    fn read<const R: usize>(
+        &self,
+        crowd: &Crowd,
+        poses: &[[[f32; N]; R]],
+        first: impl Fn(&Block) -> usize,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) {
+        let joints = |b: &Block| first(b)..first(b) + crowd.groups()[b.group].model.skeleton().len();
         read_lanes(&self.blocks, poses, joints, instances, out);
+    }
+}
+
+/// Samples the layers of one instance into a lane of a block's slots, `[slot][joint]`.
+fn sample_layers<const N: usize>(
+    block: &Block,
+    group: &Group,
+    layers: &[Layer],
+    tick: u32,
+    lane: usize,
+    slots: &mut [Local<N>],
+) {
+    let skeleton = group.model.skeleton();
+    let mut into = |slot: usize, clip: u32, time: f32| {
+        let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
+        sample(skeleton, clip, time, lane, &mut slots[slot * skeleton.len()..][..skeleton.len()]);
+    };
+    for (index, layer) in layers.iter().enumerate() {
+        if layer.weight_at(tick) != 0.0 {
+            into(index, layer.clip, time(layers, index, tick));
+        }
+    }
+    let Some(inertia) = Inertia::of(layers, tick) else { return };
+    for back in [0, 1] {
+        for (index, layer) in layers.iter().enumerate().take(inertia.layer + 1) {
+            if inertia.weight(layers, index, tick, back) != 0.0 {
+                into(block.past_slot(index, back), layer.clip, inertia.time(layers, index, tick, back));
+            }
+        }
     }
 }
 

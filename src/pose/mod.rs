@@ -1,13 +1,16 @@
-//! From clips to palettes: `sample`, `local_to_model`, `palette`, each a free function over slices.
+//! From clips to palettes: `sample`, `blend`, `local_to_model`, `palette`, each a free function over slices.
 //!
 //! Kernels are generic over `N`, the instances that sit side by side in the lanes of a block: 1 is the plain scalar
 //! form, 16 the crowd form whose inner loops over lanes compile to vector instructions.
 
+mod blend;
 mod crowd_pose;
 mod local_to_model;
 mod palette;
+mod recipe;
 mod sample;
 
+pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use crowd_pose::{CrowdPose, read_lanes};
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};

@@ -1,7 +1,7 @@
 //! Stage `sample`: a clip at a time becomes local poses.
 
 use super::{Local, ROTATION, SCALE, TRANSLATION};
-use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track};
+use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
 
 /// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
 const AUTHORED_PATH_LINE: f32 = 0.95;
@@ -9,7 +9,7 @@ const AUTHORED_PATH_LINE: f32 = 0.95;
 /// Writes every joint's local pose of one instance into lane `lane` of a block.
 ///
 /// `time` is in seconds and is clamped to each track's keys; joints (or channels) without a track keep the rest
-/// pose, as do all with no clip. `local` holds one entry a joint. Any `time` costs the same: keys are found by
+/// pose (no difference in an additive clip), as do all with no clip. `local` holds one entry a joint. Any `time` costs the same: keys are found by
 /// bisection, once for all tracks that share key times.
 pub fn sample<const N: usize>(
     skeleton: &Skeleton,
@@ -18,7 +18,9 @@ pub fn sample<const N: usize>(
     lane: usize,
     local: &mut [Local<N>],
 ) {
+    let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
     for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
+        let rest = still.unwrap_or(rest);
         write(out, lane, ROTATION, &rest.rotation.to_array());
         write(out, lane, TRANSLATION, &rest.translation.to_array());
         write(out, lane, SCALE, &rest.scale.to_array());

@@ -1,8 +1,12 @@
 //! The keys of a scene file, and what each accepts.
 
+mod layer;
+
+use super::layer::Play;
 use super::{Camera, ClipChoice, Group, Layout, ModelSource, Place, Scene, SceneError};
 use crate::asset::FORMATS;
 use crate::text;
+use layer::LayerKeys;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::path::Path;
@@ -76,6 +80,16 @@ struct GroupKeys {
     scale: Option<Spanned<f64>>,
     /// Whole frames that the clip is shown at, as the oldest engines did. Per second, 1 to 50; default: continuous.
     frames_per_second: Option<Spanned<f64>>,
+    /// How the clip's turns follow each other: `"loop"`, `"wrap"` (its last key leads back to its first),
+    /// `"ping-pong"` or `"once"`; default `"loop"`.
+    playback: Option<Spanned<String>>,
+    /// How far the clip is on at the start. Seconds; default 0.
+    offset: Option<Spanned<f64>>,
+    /// Share of the clip among the merge layers. 0 or more; default 1.
+    weight: Option<Spanned<f64>>,
+    /// Further clips, one `[[group.layer]]` after the other, merge layers first. At most 7.
+    #[serde(default)]
+    layer: Vec<Spanned<LayerKeys>>,
 }
 
 impl<'de> Deserialize<'de> for ClipChoice {
@@ -217,7 +231,14 @@ fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, Sc
         clip: keys.clip.as_ref().map_or(ClipChoice::First, |clip| clip.get_ref().clone()),
         speed: source.number("speed", keys.speed.as_ref(), 1.0, f64::is_finite, "a finite number")?,
         speed_spread: source.number("speed_spread", keys.speed_spread.as_ref(), 0.0, part, "0 to 1")?,
-        phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
+        play: Play {
+            mode: layer::playback(source, keys.playback.as_ref())?,
+            phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
+            offset: source.number("offset", keys.offset.as_ref(), 0.0, f64::is_finite, "seconds")?,
+            frames_per_second: layer::frames_per_second(source, keys.frames_per_second.as_ref())?,
+        },
+        weight: source.number("weight", keys.weight.as_ref(), 1.0, layer::or_more, "a finite number, 0 or more")?,
+        layers: layer::layers(source, keys)?,
         yaw: source.number("yaw", keys.yaw.as_ref(), 0.0, f64::is_finite, "degrees")?,
         yaw_spread: source.number(
             "yaw_spread",
@@ -227,13 +248,6 @@ fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, Sc
             "0 to 180 degrees",
         )?,
         scale: source.optional("scale", keys.scale.as_ref(), positive, "metres per unit, more than 0")?,
-        frames_per_second: source.number(
-            "frames_per_second",
-            keys.frames_per_second.as_ref(),
-            0.0,
-            |v| (1.0..=50.0).contains(&v),
-            "1 to 50",
-        )?,
         model_place: Some(source.place(keys.vertices.as_ref().map_or(keys.model.span(), Spanned::span).start)),
         clip_place: keys.clip.as_ref().map(|clip| source.place(clip.span().start)),
     })

@@ -96,7 +96,7 @@ fn clips_are_found_by_name_before_number() {
     assert_eq!(find_clip(&model, "2"), Ok(2));
     let clips = |clip: &str| {
         let scene = built(&format!("[[group]]\nmodel = \"walker\"\ncount = 6\n{clip}"));
-        (0..6).map(|i| scene.crowd.layers().clip(i)).collect::<Vec<_>>()
+        (0..6).map(|i| scene.crowd.layers().of(i)[0].clip).collect::<Vec<_>>()
     };
     assert_eq!(clips("clip = \"*\""), [0, 1, 2, 3, 0, 1]);
     assert_eq!(clips("clip = \"rest\""), [REST; 6]);
@@ -167,7 +167,7 @@ fn one_seed_gives_one_crowd() {
         let scene = built(&format!(
             "seed = {seed}\n[[group]]\nmodel = \"walker\"\nvertices = 600\ncount = 40\nclip = \"walk\"\nspeed_spread = 0.3"
         ));
-        (0..40).map(|i| [0, 600].map(|tick| scene.crowd.layers().time(i, tick))).collect::<Vec<_>>()
+        (0..40).map(|i| [0, 600].map(|tick| crate::crowd::time(scene.crowd.layers().of(i), 0, tick))).collect::<Vec<_>>()
     };
     assert_eq!(times(1), times(1));
     assert_ne!(times(1), times(2));
@@ -227,6 +227,8 @@ fn the_reference_page_has_every_key() {
         ("## Top level", "bogus = 1".to_owned()),
         ("## `[camera]`", "[camera]\nbogus = 1".to_owned()),
         ("## `[[group]]`", "[[group]]\nbogus = 1".to_owned()),
+        ("## `[[group.layer]]`", "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nbogus = 1".to_owned()),
+        ("## `mask`", "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nclip = 0\nmask = { bogus = 1 }".to_owned()),
     ];
     for (heading, text) in levels {
         let section = page.split(heading).nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();

@@ -4,6 +4,7 @@ mod common;
 #[cfg(feature = "gpu")]
 mod draw;
 mod kernels;
+mod layers;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]

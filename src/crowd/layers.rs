@@ -1,0 +1,353 @@
+//! What an instance plays: layers of clips, and the integer time that all backends share.
+
+use super::schedule::{Presence, Schedule};
+use super::TICKS_PER_SECOND;
+use crate::model::Model;
+use bytemuck::NoUninit;
+
+/// [`Layer::clip`] of the rest pose.
+pub const REST: u32 = u32::MAX;
+/// [`Layer::mask`] of a layer that moves every joint.
+pub const UNMASKED: u32 = u32::MAX;
+/// Most layers of an instance.
+pub const MAX_LAYERS: usize = 8;
+
+/// How a layer joins the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
+#[repr(u8)]
+pub enum LayerKind {
+    /// Averaged with the other merge layers by weight. They come first; a joint that none of them moves rests.
+    Merge,
+    /// Takes the place of what is beneath, as far as its weight goes.
+    Override,
+    /// Adds its difference from the first frame of its clip; needs a clip of [`crate::model::Clip::additive`].
+    Additive,
+}
+
+/// How a clip's turns follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
+#[repr(u8)]
+pub enum Playback {
+    /// From the end back to the start at once.
+    Loop,
+    /// Forwards, then backwards. The phase covers both.
+    PingPong,
+    /// A single turn since the schedule's start, then the last pose.
+    Once,
+}
+
+/// How a fade gets from one pose to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
+#[repr(u8)]
+pub enum Fade {
+    /// Weights move from one to the other.
+    Cross,
+    /// The new pose shows at once, plus what the old one and its speed were off at that moment, dying away.
+    Inertial,
+}
+
+/// One clip playing on an instance: 60 bytes of numbers, as they can be sent to a device.
+#[derive(Debug, Clone, Copy, PartialEq, NoUninit)]
+#[repr(C)]
+pub struct Layer {
+    /// Index into the model's clips, or [`REST`].
+    pub clip: u32,
+    /// Where in the clip's turn tick 0 is: `0..2^32` is `0..duration`.
+    pub phase: u32,
+    /// Added to the phase every tick, wrapping.
+    pub step: u32,
+    /// Seconds at phase 0.
+    pub time_base: f32,
+    /// Seconds per 2^-24 of a turn.
+    pub time_scale: f32,
+    /// Whole frames per second that the clip is shown at; 0 shows it continuously.
+    pub frame_rate: f32,
+    /// How it joins the layers before it.
+    pub kind: LayerKind,
+    /// How turns follow each other.
+    pub playback: Playback,
+    /// How it comes and goes; merge layers fade by their weights.
+    pub fade: Fade,
+    /// 1 if its phase is common to all layers of the instance that have a 1 here: they have one phase and one step,
+    /// and gain what their paces say.
+    pub in_step: u8,
+    /// Share among merge layers, 0 or more; 0 to 1 for the others.
+    pub weight: f32,
+    /// Index into the group's masks, or [`UNMASKED`].
+    pub mask: u32,
+    /// When it is there.
+    pub schedule: Schedule,
+    /// Added to the step of all layers in step while this one is fully there; of [`Schedule::divisible`].
+    pub pace: u32,
+}
+
+impl Layer {
+    /// A clip that loops at `speed` times its own pace, starting at `phase`: a merge layer of weight 1.
+    pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
+        let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
+        Self {
+            phase,
+            step: step(turns_per_tick(f64::from(duration), speed)),
+            time_base: 0.0,
+            time_scale: duration * 2f32.powi(-24),
+            ..Self::held(clip, 0.0)
+        }
+    }
+
+    /// As [`Layer::looping`], played another way. Ping-pong starts backwards from phases of 2^31 and more.
+    pub fn playing(model: &Model, clip: u32, playback: Playback, phase: u32, speed: f64) -> Self {
+        let layer = Self { playback, ..Self::looping(model, clip, phase, speed) };
+        let duration = f64::from(layer.time_scale) * 2f64.powi(24);
+        match playback {
+            Playback::Loop => layer,
+            Playback::PingPong => Self { step: step(0.5 * turns_per_tick(duration, speed)), ..layer },
+            // Half a turn a tick is more than any clip needs, and keeps the sign.
+            Playback::Once => {
+                let most = 0.5 - 2f64.powi(-32);
+                Self { step: step(turns_per_tick(duration, speed).clamp(-most, most)), ..layer }
+            }
+        }
+    }
+
+    /// A clip held at one time in seconds; samplers clamp it to the keys there are.
+    pub fn held(clip: u32, time: f32) -> Self {
+        Self {
+            clip,
+            phase: 0,
+            step: 0,
+            time_base: time,
+            time_scale: 0.0,
+            frame_rate: 0.0,
+            kind: LayerKind::Merge,
+            playback: Playback::Loop,
+            fade: Fade::Cross,
+            in_step: 0,
+            weight: 1.0,
+            mask: UNMASKED,
+            schedule: Schedule::ALWAYS,
+            pace: 0,
+        }
+    }
+
+    /// Whether it is the whole pose, always: one that needs no blending if it is alone.
+    pub fn is_plain(&self) -> bool {
+        self.kind == LayerKind::Merge
+            && self.weight > 0.0
+            && self.mask == UNMASKED
+            && self.schedule.length == 0
+    }
+
+    /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the part of the fade that is past.
+    pub fn weight_at(&self, tick: u32) -> f32 {
+        let eased = |ticks: u32, fade: u32| {
+            let s = ticks as f32 / fade as f32;
+            s * s * (3.0 - 2.0 * s)
+        };
+        match (self.schedule.at(tick), self.fade) {
+            (Presence::Absent, _) | (Presence::Out(_), Fade::Inertial) => 0.0,
+            (Presence::Full, _) | (Presence::In(_), Fade::Inertial) => self.weight,
+            (Presence::In(ticks), Fade::Cross) => self.weight * eased(ticks, self.schedule.fade_in),
+            (Presence::Out(ticks), Fade::Cross) => self.weight * (1.0 - eased(ticks, self.schedule.fade_out)),
+        }
+    }
+}
+
+impl AsRef<[Layer]> for Layer {
+    fn as_ref(&self) -> &[Layer] {
+        std::slice::from_ref(self)
+    }
+}
+
+fn turns_per_tick(duration: f64, speed: f64) -> f64 {
+    if duration > 0.0 { speed / (duration * TICKS_PER_SECOND) } else { 0.0 }
+}
+
+/// Turns as a phase; through i64, so that clips can play backwards: the phase wraps either way.
+fn step(turns: f64) -> u32 {
+    (turns.fract() * 2f64.powi(32)).round() as i64 as u32
+}
+
+/// The time in seconds that one of an instance's layers shows at a tick.
+pub fn time(layers: &[Layer], index: usize, tick: u32) -> f32 {
+    time_at(layers, index, tick, layers[index].schedule.clock(tick))
+}
+
+/// As [`time`], with the ticks since the layer's start given: an inertial fade looks at the tick before the start.
+///
+/// The phase's upper 24 bits are exact in f32, one of base and scale is zero, so the result is one correctly
+/// rounded multiplication: the same bits on every processor, fused multiply-add or not. Whole frames take two
+/// more, by the rate and by its inverse.
+pub fn time_at(layers: &[Layer], index: usize, tick: u32, clock: u32) -> f32 {
+    let layer = &layers[index];
+    let time = (phase(layers, layer, tick, clock) >> 8) as f32 * layer.time_scale + layer.time_base;
+    match layer.frame_rate {
+        0.0 => time,
+        rate => (time * rate).floor() * (1.0 / rate),
+    }
+}
+
+fn phase(layers: &[Layer], layer: &Layer, tick: u32, clock: u32) -> u32 {
+    if layer.playback == Playback::Once {
+        return once(layer.phase, layer.step as i32, clock as i32);
+    }
+    let mut phase = layer.phase.wrapping_add(layer.step.wrapping_mul(tick));
+    if layer.in_step != 0 {
+        for other in layers.iter().filter(|l| l.in_step != 0 && l.pace != 0) {
+            phase = phase.wrapping_add(other.schedule.gained(other.pace, tick));
+        }
+    }
+    match layer.playback {
+        // The second half runs back: folded down, then both stretched over the turn.
+        Playback::PingPong if phase >= 1 << 31 => !phase << 1,
+        Playback::PingPong => phase << 1,
+        Playback::Loop | Playback::Once => phase,
+    }
+}
+
+/// The phase of a single turn, which stops at its ends.
+fn once(start: u32, step: i32, clock: i32) -> u32 {
+    let clock = clock.max(0) as u32;
+    let room = if step < 0 { start } else { u32::MAX - start };
+    let end = if step < 0 { 0 } else { u32::MAX };
+    match room.checked_div(step.unsigned_abs()) {
+        Some(most) if clock > most => end,
+        _ => start.wrapping_add((step as u32).wrapping_mul(clock)),
+    }
+}
+
+/// An inertial fade under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inertia {
+    /// Index of the layer that fades.
+    pub layer: usize,
+    /// Ticks since the fade began.
+    pub elapsed: u32,
+    /// Ticks that it takes.
+    pub length: u32,
+    /// Whether the layer comes, rather than goes.
+    pub coming: bool,
+}
+
+impl Inertia {
+    /// The one that an instance is in, if it is; it has at most one layer that fades this way.
+    pub fn of(layers: &[Layer], tick: u32) -> Option<Self> {
+        let (layer, found) = layers.iter().enumerate().find(|(_, l)| l.fade == Fade::Inertial)?;
+        match found.schedule.at(tick) {
+            Presence::In(elapsed) => Some(Self { layer, elapsed, length: found.schedule.fade_in, coming: true }),
+            Presence::Out(elapsed) => Some(Self { layer, elapsed, length: found.schedule.fade_out, coming: false }),
+            Presence::Absent | Presence::Full => None,
+        }
+    }
+
+    /// The time that a layer showed `back` ticks before the fade began; only those up to the fading one matter.
+    pub fn time(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
+        let ago = self.elapsed.wrapping_add(back);
+        let then = tick.wrapping_sub(ago);
+        match index == self.layer {
+            true => time_at(layers, index, then, layers[index].schedule.clock(tick).wrapping_sub(ago)),
+            false => time(layers, index, then),
+        }
+    }
+
+    /// The weight that a layer had then; the fading one is looked at in full.
+    pub fn weight(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
+        match index == self.layer {
+            true => layers[index].weight,
+            false => layers[index].weight_at(tick.wrapping_sub(self.elapsed.wrapping_add(back))),
+        }
+    }
+}
+
+/// The layers of all instances in compressed-row form.
+#[derive(Debug, Clone)]
+pub struct Layers {
+    offsets: Vec<u32>,
+    layers: Vec<Layer>,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self { offsets: vec![0], layers: Vec::new() }
+    }
+}
+
+impl Layers {
+    /// An instance's layers.
+    pub fn of(&self, instance: usize) -> &[Layer] {
+        &self.layers[self.offsets[instance] as usize..self.offsets[instance + 1] as usize]
+    }
+
+    /// Where each instance's layers begin, and where the last one's end.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// All layers, instance after instance.
+    pub fn all(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    pub(super) fn push(&mut self, layers: &[Layer]) {
+        self.layers.extend_from_slice(layers);
+        self.offsets.push(self.layers.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_the_same_with_and_without_fused_multiply_add() {
+        for tick in [0, 1, 59, 216_000, u32::MAX] {
+            for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
+                let layer = Layer {
+                    phase: 0x9e37_79b9,
+                    step: 0x0012_3457,
+                    time_base,
+                    time_scale,
+                    ..Layer::held(0, 0.0)
+                };
+                let turn = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
+                assert_eq!(time(&[layer], 0, tick).to_bits(), turn.mul_add(time_scale, time_base).to_bits());
+                assert!(time(&[layer], 0, tick) < 1.2);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_frames_hold_until_the_next() {
+        let held = |at, frame_rate| time(&[Layer { frame_rate, ..Layer::held(0, at) }], 0, 0);
+        assert_eq!(held(0.079, 0.0), 0.079);
+        assert_eq!(held(0.079, 25.0), 0.04);
+        assert_eq!(held(0.081, 25.0), 0.08);
+        assert_eq!(held(0.0, 25.0), 0.0);
+    }
+
+    #[test]
+    fn ping_pong_goes_there_and_back() {
+        let layer = Layer { playback: Playback::PingPong, step: 1 << 29, time_scale: 2f32.powi(-24), ..Layer::held(0, 0.0) };
+        let times: Vec<f32> = (0..9).map(|tick| time(&[layer], 0, tick)).collect();
+        let mirrored = 1.0 - 2f32.powi(-24);
+        assert_eq!(times[..4], [0.0, 0.25, 0.5, 0.75]);
+        assert_eq!(times[4..], [mirrored, mirrored - 0.25, mirrored - 0.5, mirrored - 0.75, 0.0]);
+    }
+
+    #[test]
+    fn once_stops_at_its_ends() {
+        let schedule = Schedule { period: 100, offset: 0, length: 90, fade_in: 0, fade_out: 0 };
+        let layer = Layer {
+            playback: Playback::Once,
+            step: 1 << 30,
+            time_scale: 2f32.powi(-24),
+            schedule,
+            ..Layer::held(0, 0.0)
+        };
+        let end = 1.0 - 2f32.powi(-24);
+        let times = |layer: Layer| [100, 101, 103, 104, 189].map(|tick| time(&[layer], 0, tick));
+        assert_eq!(times(layer), [0.0, 0.25, 0.75, end, end]);
+        let back = Layer { step: 0u32.wrapping_sub(1 << 30), phase: 3 << 30, ..layer };
+        assert_eq!(times(back), [0.75, 0.5, 0.0, 0.0, 0.0]);
+        assert_eq!(time_at(&[layer], 0, 99, u32::MAX), 0.0, "before the start");
+    }
+}

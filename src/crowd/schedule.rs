@@ -1,0 +1,155 @@
+//! When a layer comes and goes: whole ticks, so that every processor agrees on where in a fade it is.
+
+use bytemuck::NoUninit;
+
+/// Longest that a layer stays, and what one without an end is given: a year at 60 ticks a second.
+pub const LONGEST: u32 = 1 << 31;
+
+/// When a layer is there. All in ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, NoUninit)]
+#[repr(C)]
+pub struct Schedule {
+    /// From one start to the next; 0 starts once.
+    pub period: u32,
+    /// How far the schedule is on at tick 0, wrapping: a start at tick `s` is an offset of `-s`.
+    pub offset: u32,
+    /// From a start to the end of the fade-out, at most the period; 0 is there always.
+    pub length: u32,
+    /// The fade at the start.
+    pub fade_in: u32,
+    /// The fade at the end; both fades fit into the length.
+    pub fade_out: u32,
+}
+
+/// Where in its schedule a layer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Not to be seen.
+    Absent,
+    /// So many ticks into the fade-in.
+    In(u32),
+    /// At full weight.
+    Full,
+    /// So many ticks into the fade-out.
+    Out(u32),
+}
+
+impl Schedule {
+    /// There all the time.
+    pub const ALWAYS: Self = Self { period: 0, offset: 0, length: 0, fade_in: 0, fade_out: 0 };
+
+    /// Ticks since the last start; since tick 0 for a layer that is always there.
+    pub fn clock(&self, tick: u32) -> u32 {
+        let clock = tick.wrapping_add(self.offset);
+        if self.period == 0 { clock } else { clock % self.period }
+    }
+
+    /// Where in the schedule a tick falls.
+    pub fn at(&self, tick: u32) -> Presence {
+        if self.length == 0 {
+            return Presence::Full;
+        }
+        let clock = self.clock(tick);
+        let going = self.length - self.fade_out;
+        match clock {
+            _ if clock >= self.length => Presence::Absent,
+            _ if clock < self.fade_in => Presence::In(clock),
+            _ if clock >= going => Presence::Out(clock - going),
+            _ => Presence::Full,
+        }
+    }
+
+    /// The sum of `pace` over all ticks so far, weighted by the schedule: rising along a straight line in the fade-in,
+    /// whole in between, falling in the fade-out. Exact in wrapping arithmetic for a pace of [`Schedule::divisible`].
+    pub fn gained(&self, pace: u32, tick: u32) -> u32 {
+        let clock = tick.wrapping_add(self.offset);
+        if self.length == 0 || (self.period == 0 && clock >= LONGEST) {
+            return 0;
+        }
+        match self.period {
+            0 => self.gained_since_start(pace, clock),
+            period => (clock / period)
+                .wrapping_mul(self.gained_since_start(pace, self.length))
+                .wrapping_add(self.gained_since_start(pace, clock % period)),
+        }
+    }
+
+    fn gained_since_start(&self, pace: u32, clock: u32) -> u32 {
+        // n ticks into a rise over f ticks: pace * n^2 / 2f.
+        let rise = |ticks: u32, fade: u32| match fade {
+            0 => 0,
+            _ => ((pace as i32 / (2 * fade) as i32) as u32).wrapping_mul(ticks).wrapping_mul(ticks),
+        };
+        let clock = clock.min(self.length);
+        let going = self.length - self.fade_out;
+        if clock < self.fade_in {
+            return rise(clock, self.fade_in);
+        }
+        let whole = pace.wrapping_mul(clock - self.fade_in);
+        let lost = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
+        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(lost)
+    }
+
+    /// The pace nearest to `pace` whose sums along both fades are whole numbers.
+    pub fn divisible(&self, pace: i32) -> u32 {
+        let [a, b] = [self.fade_in, self.fade_out].map(|fade| u64::from(fade.max(1)));
+        let unit = (2 * a / greatest_common_divisor(a, b) * b) as f64;
+        ((f64::from(pace) / unit).round() * unit) as i64 as u32
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAVE: Schedule = Schedule { period: 100, offset: 10, length: 50, fade_in: 12, fade_out: 18 };
+
+    #[test]
+    fn layers_come_and_go() {
+        for hour in [0, 2_160, 2_160_000] {
+            let at = |clock: u32| WAVE.at(100 * hour + 90 + clock);
+            assert_eq!([at(0), at(11), at(12), at(31)], [
+                Presence::In(0),
+                Presence::In(11),
+                Presence::Full,
+                Presence::Full
+            ]);
+            assert_eq!([at(32), at(49), at(50), at(99)], [
+                Presence::Out(0),
+                Presence::Out(17),
+                Presence::Absent,
+                Presence::Absent
+            ]);
+        }
+        assert_eq!(Schedule::ALWAYS.at(u32::MAX), Presence::Full);
+        let once = Schedule { period: 0, offset: 0u32.wrapping_sub(30), length: LONGEST, fade_in: 5, fade_out: 0 };
+        assert_eq!([once.at(0), once.at(29), once.at(30), once.at(35), once.at(1 << 31)], [
+            Presence::Absent,
+            Presence::Absent,
+            Presence::In(0),
+            Presence::Full,
+            Presence::Full
+        ]);
+    }
+
+    /// Against the sum it stands for, in f64.
+    #[test]
+    fn what_is_gained_is_the_sum_along_the_ramps() {
+        let pace = WAVE.divisible(-1_234_567);
+        assert!((pace as i32 + 1_234_567).abs() <= 36);
+        let weight = |clock: f64| (clock / 12.0).min((50.0 - clock) / 18.0).clamp(0.0, 1.0);
+        let mut sum = 0.0;
+        let start = WAVE.gained(pace, 90);
+        for tick in 90..1_000u32 {
+            let gained = WAVE.gained(pace, tick).wrapping_sub(start) as i32;
+            assert!((f64::from(gained) - sum).abs() < 1.0, "tick {tick}: {gained} instead of {sum}");
+            // The trapezoid over a tick is exact: the ramps bend at whole ticks.
+            let clock = f64::from((tick + 10) % 100);
+            sum += f64::from(pace as i32) * 0.5 * (weight(clock) + weight(clock + 1.0));
+        }
+    }
+}

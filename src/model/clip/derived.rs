@@ -1,0 +1,138 @@
+//! Clips made from clips, once, when a scene is built.
+
+use super::{Channel, Clip, Interpolation, Keys, Track};
+use crate::model::ModelError;
+use glam::DQuat;
+
+impl Clip {
+    /// The clip as differences from its first frame: what turns, moves and scales a joint from there.
+    ///
+    /// Rotations are `q * q0⁻¹` (in the parent's axes), translations `t - t0`, scales `s / s0`. All of these commute with
+    /// interpolation, so the keys are all that changes.
+    ///
+    /// # Errors
+    /// A scale of zero in the first frame.
+    pub fn additive(&self) -> Result<Self, ModelError> {
+        let mut clip = self.clone();
+        clip.additive = true;
+        for (index, track) in self.tracks.iter().enumerate() {
+            let width = track.channel.width();
+            let cubic = track.interpolation == Interpolation::CubicSpline;
+            let parts = if cubic { 3 } else { 1 };
+            let at = track.first_value as usize;
+            let count = self.times_of(track).len() * parts;
+            let first: Vec<f64> =
+                self.values[at + (parts / 2) * width..][..width].iter().map(|&v| f64::from(v)).collect();
+            if track.channel == Channel::Scale && first.contains(&0.0) {
+                return Err(ModelError::new(
+                    format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
+                    "its first scale is 0; expected one that can be divided by",
+                ));
+            }
+            let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();
+            for key in 0..count {
+                let value = &mut clip.values[at + key * width..][..width];
+                let tangent = cubic && key % 3 != 1;
+                match track.channel {
+                    Channel::Rotation => {
+                        let q = DQuat::from_array(std::array::from_fn(|c| f64::from(value[c]))) * inverse();
+                        value.copy_from_slice(&q.to_array().map(|v| v as f32));
+                    }
+                    Channel::Translation if tangent => {}
+                    Channel::Translation => {
+                        value.iter_mut().zip(&first).for_each(|(v, first)| *v = (f64::from(*v) - first) as f32);
+                    }
+                    Channel::Scale => {
+                        value.iter_mut().zip(&first).for_each(|(v, first)| *v = (f64::from(*v) / first) as f32);
+                    }
+                }
+            }
+        }
+        Ok(clip)
+    }
+
+    /// The clip as a loop whose last key leads back to its first: each track gets its first key once more, at the end.
+    ///
+    /// Where keys sit on the end already, the loop becomes longer by the last interval between keys.
+    ///
+    /// # Errors
+    /// What [`Clip::new`] refuses of the longer tracks.
+    pub fn closed(&self) -> Result<Self, ModelError> {
+        let on_end = self.timelines.iter().filter_map(|line| {
+            let times = &self.times[line.first as usize..][..line.count as usize];
+            let [.., before, last] = times else { return None };
+            (*last >= self.duration).then_some(last - before)
+        });
+        let end = self.duration + on_end.fold(0.0, f32::max);
+        let keys = self.tracks.iter().map(|track| {
+            let mut keys = self.keys_of(track);
+            if keys.times.len() > 1 && keys.times.last().is_some_and(|&last| last < end) {
+                let per_key = keys.values.len() / keys.times.len();
+                keys.times.push(end);
+                keys.values.extend_from_within(..per_key);
+            }
+            keys
+        });
+        let clip = Self::new(self.name.clone(), Some(end), self.rotation_blend, keys.collect())?;
+        Ok(Self { additive: self.additive, ..clip })
+    }
+
+    /// A track as an importer would give it.
+    fn keys_of(&self, track: &Track) -> Keys {
+        let times = self.times_of(track).to_vec();
+        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        let numbers = times.len() * parts * track.channel.width();
+        Keys {
+            joint: track.joint,
+            channel: track.channel,
+            interpolation: track.interpolation,
+            values: self.values[track.first_value as usize..][..numbers].to_vec(),
+            times,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RotationBlend;
+    use super::*;
+    use glam::Quat;
+
+    fn track(channel: Channel, times: &[f32], values: &[f32]) -> Keys {
+        let interpolation = Interpolation::Linear;
+        Keys { joint: 0, channel, interpolation, times: times.into(), values: values.into() }
+    }
+
+    #[test]
+    fn closed_clips_lead_back_to_their_first_key() {
+        let values = [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 5.0, 0.0, 0.0];
+        let closed = |duration| {
+            let keys = vec![track(Channel::Translation, &[0.0, 0.5, 0.75], &values)];
+            Clip::new("c", duration, RotationBlend::Slerp, keys).unwrap().closed().unwrap()
+        };
+        let longer = closed(None);
+        assert_eq!((longer.duration(), longer.times()), (1.0, &[0.0, 0.5, 0.75, 1.0][..]));
+        assert_eq!(longer.values()[9..], [1.0, 0.0, 0.0]);
+        assert_eq!(closed(Some(2.0)).times(), [0.0, 0.5, 0.75, 2.0]);
+        assert_eq!(closed(Some(2.0)).closed().unwrap().times().last(), Some(&3.25), "its last key is on the end now");
+    }
+
+    #[test]
+    fn additive_clips_start_at_no_difference() {
+        let [a, b] = [0.3f32, 1.1].map(|angle| Quat::from_axis_angle(glam::Vec3::new(0.6, 0.0, 0.8), angle));
+        let keys = vec![
+            track(Channel::Rotation, &[0.0, 1.0], &[a.to_array(), b.to_array()].concat()),
+            track(Channel::Scale, &[0.0, 1.0], &[2.0, 1.0, 1.0, 3.0, 1.0, 0.0]),
+        ];
+        let clip = Clip::new("c", None, RotationBlend::Slerp, keys).unwrap().additive().unwrap();
+        assert!(clip.is_additive());
+        let difference = b * a.conjugate();
+        for (got, want) in clip.values().iter().zip([0.0, 0.0, 0.0, 1.0].iter().chain(&difference.to_array())) {
+            assert!((got - want).abs() < 1e-6, "{:?}", clip.values());
+        }
+        assert_eq!(clip.values()[8..], [1.0, 1.0, 1.0, 1.5, 1.0, 0.0]);
+        let flat = vec![track(Channel::Scale, &[0.0], &[1.0, 0.0, 1.0])];
+        let error = Clip::new("c", None, RotationBlend::Slerp, flat).unwrap().additive().unwrap_err();
+        assert!(error.problem.contains("first scale is 0"), "{error}");
+    }
+}

@@ -1,0 +1,244 @@
+//! The keys of `[[group.layer]]` and of its mask.
+
+use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
+use super::super::{ClipChoice, SceneError};
+use super::{GroupKeys, Source, positive};
+use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
+use crate::text;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// `[[group.layer]]`: a clip over those before it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LayerKeys {
+    /// Name or index of the clip, as in a group, or `"rest"`.
+    clip: Spanned<ClipChoice>,
+    /// How it joins those before it: `"merge"` (averaged by weight), `"override"` or `"additive"` (its difference
+    /// from its first frame); default `"override"`.
+    kind: Option<Spanned<String>>,
+    /// Share among merge layers, 0 or more; how far the others take effect, 0 to 1. Default 1.
+    weight: Option<Spanned<f64>>,
+    /// Which joints it moves; default: all.
+    mask: Option<Spanned<MaskKeys>>,
+    /// Whether it shares phase and pace with the group's clip and all others in step. Default false.
+    #[serde(default)]
+    in_step: bool,
+    /// Pace of the clip, times the instance's random variation; default 1.
+    speed: Option<Spanned<f64>>,
+    /// Part of the clip's turn over which starting phases are spread. 0 to 1; default 1.
+    phase_spread: Option<Spanned<f64>>,
+    /// How far the clip is on at the start. Seconds; default 0.
+    offset: Option<Spanned<f64>>,
+    /// As in a group; `"once"` starts anew with each start of the layer.
+    playback: Option<Spanned<String>>,
+    /// As in a group.
+    frames_per_second: Option<Spanned<f64>>,
+    /// From one start of the layer to the next. Seconds, more than 0; default: it starts once.
+    every: Option<Spanned<f64>>,
+    /// From its start until it is gone, at most `every`. Seconds, more than 0; default: it stays.
+    lasts: Option<Spanned<f64>>,
+    /// First start. Seconds, 0 or more; default 0.
+    start: Option<Spanned<f64>>,
+    /// Part of `every` over which the instances' starts are spread. 0 to 1; default 1.
+    stagger: Option<Spanned<f64>>,
+    /// Fade at each start. Seconds, 0 or more; default 0.
+    fade_in: Option<Spanned<f64>>,
+    /// Fade at each end, within `lasts`. Seconds, 0 or more; default 0.
+    fade_out: Option<Spanned<f64>>,
+    /// How it fades: `"cross"` (by weight) or `"inertial"` (at once, what was there before dying away); default
+    /// `"cross"`.
+    fade: Option<Spanned<String>>,
+}
+
+/// `mask` of a layer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaskKeys {
+    /// Joints that it moves wholly.
+    #[serde(default)]
+    joints: Vec<String>,
+    /// Joints that it moves wholly with all below them.
+    #[serde(default)]
+    subtree: Vec<String>,
+    /// Joints that it moves in part: name and weight, 0 to 1. They count over the other two.
+    #[serde(default)]
+    weights: BTreeMap<String, Spanned<f64>>,
+}
+
+pub(super) fn or_more(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
+}
+
+pub(super) fn playback(source: &Source, name: Option<&Spanned<String>>) -> Result<PlaybackMode, SceneError> {
+    named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
+}
+
+pub(super) fn frames_per_second(source: &Source, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
+    source.number("frames_per_second", rate, 0.0, |v| (1.0..=50.0).contains(&v), "1 to 50")
+}
+
+fn named<T>(
+    source: &Source,
+    key: &str,
+    name: Option<&Spanned<String>>,
+    default: T,
+    known: &[&str],
+    from_name: impl Fn(&str) -> Option<T>,
+) -> Result<T, SceneError> {
+    let Some(name) = name else { return Ok(default) };
+    from_name(name.get_ref()).ok_or_else(|| source.error(name, text::unknown(key, name.get_ref(), known)))
+}
+
+fn kind(name: &str) -> Option<LayerKind> {
+    match name {
+        "merge" => Some(LayerKind::Merge),
+        "override" => Some(LayerKind::Override),
+        "additive" => Some(LayerKind::Additive),
+        _ => None,
+    }
+}
+
+fn fade(name: &str) -> Option<Fade> {
+    match name {
+        "cross" => Some(Fade::Cross),
+        "inertial" => Some(Fade::Inertial),
+        _ => None,
+    }
+}
+
+/// A group's layers, checked against each other.
+pub(super) fn layers(source: &Source, group: &GroupKeys) -> Result<Vec<LayerPlan>, SceneError> {
+    let plans =
+        group.layer.iter().map(|keys| layer(source, keys.get_ref())).collect::<Result<Vec<LayerPlan>, SceneError>>()?;
+    let refused = |index: usize, problem: String| Err(source.error(&group.layer[index], problem));
+    if plans.len() >= MAX_LAYERS {
+        let problem = format!("{} layers; expected at most {} over the group's own clip", plans.len(), MAX_LAYERS - 1);
+        return refused(MAX_LAYERS - 1, problem);
+    }
+    let merged = plans.iter().take_while(|l| l.kind == LayerKind::Merge).count();
+    if let Some(late) = plans[merged..].iter().position(|l| l.kind == LayerKind::Merge) {
+        return refused(merged + late, "a merge layer after another kind; expected merge layers first".into());
+    }
+    let own = group.weight.as_ref().map_or(1.0, |w| *w.get_ref());
+    if own + plans[..merged].iter().map(|l| l.weight).sum::<f64>() <= 0.0 {
+        let at = group.weight.as_ref().map_or(0, |w| w.span().start);
+        let problem = "weights of merge layers that sum to 0; expected one above 0".into();
+        return Err(SceneError::at(source.file, source.place(at), problem));
+    }
+    if let Some((second, _)) = plans.iter().enumerate().filter(|(_, l)| l.fade == Fade::Inertial).nth(1) {
+        return refused(second, "a second inertial layer; expected one a group at most".into());
+    }
+    let looping = |mode| matches!(mode, PlaybackMode::Loop | PlaybackMode::Wrap);
+    if let Some(index) = plans.iter().position(|l| l.speed.is_none()) {
+        if !looping(playback(source, group.playback.as_ref())?) {
+            return refused(index, "in step with a clip that does not loop; expected playback loop or wrap".into());
+        }
+    }
+    Ok(plans)
+}
+
+fn layer(source: &Source, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
+    let seconds = |v: f64| (0.0..=LONGEST_SECONDS).contains(&v);
+    let positive_seconds = |v: f64| positive(v) && v <= LONGEST_SECONDS;
+    let part = |v: f64| (0.0..=1.0).contains(&v);
+    let clip = match keys.clip.get_ref() {
+        ClipChoice::Named(name) => name.clone(),
+        _ => return Err(source.error(&keys.clip, "clip = \"*\"; expected one clip, by name or index".into())),
+    };
+    let kind = named(source, "kind", keys.kind.as_ref(), LayerKind::Override, &["merge", "override", "additive"], kind)?;
+    let weight = keys.weight.as_ref();
+    let weight = match kind {
+        LayerKind::Merge => source.number("weight", weight, 1.0, or_more, "a finite number, 0 or more")?,
+        _ => source.number("weight", weight, 1.0, part, "0 to 1, as the layer does not merge")?,
+    };
+    let fade = named(source, "fade", keys.fade.as_ref(), Fade::Cross, &["cross", "inertial"], fade)?;
+    if let (Some(name), Fade::Inertial, LayerKind::Merge) = (&keys.fade, fade, kind) {
+        return Err(source.error(name, "an inertial merge layer; expected kind override or additive".into()));
+    }
+    let mode = playback(source, keys.playback.as_ref())?;
+    let speed = source.optional("speed", keys.speed.as_ref(), f64::is_finite, "a finite number")?;
+    if keys.in_step {
+        for (key, value) in [("speed", &keys.speed), ("phase_spread", &keys.phase_spread), ("offset", &keys.offset)] {
+            if let Some(value) = value {
+                let problem = format!("{key} of a layer in step; expected none, it is the group's");
+                return Err(source.error(value, problem));
+            }
+        }
+        if let (Some(name), PlaybackMode::PingPong | PlaybackMode::Once) = (&keys.playback, mode) {
+            return Err(source.error(name, "in step without a loop; expected playback loop or wrap".into()));
+        }
+    }
+    Ok(LayerPlan {
+        clip,
+        kind,
+        weight,
+        mask: keys.mask.as_ref().map(|mask| self::mask(source, mask)).transpose()?,
+        speed: if keys.in_step { None } else { speed.or(Some(1.0)) },
+        play: Play {
+            mode,
+            phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
+            offset: source.number("offset", keys.offset.as_ref(), 0.0, f64::is_finite, "seconds")?,
+            frames_per_second: frames_per_second(source, keys.frames_per_second.as_ref())?,
+        },
+        fade,
+        times: times(source, keys, seconds, positive_seconds)?,
+        clip_place: source.place(keys.clip.span().start),
+    })
+}
+
+fn times(
+    source: &Source,
+    keys: &LayerKeys,
+    seconds: impl Fn(f64) -> bool + Copy,
+    positive_seconds: impl Fn(f64) -> bool + Copy,
+) -> Result<Option<Times>, SceneError> {
+    let accepted = format!("seconds, 0 to {LONGEST_SECONDS}");
+    let times = Times {
+        every: source.optional("every", keys.every.as_ref(), positive_seconds, "seconds, more than 0")?,
+        lasts: source.optional("lasts", keys.lasts.as_ref(), positive_seconds, "seconds, more than 0")?,
+        start: source.number("start", keys.start.as_ref(), 0.0, seconds, &accepted)?,
+        stagger: source.number("stagger", keys.stagger.as_ref(), 1.0, |v| (0.0..=1.0).contains(&v), "0 to 1")?,
+        fade_in: source.number("fade_in", keys.fade_in.as_ref(), 0.0, seconds, &accepted)?,
+        fade_out: source.number("fade_out", keys.fade_out.as_ref(), 0.0, seconds, &accepted)?,
+    };
+    let given = [&keys.every, &keys.lasts, &keys.start, &keys.stagger, &keys.fade_in, &keys.fade_out];
+    let Some(first) = given.into_iter().flatten().next() else {
+        return Ok(None);
+    };
+    match (times.every, times.lasts) {
+        (Some(_), None) => return Err(source.error(first, "every without lasts; expected how long it stays".into())),
+        (Some(every), Some(lasts)) if lasts > every => {
+            let problem = format!("lasts = {lasts} in every = {every}; expected at most as much");
+            return Err(source.error(keys.lasts.as_ref().unwrap_or(first), problem));
+        }
+        _ => {}
+    }
+    let room = times.lasts.unwrap_or(LONGEST_SECONDS);
+    if times.fade_in + times.fade_out > room {
+        let problem = format!("fades of {} and {} s in {room} s; expected both to fit", times.fade_in, times.fade_out);
+        return Err(source.error(keys.fade_in.as_ref().or(keys.fade_out.as_ref()).unwrap_or(first), problem));
+    }
+    if let (Some(fade_out), None) = (&keys.fade_out, times.lasts) {
+        return Err(source.error(fade_out, "fade_out without lasts; expected how long it stays".into()));
+    }
+    if let (Some(stagger), None) = (&keys.stagger, times.every) {
+        return Err(source.error(stagger, "stagger without every; expected a layer that starts again".into()));
+    }
+    Ok(Some(times))
+}
+
+fn mask(source: &Source, keys: &Spanned<MaskKeys>) -> Result<MaskPlan, SceneError> {
+    let MaskKeys { joints, subtree, weights } = keys.get_ref();
+    let weights = weights.iter().map(|(name, weight)| {
+        let accepted = |v: f64| (0.0..=1.0).contains(&v);
+        Ok((name.clone(), source.number(name, Some(weight), 0.0, accepted, "0 to 1")?))
+    });
+    Ok(MaskPlan {
+        joints: joints.clone(),
+        subtree: subtree.clone(),
+        weights: weights.collect::<Result<_, SceneError>>()?,
+        place: source.place(keys.span().start),
+    })
+}

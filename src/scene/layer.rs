@@ -1,0 +1,288 @@
+//! The layers of a group: what a scene file says of them, and what each instance gets.
+
+use super::{Place, find_among};
+use crate::crowd::{
+    Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
+};
+use crate::model::{Clip, Model, NO_PARENT};
+use crate::text;
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use std::collections::HashMap;
+
+/// Longest time that a schedule may name, in seconds: more than a day.
+pub(super) const LONGEST_SECONDS: f64 = 100_000.0;
+
+/// How a clip plays: what a group says of its own clip and a layer of its.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Play {
+    pub mode: PlaybackMode,
+    /// Part of the clip's turn over which starting phases are spread.
+    pub phase_spread: f64,
+    /// Seconds that the clip is on at the start.
+    pub offset: f64,
+    /// Whole frames per second; 0 plays continuously.
+    pub frames_per_second: f64,
+}
+
+/// How a clip's turns follow each other, as scene files say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlaybackMode {
+    Loop,
+    Wrap,
+    PingPong,
+    Once,
+}
+
+impl PlaybackMode {
+    pub const NAMES: [&'static str; 4] = ["loop", "wrap", "ping-pong", "once"];
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "loop" => Some(Self::Loop),
+            "wrap" => Some(Self::Wrap),
+            "ping-pong" => Some(Self::PingPong),
+            "once" => Some(Self::Once),
+            _ => None,
+        }
+    }
+
+    fn playback(self) -> Playback {
+        match self {
+            Self::Loop | Self::Wrap => Playback::Loop,
+            Self::PingPong => Playback::PingPong,
+            Self::Once => Playback::Once,
+        }
+    }
+}
+
+/// A layer over a group's own clip.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LayerPlan {
+    pub clip: String,
+    pub kind: LayerKind,
+    pub weight: f64,
+    pub mask: Option<MaskPlan>,
+    /// None takes the pace of the layers in step.
+    pub speed: Option<f64>,
+    pub play: Play,
+    pub fade: Fade,
+    pub times: Option<Times>,
+    pub clip_place: Place,
+}
+
+/// When a layer is there, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    pub every: Option<f64>,
+    /// None stays.
+    pub lasts: Option<f64>,
+    pub start: f64,
+    pub stagger: f64,
+    pub fade_in: f64,
+    pub fade_out: f64,
+}
+
+/// Which joints a layer moves.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MaskPlan {
+    pub joints: Vec<String>,
+    pub subtree: Vec<String>,
+    pub weights: Vec<(String, f64)>,
+    pub place: Place,
+}
+
+impl MaskPlan {
+    /// A weight for every joint.
+    pub fn resolve(&self, model: &Model) -> Result<Vec<f32>, String> {
+        let skeleton = model.skeleton();
+        let names: Vec<&str> = skeleton.names().iter().map(String::as_str).collect();
+        let find = |wanted: &str| {
+            names.iter().position(|name| *name == wanted).ok_or_else(|| text::unknown("joint", wanted, &names))
+        };
+        let mut mask = vec![0.0; skeleton.len()];
+        for name in &self.subtree {
+            let root = find(name)?;
+            // Parents come first, so one pass reaches all descendants.
+            let mut below = vec![false; skeleton.len()];
+            for (joint, &parent) in skeleton.parents().iter().enumerate() {
+                below[joint] = joint == root || (parent != NO_PARENT && below[usize::from(parent)]);
+                if below[joint] {
+                    mask[joint] = 1.0;
+                }
+            }
+        }
+        for name in &self.joints {
+            mask[find(name)?] = 1.0;
+        }
+        for (name, weight) in &self.weights {
+            mask[find(name)?] = *weight as f32;
+        }
+        match mask.iter().any(|&weight| weight > 0.0) {
+            true => Ok(mask),
+            false => Err("a mask of no joint; expected names in joints, subtree or weights".into()),
+        }
+    }
+}
+
+/// A model with the clips that layers derive from theirs.
+pub(super) struct Deriving {
+    pub model: Model,
+    own: u32,
+    derived: HashMap<(u32, bool, bool), u32>,
+}
+
+impl Deriving {
+    pub fn new(model: Model) -> Self {
+        Self { own: model.clips().len() as u32, model, derived: HashMap::new() }
+    }
+
+    /// The clips that the model came with; derived ones follow.
+    pub fn own_clips(&self) -> &[Clip] {
+        &self.model.clips()[..self.own as usize]
+    }
+
+    /// The clip as it is played: closed to a loop, or as differences from its first frame.
+    pub fn clip(&mut self, clip: u32, mode: PlaybackMode, kind: LayerKind) -> Result<u32, String> {
+        let (wrap, additive) = (mode == PlaybackMode::Wrap, kind == LayerKind::Additive);
+        if clip == REST || !(wrap || additive) {
+            return Ok(clip);
+        }
+        if let Some(known) = self.derived.get(&(clip, wrap, additive)) {
+            return Ok(*known);
+        }
+        let said = |error: crate::model::ModelError| error.to_string();
+        let mut made = self.model.clips()[clip as usize].clone();
+        if wrap {
+            made = made.closed().map_err(said)?;
+        }
+        if additive {
+            made = made.additive().map_err(said)?;
+        }
+        let index = self.model.add_clip(made).map_err(said)?;
+        self.derived.insert((clip, wrap, additive), index);
+        Ok(index)
+    }
+
+    /// A clip by name or index, or the rest pose.
+    pub fn find(&self, name: &str) -> Result<u32, String> {
+        match find_among(self.model.name(), self.own_clips(), name) {
+            Err(_) if name == "rest" => Ok(REST),
+            found => found,
+        }
+    }
+}
+
+/// A layer with its clip and mask found.
+#[derive(Debug, Clone)]
+pub(super) struct FoundLayer {
+    pub clip: u32,
+    pub mask: u32,
+}
+
+/// Phase at tick 0: a random part of the turn, and the offset.
+pub(super) fn phase(model: &Model, clip: u32, play: &Play, draw: u32) -> u32 {
+    let duration = model.clips().get(clip as usize).map_or(0.0, |c| f64::from(c.duration()));
+    // A ping-pong's turn is there and back.
+    let turn = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
+    let ahead = if turn > 0.0 { (play.offset / turn).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
+    ((play.phase_spread * f64::from(draw)) as u32).wrapping_add(ahead as u64 as u32)
+}
+
+/// A layer of a clip as a group or a layer plays it.
+pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
+    let layer = Layer::playing(model, clip, play.mode.playback(), phase(model, clip, play, draw), speed);
+    Layer { frame_rate: play.frames_per_second as f32, ..layer }
+}
+
+/// Random numbers of a group's layers: a stream each, so that a layer more leaves the others alone.
+pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
+    (1..=layers as u64).map(|layer| Pcg32::new(seed, (layer << 32) | group as u64)).collect()
+}
+
+impl LayerPlan {
+    /// The layer of one instance whose own clip plays as `base`, `pace` times as fast as its group says.
+    pub fn of_instance(&self, model: &Model, found: &FoundLayer, base: &Layer, pace: f64, random: &mut Pcg32) -> Layer {
+        // Always two draws, so that changing one key leaves the others' values alone.
+        let [phase, start] = [random.next_u32(), random.next_u32()];
+        let speed = self.speed.unwrap_or(1.0);
+        let mut layer = playing(model, found.clip, &self.play, phase, speed * pace);
+        if self.speed.is_none() {
+            (layer.phase, layer.step, layer.in_step) = (base.phase, base.step, 1);
+        }
+        Layer {
+            kind: self.kind,
+            weight: self.weight as f32,
+            mask: if self.mask.is_some() { found.mask } else { UNMASKED },
+            fade: self.fade,
+            schedule: self.times.map_or(Schedule::ALWAYS, |times| times.schedule(start)),
+            ..layer
+        }
+    }
+}
+
+/// Seconds to whole ticks.
+fn ticks(seconds: f64) -> u32 {
+    (seconds * TICKS_PER_SECOND).round() as u32
+}
+
+impl Times {
+    fn schedule(&self, draw: u32) -> Schedule {
+        let period = self.every.map_or(0, |every| ticks(every).max(1));
+        let spread = (self.stagger * f64::from(draw) / 2f64.powi(32) * f64::from(period)) as u32;
+        let ahead = ticks(self.start.rem_euclid(self.every.unwrap_or(f64::INFINITY)));
+        let offset = match period {
+            0 => 0u32.wrapping_sub(ahead),
+            _ => (spread + period - ahead % period) % period,
+        };
+        let length = self.lasts.map_or(LONGEST, |lasts| ticks(lasts).max(1));
+        let length = if period == 0 { length } else { length.min(period) };
+        // Rounded apart, two fades may be a tick longer than what they are parts of.
+        let fade_in = ticks(self.fade_in).min(length);
+        Schedule { period, offset, length, fade_in, fade_out: ticks(self.fade_out).min(length - fade_in) }
+    }
+}
+
+/// Gives all layers in step one phase and one pace: that of the mean of their durations, weighted as their poses are.
+/// Layers that fade shift it while they are there.
+pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
+    if layers.iter().all(|l| l.in_step == 0) {
+        return;
+    }
+    layers[0].in_step = 1;
+    let duration = |l: &Layer| model.clips().get(l.clip as usize).map_or(0.0, |c| f64::from(c.duration()));
+    // A masked layer follows and leads nobody.
+    let leads = |l: &Layer| l.in_step != 0 && l.mask == UNMASKED && l.kind != LayerKind::Additive;
+    let shared = |layers: &mut dyn Iterator<Item = &Layer>| {
+        let (mut mean, mut total) = (0.0, 0.0);
+        for layer in layers.filter(|l| leads(l)) {
+            let weight = f64::from(layer.weight);
+            match layer.kind {
+                LayerKind::Merge => {
+                    total += weight;
+                    mean += if total > 0.0 { (duration(layer) - mean) * weight / total } else { 0.0 };
+                }
+                _ => mean += weight * (duration(layer) - mean),
+            }
+        }
+        if mean > 0.0 { speed / (mean * TICKS_PER_SECOND) } else { 0.0 }
+    };
+    let always = |l: &Layer| l.schedule.length == 0;
+    let own = shared(&mut layers.iter().filter(|l| always(l)));
+    let paces: Vec<u32> = (0..layers.len())
+        .map(|index| {
+            if always(&layers[index]) || !leads(&layers[index]) {
+                return 0;
+            }
+            let with = layers.iter().enumerate().filter(|(i, l)| *i == index || always(l)).map(|(_, l)| l);
+            let gain = shared(&mut with.into_iter()) - own;
+            layers[index].schedule.divisible((gain * 2f64.powi(32)) as i32)
+        })
+        .collect();
+    let phase = layers[0].phase;
+    for (layer, pace) in layers.iter_mut().zip(paces).filter(|(l, _)| l.in_step != 0) {
+        layer.phase = phase;
+        layer.step = (own.fract() * 2f64.powi(32)).round() as i64 as u32;
+        layer.pace = pace;
+    }
+}

@@ -1,0 +1,213 @@
+//! Layers, masks and fades: every backend agrees with the reference, and blending has the properties it should.
+
+use crate::common::{backends, context, prepare, tube};
+use glam::DQuat;
+use proptest::prelude::*;
+use rand_core::Rng;
+use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, Schedule, UNMASKED};
+use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::model::{IDENTITY_ROWS, Model};
+use skinbench::pose::CrowdPose;
+use skinbench::scene::{Overrides, Scene};
+use std::sync::Arc;
+
+const JOINTS: usize = 7;
+
+/// 50 ticks by seed; every fifth lies an hour or more in, up to a year.
+fn ticks() -> Vec<u32> {
+    let mut random = rand_pcg::Pcg32::new(17, 3);
+    let tick = |i: u32| match i % 5 {
+        4 => 216_000 + random.next_u32() % (1 << 30),
+        _ => random.next_u32() % 7_200,
+    };
+    (0..50).map(tick).collect()
+}
+
+#[test]
+fn every_backend_agrees_on_the_street() {
+    let few = Overrides { instances: Some(90), vertices: Some(600), ..Overrides::default() };
+    let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
+    assert_parity(&scene.crowd, &ticks());
+}
+
+fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
+    let context = context();
+    let coverage = Coverage::all(crowd, ticks);
+    for (entry, mut backend) in backends(&context) {
+        let mut arena = prepare(&mut *backend, &context, crowd);
+        let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
+        assert_eq!(parity.failure, None, "{}", entry.name);
+    }
+}
+
+/// A model whose third clip is its second as differences.
+fn model() -> Arc<Model> {
+    let mut model = tube(JOINTS as u16, 9, 3);
+    let additive = model.clips()[1].additive().unwrap();
+    model.add_clip(additive).unwrap();
+    Arc::new(model)
+}
+
+fn masks() -> Vec<Vec<f32>> {
+    let part = |joint: usize| joint as f32 / JOINTS as f32;
+    vec![vec![0.0; JOINTS], (0..JOINTS).map(part).collect(), (0..JOINTS).map(|j| f32::from(j < 3)).collect()]
+}
+
+/// Blocks in which every lane has other layers, masks, kinds and fades than its neighbour.
+#[test]
+fn lanes_of_a_block_may_differ_in_everything() {
+    let model = model();
+    let layers = |i: u32| {
+        let mut random = rand_pcg::Pcg32::new(23, u64::from(i));
+        let mut layers = Vec::new();
+        let count = 1 + random.next_u32() % 5;
+        let merged = 1 + random.next_u32() % count;
+        for index in 0..count {
+            let draw = random.next_u32();
+            let kind = match draw % 2 {
+                _ if index < merged => LayerKind::Merge,
+                0 => LayerKind::Override,
+                _ => LayerKind::Additive,
+            };
+            let clip = if kind == LayerKind::Additive { 2 } else { draw % 2 };
+            let playback = [Playback::Loop, Playback::PingPong, Playback::Once][(draw >> 8) as usize % 3];
+            let fade = if index == merged { Fade::Inertial } else { Fade::Cross };
+            let schedule = Schedule {
+                period: 100 + draw % 50,
+                offset: random.next_u32() % 100,
+                length: 70,
+                fade_in: 20 + draw % 11,
+                fade_out: 25 + draw % 13,
+            };
+            layers.push(Layer {
+                kind,
+                fade,
+                weight: 0.1 + (draw >> 16) as f32 / 70_000.0 * 0.9,
+                mask: if draw & 64 == 0 { UNMASKED } else { draw % 3 },
+                schedule: if draw & 128 == 0 { Schedule::ALWAYS } else { schedule },
+                ..Layer::playing(&model, clip, playback, random.next_u32(), 0.9)
+            });
+        }
+        layers
+    };
+    let mut crowd = Crowd::new();
+    let instances = (0..100).map(|i| (IDENTITY_ROWS, layers(i)));
+    crowd.push_masked_group(Arc::clone(&model), &masks(), instances).unwrap();
+    assert_parity(&crowd, &ticks()[..20]);
+}
+
+/// The blended local pose of one instance by lanes, a quaternion and six numbers a joint.
+fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
+    let mut crowd = Crowd::new();
+    crowd.push_masked_group(Arc::clone(model), &masks(), [(IDENTITY_ROWS, layers)]).unwrap();
+    let mut pose = CrowdPose::<16>::new(&crowd, false);
+    pose.sample(&crowd, tick);
+    pose.blend(&crowd, tick);
+    let mut out = Vec::new();
+    pose.read_local(&crowd, 0..1, &mut out);
+    out
+}
+
+/// Largest difference of two poses; quaternions of opposite sign are the same.
+fn apart(a: &[f32], b: &[f32]) -> f32 {
+    let mut worst = 0.0f32;
+    for (a, b) in a.as_chunks::<10>().0.iter().zip(b.as_chunks::<10>().0) {
+        let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
+        let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+        let rotation = (0..4).map(|c| (a[c] - sign * b[c]).abs()).fold(0.0, f32::max);
+        let rest = (4..10).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
+        worst = worst.max(rotation).max(rest);
+    }
+    worst
+}
+
+fn layer(model: &Model, clip: u32, kind: LayerKind, weight: f32) -> Layer {
+    Layer { kind, weight, ..Layer::looping(model, clip, 0x3579_bdf1u32.wrapping_mul(clip + 1), 1.1) }
+}
+
+proptest! {
+    #[test]
+    fn one_layer_of_weight_one_is_the_clip(tick: u32, clip in 0u32..2) {
+        let model = model();
+        let alone = posed(&model, &[layer(&model, clip, LayerKind::Merge, 1.0)], tick);
+        // A layer of weight 0 over it makes the block go through blending.
+        let ghost = layer(&model, 1, LayerKind::Override, 0.0);
+        prop_assert!(apart(&posed(&model, &[layer(&model, clip, LayerKind::Merge, 1.0), ghost], tick), &alone) < 3e-7);
+        let over = layer(&model, clip, LayerKind::Override, 1.0);
+        prop_assert!(apart(&posed(&model, &[layer(&model, 1 - clip, LayerKind::Merge, 1.0), over], tick), &alone) < 1e-6);
+    }
+
+    #[test]
+    fn weights_scaled_by_a_constant_change_nothing(tick: u32, a in 0.01f32..9.0, b in 0.01f32..9.0, scale in 0.01f32..100.0) {
+        let model = model();
+        let with = |by: f32| {
+            let layers = [(0, a), (1, b)].map(|(clip, weight)| layer(&model, clip, LayerKind::Merge, weight * by));
+            posed(&model, &layers, tick)
+        };
+        prop_assert!(apart(&with(1.0), &with(scale)) < 1e-6);
+    }
+
+    #[test]
+    fn a_mask_of_no_joints_changes_nothing(tick: u32, weight in 0.0f32..=1.0) {
+        let model = model();
+        let base = layer(&model, 0, LayerKind::Merge, 1.0);
+        let alone = posed(&model, &[base], tick);
+        for (clip, kind) in [(1, LayerKind::Override), (2, LayerKind::Additive)] {
+            let masked = Layer { mask: 0, ..layer(&model, clip, kind, weight) };
+            prop_assert_eq!(&posed(&model, &[base, masked], tick), &alone);
+        }
+    }
+
+    #[test]
+    fn a_clip_blended_with_itself_is_itself(tick: u32, a in 0.01f32..3.0, b in 0.01f32..1.0) {
+        let model = model();
+        let alone = posed(&model, &[layer(&model, 1, LayerKind::Merge, 1.0)], tick);
+        let merge = layer(&model, 1, LayerKind::Merge, a);
+        let again = layer(&model, 1, LayerKind::Merge, b);
+        let over = layer(&model, 1, LayerKind::Override, b);
+        prop_assert!(apart(&posed(&model, &[merge, again, over], tick), &alone) < 1e-6);
+    }
+
+    #[test]
+    fn fades_are_continuous(start in 0u32..1_000, fade in prop::sample::select(vec![Fade::Cross, Fade::Inertial]), additive: bool) {
+        let model = model();
+        let schedule = Schedule { period: 400, offset: 400 - start % 400, length: 200, fade_in: 40, fade_out: 60 };
+        let (clip, kind) = if additive { (2, LayerKind::Additive) } else { (1, LayerKind::Override) };
+        let over = Layer { fade, schedule, ..layer(&model, clip, kind, 1.0) };
+        let layers = [layer(&model, 0, LayerKind::Merge, 1.0), over];
+        // No tick changes the pose by much more than the clips themselves do, loops' seams apart.
+        let seam = |tick: u32| layers.iter().any(|l| {
+            let turn = |t: u32| l.phase.wrapping_add(l.step.wrapping_mul(t));
+            [0u32, 1].iter().any(|back| turn(tick.wrapping_sub(*back)) < l.step)
+        });
+        for tick in [start, start + 1, start + 20, start + 40, start + 140, start + 141, start + 170, start + 200] {
+            let tick = tick + 400;
+            if !seam(tick) && !seam(start + 400) && !seam(start + 540) {
+                prop_assert!(apart(&posed(&model, &layers, tick - 1), &posed(&model, &layers, tick)) < 0.12);
+            }
+        }
+    }
+}
+
+/// The pose at the start of an inertial fade is the old one, and it leaves with the old one's speed.
+#[test]
+fn inertial_fades_start_where_the_old_pose_was_going() {
+    let model = model();
+    let schedule = Schedule { period: 0, offset: 0u32.wrapping_sub(50), length: 1 << 31, fade_in: 60, fade_out: 0 };
+    let base = layer(&model, 0, LayerKind::Merge, 1.0);
+    let over = Layer { fade: Fade::Inertial, schedule, phase: 0, ..layer(&model, 1, LayerKind::Override, 1.0) };
+    let base = Layer { phase: 0, step: 1 << 24, ..base };
+    let at = |tick: u32, layers: &[Layer]| posed(&model, layers, tick);
+    assert!(apart(&at(50, &[base, over]), &at(50, &[base])) < 1e-6);
+    let rotation = |pose: &[f32], joint: usize| DQuat::from_array(std::array::from_fn(|c| f64::from(pose[10 * joint + c])));
+    for joint in 0..JOINTS {
+        let turned = |layers: &[Layer]| {
+            let turn = rotation(&at(51, layers), joint) * rotation(&at(50, layers), joint).conjugate();
+            turn.to_scaled_axis()
+        };
+        let (with, without) = (turned(&[base, over]), turned(&[base]));
+        assert!(with.distance(without) < 0.15 * without.length() + 2e-3, "joint {joint}: {with} after {without}");
+    }
+    assert!(apart(&at(110, &[base, over]), &at(110, &[base, Layer { schedule: Schedule::ALWAYS, ..over }])) < 1e-6);
+}
