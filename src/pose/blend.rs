@@ -111,12 +111,13 @@ fn merge<'a, const N: usize>(
     rest: &Transform,
     pose: impl Fn(usize) -> &'a Local<N>,
 ) -> Local<N> {
-    let merged = || shares.iter().filter(|s| s.kind == LayerKind::Merge);
-    let mut sum = [[0.0; N]; 10];
-    let mut total = [0.0; N];
-    let mut count = 0;
-    for (share, weights) in merged().filter_map(|share| Some((share, weights(share, joint)?))) {
-        let pose = pose(share.slot);
+    let mut merged =
+        shares.iter().filter(|s| s.kind == LayerKind::Merge).filter_map(|s| Some((pose(s.slot), weights(s, joint)?)));
+    let Some((first, mut total)) = merged.next() else { return resting([[0.0; N]; 10], &[0.0; N], rest) };
+    let Some(second) = merged.next() else { return resting(*first, &total, rest) };
+    // Each lane's sum starts with zeros, so the first pose that counts for something decides the hemisphere.
+    let mut sum: Local<N> = std::array::from_fn(|row| std::array::from_fn(|i| total[i] * first[row][i]));
+    for (pose, weights) in std::iter::once(second).chain(merged) {
         let signed = shorter(&sum, pose, &weights);
         for row in 0..4 {
             (0..N).for_each(|i| sum[ROTATION + row][i] += signed[i] * pose[ROTATION + row][i]);
@@ -125,29 +126,29 @@ fn merge<'a, const N: usize>(
             (0..N).for_each(|i| sum[row][i] += weights[i] * pose[row][i]);
         }
         (0..N).for_each(|i| total[i] += weights[i]);
-        count += 1;
-    }
-    if count == 1 && total == [1.0; N] {
-        return sum;
-    }
-    if total.contains(&0.0) {
-        let rotation = rest.rotation.to_array();
-        for i in 0..N {
-            if total[i] != 0.0 {
-                continue;
-            }
-            (0..4).for_each(|c| sum[ROTATION + c][i] = rotation[c]);
-            (0..3).for_each(|c| sum[TRANSLATION + c][i] = rest.translation[c]);
-            (0..3).for_each(|c| sum[SCALE + c][i] = rest.scale[c]);
-            total[i] = 1.0;
-        }
     }
     normalise(&mut sum);
     let inverse = total.map(|t| 1.0 / t);
     for row in &mut sum[TRANSLATION..] {
         (0..N).for_each(|i| row[i] *= inverse[i]);
     }
-    sum
+    resting(sum, &total, rest)
+}
+
+/// The rest pose in lanes without weight.
+#[inline(always)] // as above
+fn resting<const N: usize>(mut pose: Local<N>, total: &[f32; N], rest: &Transform) -> Local<N> {
+    if total.contains(&0.0) {
+        let (rotation, translation, scale) = (rest.rotation.to_array(), rest.translation, rest.scale);
+        for i in 0..N {
+            if total[i] == 0.0 {
+                (0..4).for_each(|c| pose[ROTATION + c][i] = rotation[c]);
+                (0..3).for_each(|c| pose[TRANSLATION + c][i] = translation[c]);
+                (0..3).for_each(|c| pose[SCALE + c][i] = scale[c]);
+            }
+        }
+    }
+    pose
 }
 
 /// Joins an override or additive layer to what is beneath.
