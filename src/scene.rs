@@ -13,7 +13,7 @@ pub use camera::Camera;
 pub use placing::Layout;
 pub use source::{BUILT_IN_MODELS, ModelSource};
 
-use crate::asset::FORMATS;
+use crate::asset::{FORMATS, compact};
 use crate::crowd::{Crowd, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::model::{Clip, Interpolation, Model, RotationBlend, Rows};
 use crate::text;
@@ -128,6 +128,16 @@ struct Group {
     clip_place: Option<Place>,
 }
 
+/// How clips are stored while they play.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clips {
+    /// Keys as the file has them.
+    #[default]
+    Raw,
+    /// Frames of 16-bit numbers, of [`compact`].
+    Compact,
+}
+
 /// Changes to a scene from outside its file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
@@ -141,6 +151,8 @@ pub struct Overrides {
     pub influences: Option<u32>,
     /// What skinning writes for a vertex.
     pub format: VertexFormat,
+    /// How clips are stored.
+    pub clips: Clips,
 }
 
 /// A crowd's description.
@@ -153,6 +165,7 @@ pub struct Scene {
     resolution: [u32; 2],
     camera: Camera,
     format: VertexFormat,
+    clips: Clips,
     groups: Vec<Group>,
 }
 
@@ -171,9 +184,17 @@ pub struct BuiltScene {
     pub resolution: [u32; 2],
     /// From where the crowd is seen.
     pub camera: Camera,
+    /// How clips are stored.
+    pub clips: Clips,
 }
 
 impl BuiltScene {
+    /// The largest error of a compact clip, over the skeleton's size; none if there is none.
+    pub fn clip_error(&self) -> Option<f64> {
+        let clips = self.crowd.groups().iter().flat_map(|g| g.model.clips());
+        clips.filter_map(|c| Some(c.compact()?.error.distance)).reduce(f64::max)
+    }
+
     /// World to clip space, depth 0 to 1.
     pub fn view_projection(&self) -> Mat4 {
         self.camera.view_projection(&self.crowd, self.resolution)
@@ -265,6 +286,7 @@ impl Scene {
             resolution: [1280, 720],
             camera: Camera { orbit: 25.0, elevation: 20.0, distance: 1.0, field_of_view: 40.0 },
             format: VertexFormat::default(),
+            clips: Clips::Raw,
             groups: vec![group],
         }
     }
@@ -302,6 +324,7 @@ impl Scene {
             group.model.influences = overrides.influences.or(group.model.influences);
         }
         self.format = overrides.format;
+        self.clips = overrides.clips;
         self
     }
 
@@ -346,7 +369,12 @@ impl Scene {
             };
             found.push((index, self.find(group, &mut models[index].1)?));
         }
-        let models: Vec<_> = models.into_iter().map(|(_, deriving)| Arc::new(deriving.model)).collect();
+        let stored = |model| match self.clips {
+            Clips::Raw => Ok(model),
+            Clips::Compact => compact::compacted(model, compact::ERROR),
+        };
+        let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
+        let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
         let mut standing = Vec::with_capacity(self.groups.len());
         for (group, (model, found)) in self.groups.iter().zip(found) {
             let model = Arc::clone(&models[model]);
@@ -386,6 +414,7 @@ impl Scene {
             passes: self.passes,
             resolution: self.resolution,
             camera: self.camera,
+            clips: self.clips,
         })
     }
 
@@ -620,6 +649,19 @@ impl SceneHash {
                 self.floats(clip.times_of(track).as_chunks::<1>().0);
             }
             self.floats(clip.values().as_chunks::<1>().0);
+            if let Some(compact) = clip.compact() {
+                self.float(compact.interval.into());
+                self.shorts(&compact.numbers);
+                for track in &compact.tracks {
+                    self.number(track.joint);
+                    self.number(track.dropped);
+                    self.floats(&[track.low, track.step]);
+                }
+                for still in &compact.still {
+                    self.number(still.joint);
+                    self.floats(&[still.value]);
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use skinbench::backend::{BackendError, Context, Entry, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::{Outcome, Status};
-use skinbench::scene::{BuiltScene, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
 use skinbench::text;
 use skinbench::vertex::{Attributes, Normals, VertexFormat};
 use std::sync::OnceLock;
@@ -49,6 +49,15 @@ pub struct Shape {
     /// What becomes of normals: normalised, left raw, or exact under uneven scale
     #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
     pub normals: NormalsChoice,
+    /// How clips are stored: keys as they are, or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
+    pub clips: ClipsChoice,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClipsChoice {
+    Raw,
+    Compact,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,7 +89,11 @@ impl Shape {
                 NormalsChoice::Exact => Normals::Exact,
             },
         };
-        Overrides { instances, passes, vertices: self.vertices, influences: self.influences, format }
+        let clips = match self.clips {
+            ClipsChoice::Raw => Clips::Raw,
+            ClipsChoice::Compact => Clips::Compact,
+        };
+        Overrides { instances, passes, vertices: self.vertices, influences: self.influences, format, clips }
     }
 }
 

@@ -4,6 +4,7 @@
 //! are common, because they define which time an instance shows; everything after them is computed here anew.
 
 mod blend;
+mod compact;
 
 use crate::crowd::Crowd;
 use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
@@ -90,6 +91,9 @@ impl Pose {
 
 /// The pose that a clip shows, over the one there is.
 fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
+    if let Some(compact) = clip.compact() {
+        return compact::sample(compact, time, local);
+    }
     for track in clip.tracks() {
         let joint = &mut local[usize::from(track.joint)];
         let value = value(clip, track, time);

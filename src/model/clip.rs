@@ -1,8 +1,10 @@
 //! Animations: tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
+pub mod compact;
 mod derived;
 
 use super::ModelError;
+use compact::{ClipError, Compact};
 
 /// Which part of a joint's transform a track drives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +102,7 @@ pub struct Clip {
     values: Vec<f32>,
     angles: Vec<f32>,
     additive: bool,
+    compact: Option<Compact>,
 }
 
 impl Clip {
@@ -136,6 +139,7 @@ impl Clip {
             values: Vec::new(),
             angles: Vec::new(),
             additive: false,
+            compact: None,
         };
         keys.sort_by_key(|k| (k.joint, k.channel));
         let mut known_timelines = std::collections::HashMap::new();
@@ -207,6 +211,38 @@ impl Clip {
     /// Whether values are differences from the first frame, of [`Clip::additive`].
     pub fn is_additive(&self) -> bool {
         self.additive
+    }
+    /// The keys, if they are compact; then there are no tracks.
+    pub fn compact(&self) -> Option<&Compact> {
+        self.compact.as_ref()
+    }
+    /// Bytes of the store.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.times[..])
+            + size_of_val(&self.values[..])
+            + size_of_val(&self.angles[..])
+            + size_of_val(&self.tracks[..])
+            + size_of_val(&self.timelines[..])
+            + self.compact.as_ref().map_or(0, Compact::bytes)
+    }
+    /// The clip with compact keys in place of its tracks.
+    pub fn with_compact(self, compact: Compact) -> Self {
+        Self {
+            timelines: Vec::new(),
+            times: Vec::new(),
+            tracks: Vec::new(),
+            values: Vec::new(),
+            angles: Vec::new(),
+            compact: Some(compact),
+            ..self
+        }
+    }
+    /// The compact clip with what it was found to be off by.
+    pub fn with_error(mut self, error: ClipError) -> Self {
+        if let Some(compact) = &mut self.compact {
+            compact.error = error;
+        }
+        self
     }
     /// A track's key times.
     pub fn times_of(&self, track: &Track) -> &[f32] {

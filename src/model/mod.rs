@@ -8,6 +8,7 @@ mod mesh;
 mod skeleton;
 mod skeleton_builder;
 
+pub use clip::compact;
 pub use clip::{Channel, Clip, Interpolation, Keys, RotationBlend, Timeline, Track};
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
@@ -295,6 +296,10 @@ impl Model {
     /// Box around the rest pose's skinned vertices, in model space.
     pub fn bounds(&self) -> Bounds {
         self.bounds
+    }
+    /// The same model with other clips for the same skeleton, one for one.
+    pub(crate) fn with_clips(self, clips: Vec<Clip>) -> Self {
+        Self { clips, ..self }
     }
     /// Adds a clip and returns its index.
     ///

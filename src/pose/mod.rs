@@ -9,6 +9,7 @@ mod local_to_model;
 mod palette;
 mod recipe;
 mod sample;
+mod sample_compact;
 
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use crowd_pose::{CrowdPose, read_lanes};

@@ -1,5 +1,6 @@
 //! Stage `sample`: a clip at a time becomes local poses.
 
+use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
 
@@ -26,6 +27,9 @@ pub fn sample<const N: usize>(
         write(out, lane, SCALE, &rest.scale.to_array());
     }
     let Some(clip) = clip else { return };
+    if let Some(compact) = clip.compact() {
+        return sample_compact(compact, time, lane, local);
+    }
     let mut timeline = u32::MAX;
     let mut cursor = Cursor { key: 0, step_key: 0, fraction: 0.0, interval: 0.0 };
     for track in clip.tracks() {
@@ -69,7 +73,7 @@ impl Cursor {
     }
 }
 
-fn write<const N: usize>(out: &mut Local<N>, lane: usize, row: usize, values: &[f32]) {
+pub(super) fn write<const N: usize>(out: &mut Local<N>, lane: usize, row: usize, values: &[f32]) {
     for (offset, value) in values.iter().enumerate() {
         out[row + offset][lane] = *value;
     }
@@ -145,7 +149,7 @@ fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
     normalised(std::array::from_fn(|c| a[c] + t * (b[c] - a[c])))
 }
 
-fn normalised(q: [f32; 4]) -> [f32; 4] {
+pub(super) fn normalised(q: [f32; 4]) -> [f32; 4] {
     let length = q.iter().map(|v| v * v).sum::<f32>().sqrt();
     q.map(|v| v / length)
 }

@@ -5,7 +5,7 @@ use crate::backend::{Clock, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
-use crate::scene::BuiltScene;
+use crate::scene::{BuiltScene, Clips};
 use crate::vertex::Normals;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -233,8 +233,7 @@ fn row(
         vertices: crowd.vertex_count(),
         influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
         attributes: crowd.format().attributes.name().into(),
-        options: (crowd.format().normals != Normals::Unit)
-            .then(|| format!("normals={}", crowd.format().normals.name())),
+        options: options(scene),
         passes: outcome.passes,
         visible: None,
         backend: outcome.backend.into(),
@@ -256,8 +255,18 @@ fn row(
         pct_of_limit: None,
         parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
         parity_tol: outcome.parity.as_ref().map(|_| tolerance.position),
-        clip_error: None,
+        clip_error: scene.clip_error(),
     }
+}
+
+/// What differs from the defaults, one after the other.
+fn options(scene: &BuiltScene) -> Option<String> {
+    let normals = scene.crowd.format().normals;
+    let options = [
+        (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
+        (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
+    ];
+    text(&options.into_iter().flatten().collect::<Vec<String>>().join(" "))
 }
 
 #[cfg(test)]

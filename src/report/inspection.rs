@@ -1,6 +1,7 @@
 //! What a model holds: for `skinbench inspect`, as text and as JSON.
 
-use crate::model::{Handedness, MAX_INFLUENCES, Model};
+use crate::asset::compact;
+use crate::model::{Clip, Handedness, MAX_INFLUENCES, Model};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -87,6 +88,41 @@ pub struct ClipSummary {
     pub tracks: usize,
     /// Keys of all tracks.
     pub keys: usize,
+    /// Bytes of its keys and tracks.
+    pub bytes: usize,
+    /// As `--clips compact` has it; none if it stays raw.
+    pub compact: Option<CompactSummary>,
+}
+
+/// A compact clip in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CompactSummary {
+    /// Bytes of its frames and tracks.
+    pub bytes: usize,
+    /// Frames, evenly spaced.
+    pub frames: u32,
+    /// Largest distance from the raw clip at a joint's end, over the skeleton's size.
+    pub error: f64,
+    /// The joint where it was found.
+    pub worst_joint: String,
+}
+
+/// A clip raw, and compact if that worked out.
+fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
+    let compact = compact.and_then(Clip::compact).map(|compact| CompactSummary {
+        bytes: compact.bytes(),
+        frames: compact.frames,
+        error: compact.error.distance,
+        worst_joint: model.skeleton().names()[usize::from(compact.error.joint)].clone(),
+    });
+    ClipSummary {
+        name: clip.name().to_owned(),
+        duration: clip.duration(),
+        tracks: clip.tracks().len(),
+        keys: clip.tracks().iter().map(|track| clip.times_of(track).len()).sum(),
+        bytes: clip.bytes(),
+        compact,
+    }
 }
 
 /// Bytes of the stores.
@@ -117,6 +153,8 @@ impl Inspection {
         }
         let material = |index: u16| model.materials()[usize::from(index)].name.clone();
         let axes = model.axes();
+        // Poses that are not finite leave the clips raw.
+        let compact = compact::clips(model, compact::ERROR).unwrap_or_default();
         Self {
             name: model.name().to_owned(),
             load_ms: load.as_secs_f64() * 1e3,
@@ -146,16 +184,7 @@ impl Inspection {
             tangents: mesh.tangents().is_some(),
             uvs: mesh.uvs().is_some(),
             influences,
-            clips: model
-                .clips()
-                .iter()
-                .map(|clip| ClipSummary {
-                    name: clip.name().to_owned(),
-                    duration: clip.duration(),
-                    tracks: clip.tracks().len(),
-                    keys: clip.tracks().iter().map(|track| clip.times_of(track).len()).sum(),
-                })
-                .collect(),
+            clips: (0..).zip(model.clips()).map(|(i, clip)| summary(model, clip, compact.get(i))).collect(),
             bounds_min: model.bounds().min.to_array(),
             bounds_max: model.bounds().max.to_array(),
             handedness: match axes.handedness {
@@ -168,17 +197,7 @@ impl Inspection {
                     + size_of_val(skeleton.rest())
                     + size_of_val(skeleton.matrices()),
                 skins: size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds()),
-                clips: model
-                    .clips()
-                    .iter()
-                    .map(|c| {
-                        size_of_val(c.times())
-                            + size_of_val(c.values())
-                            + size_of_val(c.angles())
-                            + size_of_val(c.tracks())
-                            + size_of_val(c.timelines())
-                    })
-                    .sum(),
+                clips: model.clips().iter().map(Clip::bytes).sum(),
                 mesh: size_of_val(mesh.positions())
                     + size_of_val(mesh.normals())
                     + mesh.tangents().map_or(0, size_of_val)
@@ -236,9 +255,21 @@ impl fmt::Display for Inspection {
         for (index, clip) in self.clips.iter().enumerate() {
             writeln!(
                 f,
-                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys",
-                clip.name, clip.duration, clip.tracks, clip.keys
+                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys, {} bytes",
+                clip.name, clip.duration, clip.tracks, clip.keys, clip.bytes
             )?;
+            match &clip.compact {
+                Some(compact) => writeln!(
+                    f,
+                    "    compact {} frames, {} bytes ({:.0} %), off by {:.1e} of the skeleton at {:?}",
+                    compact.frames,
+                    compact.bytes,
+                    100.0 * compact.bytes as f64 / clip.bytes.max(1) as f64,
+                    compact.error,
+                    compact.worst_joint
+                )?,
+                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compact::ERROR)?,
+            }
         }
         writeln!(
             f,

@@ -209,6 +209,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
             )?,
         },
         format: Default::default(),
+        clips: Default::default(),
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
     })
 }

@@ -1,0 +1,263 @@
+//! Models with compact clips: for each the lowest uniform rate that keeps a stated error.
+
+use crate::model::compact::{ClipError, Compact};
+use crate::model::{Channel, Clip, Model, ModelError, NO_PARENT, Skeleton, Transform};
+use crate::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Error that is allowed where none is stated: largest distance at a joint's end over the skeleton's size.
+pub const ERROR: f64 = 1e-4;
+/// Part of the allowed error that the search may use up: it looks at many times, not at all.
+const MARGIN: f64 = 0.9;
+/// Most frames that a compact clip may have.
+const MOST_FRAMES: usize = 1 << 16;
+/// Times that are posed at once, and the fewest that a clip is measured at.
+const LANES: usize = 16;
+const FEWEST_TIMES: usize = 1 << 9;
+const MOST_TIMES: usize = 1 << 14;
+
+/// The model with each clip compact at `error` or better; a clip that no rate brings there below its size stays raw.
+///
+/// # Errors
+/// Poses that are not finite.
+pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
+    let clips = clips(&model, error)?;
+    Ok(model.with_clips(clips))
+}
+
+/// A model's clips as [`compacted`] has them.
+///
+/// # Errors
+/// Poses that are not finite.
+pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
+    let ends = Ends::new(model.skeleton());
+    model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
+}
+
+/// The clip compact, or as it is.
+fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
+    let most = most_frames(clip);
+    for frames in candidates(clip, most) {
+        let made = encoded(skeleton, clip, frames)?;
+        if made.bytes() >= clip.bytes() {
+            break;
+        }
+        let made = clip.clone().with_compact(made);
+        let found = ends.error(skeleton, clip, &made, times(clip, most), MARGIN * error);
+        if found.distance <= MARGIN * error {
+            return Ok(made.with_error(found));
+        }
+    }
+    Ok(clip.clone())
+}
+
+/// Frames at the clip's densest pair of keys.
+fn most_frames(clip: &Clip) -> usize {
+    let lines = clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
+    let shortest = lines.flat_map(|times| times.windows(2).map(|w| w[1] - w[0])).fold(f32::INFINITY, f32::min);
+    let intervals = if shortest.is_finite() { (clip.duration() / shortest).round() as usize } else { 0 };
+    intervals.min(MOST_FRAMES - 1) + 1
+}
+
+/// Numbers of frames to try, fewest first: those that fall on every n-th of evenly spaced keys, and some between.
+fn candidates(clip: &Clip, most: usize) -> Vec<usize> {
+    if clip.duration() == 0.0 || most < 2 {
+        return vec![if clip.duration() == 0.0 { 1 } else { 2 }];
+    }
+    let intervals = most - 1;
+    let mut frames: Vec<usize> = (1..=intervals).filter(|n| intervals.is_multiple_of(*n)).map(|n| n + 1).collect();
+    let mut next = 2.0f64;
+    while (next as usize) <= (2 * most).min(MOST_FRAMES) {
+        frames.push(next as usize);
+        next = (1.06 * next).max(next + 1.0);
+    }
+    frames.sort_unstable();
+    frames.dedup();
+    frames
+}
+
+/// Times to measure at, spread so that the first few already cover the clip.
+fn times(clip: &Clip, most: usize) -> impl Iterator<Item = f32> {
+    let count = (8 * most).next_power_of_two().clamp(FEWEST_TIMES, MOST_TIMES);
+    let duration = clip.duration();
+    // An odd stride visits every one of a power of two; the golden section keeps neighbours apart.
+    let stride = (count as f64 * 0.618) as usize | 1;
+    (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
+}
+
+/// The clip's own poses at evenly spaced times, encoded.
+fn encoded(skeleton: &Skeleton, clip: &Clip, frames: usize) -> Result<Compact, ModelError> {
+    let interval = clip.duration() / (frames.max(2) - 1) as f32;
+    let mut poses: Vec<Vec<Local<1>>> = Vec::with_capacity(frames);
+    for frame in 0..frames {
+        let mut pose = vec![[[0.0; 1]; 10]; skeleton.len()];
+        let time = if frame + 1 == frames { clip.duration() } else { frame as f32 * interval };
+        sample(skeleton, Some(clip), time, 0, &mut pose);
+        poses.push(pose);
+    }
+    let value = |pose: &Local<1>, channel: Channel| match channel {
+        Channel::Rotation => std::array::from_fn(|c| pose[ROTATION + c][0]),
+        Channel::Translation => std::array::from_fn(|c| if c < 3 { pose[TRANSLATION + c][0] } else { 0.0 }),
+        Channel::Scale => std::array::from_fn(|c| if c < 3 { pose[SCALE + c][0] } else { 0.0 }),
+    };
+    let channels: Vec<_> = clip
+        .tracks()
+        .iter()
+        .map(|track| {
+            let of = |pose: &Vec<Local<1>>| value(&pose[usize::from(track.joint)], track.channel);
+            (track.joint, track.channel, poses.iter().map(of).collect())
+        })
+        .collect();
+    let at_rest = |joint: u16, channel| {
+        let rest = match clip.is_additive() {
+            true => Transform::IDENTITY,
+            false => skeleton.rest()[usize::from(joint)],
+        };
+        match channel {
+            Channel::Rotation => rest.rotation.to_array(),
+            Channel::Translation => rest.translation.extend(0.0).to_array(),
+            Channel::Scale => rest.scale.extend(0.0).to_array(),
+        }
+    };
+    Compact::encode(if frames > 1 { interval } else { 0.0 }, &channels, at_rest)
+}
+
+/// Where a joint's error shows: its origin, and a point along each of its axes as far out as its children, so that
+/// twists count too.
+struct Ends {
+    arms: Vec<f32>,
+    size: f64,
+}
+
+impl Ends {
+    fn new(skeleton: &Skeleton) -> Self {
+        let pose = skeleton.rest_model_pose();
+        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for joint in &pose {
+            (min, max) = (min.min(joint.translation.as_vec3()), max.max(joint.translation.as_vec3()));
+        }
+        // A single joint has no extent; then lengths count as they are.
+        let size = if max == min { 1.0 } else { f64::from(max.distance(min)) };
+        let mut arms = vec![0.0f32; skeleton.len()];
+        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
+            let parent = usize::from(parent);
+            let length = pose[joint].translation.distance(pose[parent].translation) as f32;
+            arms[parent] = arms[parent].max(length);
+        }
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            if arms[joint] == 0.0 {
+                arms[joint] = if parent == NO_PARENT { size as f32 } else { arms[usize::from(parent)] };
+            }
+        }
+        Self { arms, size }
+    }
+
+    /// The largest error over some times; stops at the first beyond `enough`.
+    fn error(
+        &self,
+        skeleton: &Skeleton,
+        raw: &Clip,
+        compact: &Clip,
+        times: impl Iterator<Item = f32>,
+        enough: f64,
+    ) -> ClipError {
+        let mut worst = ClipError::default();
+        let mut times = times.peekable();
+        let mut local: Vec<Local<LANES>> = vec![[[0.0; LANES]; 10]; skeleton.len()];
+        let mut poses: [Vec<Affine<LANES>>; 2] = [0, 1].map(|_| vec![[[0.0; LANES]; 12]; skeleton.len()]);
+        while times.peek().is_some() && worst.distance <= enough {
+            let at: Vec<f32> = times.by_ref().take(LANES).collect();
+            for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
+                at.iter().enumerate().for_each(|(lane, &time)| sample(skeleton, Some(clip), time, lane, &mut local));
+                local_to_model(skeleton, &local, pose);
+            }
+            for (joint, &arm) in self.arms.iter().enumerate() {
+                for lane in 0..at.len() {
+                    // The difference of two affine maps moves points by their distance.
+                    let off: [f64; 12] =
+                        std::array::from_fn(|i| f64::from(poses[0][joint][i][lane]) - f64::from(poses[1][joint][i][lane]));
+                    let length = |axis: Option<usize>| {
+                        (0..3)
+                            .map(|row| off[4 * row + 3] + axis.map_or(0.0, |axis| f64::from(arm) * off[4 * row + axis]))
+                            .map(|v| v * v)
+                            .sum::<f64>()
+                            .sqrt()
+                    };
+                    let distance = [None, Some(0), Some(1), Some(2)].map(length).into_iter().fold(0.0, f64::max);
+                    if distance / self.size > worst.distance {
+                        worst = ClipError { distance: distance / self.size, joint: joint as u16 };
+                    }
+                }
+            }
+        }
+        worst
+    }
+}
+
+/// How far a compact clip is from the raw one at some times in seconds, at worst.
+pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
+    Ends::new(skeleton).error(skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::walker::walker;
+    use crate::model::{Interpolation, Joint, Keys, Local as Rest, RotationBlend};
+    use glam::Quat;
+
+    #[test]
+    fn the_walkers_clips_keep_the_error_at_a_quarter_of_the_size() {
+        let model = walker(500).unwrap();
+        for (raw, compact) in model.clips().iter().zip(clips(&model, ERROR).unwrap()) {
+            let times: Vec<f32> = (0..1_000u32).map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0).collect();
+            let found = error(model.skeleton(), raw, &compact, &times);
+            let part = compact.bytes() as f64 / raw.bytes() as f64;
+            println!("{}: {:.2e}, {part:.3} of the size", raw.name(), found.distance);
+            assert!(found.distance <= ERROR && part <= 0.25, "{}: {found:?}, {part}", raw.name());
+            assert!(found.distance > 0.0, "nothing was compressed");
+        }
+    }
+
+    fn one_joint(times: &[f32], rotations: &[Quat], interpolation: Interpolation) -> (Skeleton, Clip) {
+        let rest = Rest::Transform(Transform::IDENTITY);
+        let (skeleton, _) = Skeleton::new(vec![Joint { name: "joint".into(), parent: None, rest }]).unwrap();
+        let keys = Keys {
+            joint: 0,
+            channel: Channel::Rotation,
+            interpolation,
+            times: times.into(),
+            values: rotations.iter().flat_map(|q| q.to_array()).collect(),
+        };
+        (skeleton, Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap())
+    }
+
+    #[test]
+    fn whole_turns_leave_out_whichever_component_is_largest() {
+        let turn = |i: u32| Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), i as f32 * 0.2);
+        let times: Vec<f32> = (0..64).map(|i| i as f32 * 0.1).collect();
+        let (skeleton, clip) = one_joint(&times, &(0..64).map(turn).collect::<Vec<_>>(), Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+        assert_eq!(made.compact().unwrap().tracks[0].dropped, crate::model::compact::ANY);
+        assert!(error(&skeleton, &clip, &made, &[0.05, 1.234, 3.3, 6.25]).distance < ERROR);
+    }
+
+    #[test]
+    fn jumps_that_no_rate_can_follow_stay_raw() {
+        let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
+        let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
+        assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
+    }
+
+    #[test]
+    fn what_does_not_change_is_dropped_or_stored_once() {
+        let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
+        let kept = made.compact().unwrap();
+        assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
+        let (skeleton, resting) = one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
+        assert_eq!(made.compact().unwrap().bytes(), 0);
+    }
+}

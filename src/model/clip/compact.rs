@@ -1,0 +1,157 @@
+//! Clips in frames of 16-bit numbers: a uniform rate, what never changes stored once.
+
+use super::Channel;
+use crate::model::ModelError;
+
+/// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which one it leaves out.
+pub const ANY: u8 = 4;
+/// Largest value of the three kept components then, and the largest number that stands for it: 15 bits are left.
+pub const ANY_RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
+const ANY_LARGEST: f32 = 32_767.0;
+
+/// A channel of a joint that changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CompactTrack {
+    /// Joint of the skeleton.
+    pub joint: u16,
+    /// Driven channel.
+    pub channel: Channel,
+    /// Rotations: which component is left out, positive and found from the others' squares; or [`ANY`], where the
+    /// upper bits of a key's first two numbers say which.
+    pub dropped: u8,
+    /// What the number 0 stands for, a component.
+    pub low: [f32; 3],
+    /// What a step of 1 stands for, a component.
+    pub step: [f32; 3],
+}
+
+/// A channel of a joint that stays the same, but not as it rests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StillTrack {
+    /// Joint of the skeleton.
+    pub joint: u16,
+    /// Driven channel.
+    pub channel: Channel,
+    /// [`Channel::width`] numbers.
+    pub value: [f32; 4],
+}
+
+/// How far a compact clip is from the clip that it stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ClipError {
+    /// Largest distance at a joint's end over the skeleton's size.
+    pub distance: f64,
+    /// The joint that it was found at.
+    pub joint: u16,
+}
+
+/// The keys of a clip, each track three numbers a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compact {
+    /// Seconds from frame to frame; 0 for a single one.
+    pub interval: f32,
+    /// Number of frames, at least one.
+    pub frames: u32,
+    /// Channels that change, by joint, then channel.
+    pub tracks: Vec<CompactTrack>,
+    /// Channels that do not.
+    pub still: Vec<StillTrack>,
+    /// `[frame][track][3]`.
+    pub numbers: Vec<u16>,
+    /// Against the clip it was made from.
+    pub error: ClipError,
+}
+
+impl Compact {
+    /// Numbers of a frame.
+    pub fn frame(&self, index: usize) -> &[[u16; 3]] {
+        &self.numbers.as_chunks().0[index * self.tracks.len()..][..self.tracks.len()]
+    }
+
+    /// Bytes of the store.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.tracks[..]) + size_of_val(&self.still[..]) + size_of_val(&self.numbers[..])
+    }
+
+    /// Encodes one frame after the other: `values[channel of a joint][frame]`, unit quaternions for rotations.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn encode(
+        interval: f32,
+        channels: &[(u16, Channel, Vec<[f32; 4]>)],
+        at_rest: impl Fn(u16, Channel) -> [f32; 4],
+    ) -> Result<Self, ModelError> {
+        let frames = channels.first().map_or(1, |(.., values)| values.len());
+        let mut compact = Self {
+            interval,
+            frames: frames as u32,
+            tracks: Vec::new(),
+            still: Vec::new(),
+            numbers: Vec::new(),
+            error: ClipError::default(),
+        };
+        let mut columns = Vec::new();
+        for (joint, channel, values) in channels {
+            if values.iter().flatten().any(|v| !v.is_finite()) {
+                return Err(ModelError::new(format!("joint {joint}"), "its poses are not finite"));
+            }
+            if values.iter().all(|value| same(*channel, value, &values[0])) {
+                if !same(*channel, &values[0], &at_rest(*joint, *channel)) {
+                    compact.still.push(StillTrack { joint: *joint, channel: *channel, value: values[0] });
+                }
+                continue;
+            }
+            let (track, column) = match channel {
+                Channel::Rotation => rotations(*joint, values),
+                _ => ranged(*joint, *channel, 0, values.iter().map(|v| [v[0], v[1], v[2]]).collect()),
+            };
+            compact.tracks.push(track);
+            columns.push(column);
+        }
+        compact.numbers = (0..frames).flat_map(|frame| columns.iter().flat_map(move |column| column[frame])).collect();
+        Ok(compact)
+    }
+}
+
+/// Whether two values of a channel differ by no more than they round.
+fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
+    let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    let sign = if channel == Channel::Rotation && dot < 0.0 { -1.0 } else { 1.0 };
+    a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
+}
+
+/// Three components over their range.
+fn ranged(joint: u16, channel: Channel, dropped: u8, values: Vec<[f32; 3]>) -> (CompactTrack, Vec<[u16; 3]>) {
+    let bound = |c: usize, pick: fn(f32, f32) -> f32| values.iter().map(|v| v[c]).reduce(pick).unwrap_or(0.0);
+    let low: [f32; 3] = std::array::from_fn(|c| bound(c, f32::min));
+    let step: [f32; 3] = std::array::from_fn(|c| (bound(c, f32::max) - low[c]) / f32::from(u16::MAX));
+    let number = |value: f32, c: usize| if step[c] > 0.0 { ((value - low[c]) / step[c]).round() as u16 } else { 0 };
+    let numbers = values.iter().map(|value| std::array::from_fn(|c| number(value[c], c))).collect();
+    (CompactTrack { joint, channel, dropped, low, step }, numbers)
+}
+
+/// Rotations by three of their four components. Where one of them stays well away from zero it is left out
+/// throughout, and the others have 16 bits over their range; or else the largest is left out key by key.
+fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
+    let least = |c: usize| values.iter().map(|q| q[c].abs()).fold(f32::INFINITY, f32::min);
+    let dropped = (0..4).max_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(3);
+    if least(dropped) >= 0.4 {
+        return ranged(joint, Channel::Rotation, dropped as u8, values.iter().map(|q| without(q, dropped)).collect());
+    }
+    let step = 2.0 * ANY_RANGE / ANY_LARGEST;
+    let track =
+        CompactTrack { joint, channel: Channel::Rotation, dropped: ANY, low: [-ANY_RANGE; 3], step: [step; 3] };
+    let key = |q: &[f32; 4]| {
+        let largest = (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
+        let [a, b, c] = without(q, largest).map(|v| (((v + ANY_RANGE) / step).round() as u16).min(ANY_LARGEST as u16));
+        [a | ((largest as u16 & 1) << 15), b | ((largest as u16 >> 1) << 15), c]
+    };
+    (track, values.iter().map(key).collect())
+}
+
+/// The other three components of a quaternion turned so that one is positive.
+fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
+    let sign = if q[dropped] < 0.0 { -1.0 } else { 1.0 };
+    std::array::from_fn(|i| sign * q[if i < dropped { i } else { i + 1 }])
+}

@@ -1,0 +1,65 @@
+//! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line.
+
+use super::sample::{normalised, write};
+use super::{Local, ROTATION, SCALE, TRANSLATION};
+use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::model::Channel;
+
+/// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
+pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
+    let row = |channel| match channel {
+        Channel::Rotation => ROTATION,
+        Channel::Translation => TRANSLATION,
+        Channel::Scale => SCALE,
+    };
+    for still in &compact.still {
+        let value = &still.value[..still.channel.width()];
+        write(&mut local[usize::from(still.joint)], lane, row(still.channel), value);
+    }
+    let last = compact.frames as usize - 1;
+    // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
+    let place = if last > 0 { f64::from(time) / f64::from(compact.interval) } else { 0.0 };
+    let place = place.clamp(0.0, last as f64);
+    let first = (place as usize).min(last.saturating_sub(1));
+    let fraction = (place - first as f64) as f32;
+    let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
+    for (track, (a, b)) in compact.tracks.iter().zip(frames) {
+        let out = &mut local[usize::from(track.joint)];
+        if track.channel == Channel::Rotation {
+            write(out, lane, ROTATION, &rotation(track, a, b, fraction));
+        } else {
+            let (a, b) = (components(track, a), components(track, b));
+            let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
+            write(out, lane, row(track.channel), &value);
+        }
+    }
+}
+
+fn rotation(track: &CompactTrack, a: &[u16; 3], b: &[u16; 3], fraction: f32) -> [f32; 4] {
+    let (a, b) = (quaternion(track, a), quaternion(track, b));
+    let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
+    let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+    normalised(std::array::from_fn(|c| a[c] + fraction * (sign * b[c] - a[c])))
+}
+
+fn components(track: &CompactTrack, key: &[u16; 3]) -> [f32; 3] {
+    std::array::from_fn(|c| track.low[c] + f32::from(key[c]) * track.step[c])
+}
+
+fn quaternion(track: &CompactTrack, key: &[u16; 3]) -> [f32; 4] {
+    let (dropped, kept) = match track.dropped {
+        ANY => {
+            let largest = (key[0] >> 15) | ((key[1] >> 15) << 1);
+            (largest, components(track, &key.map(|number| number & 0x7fff)))
+        }
+        dropped => (dropped.into(), components(track, key)),
+    };
+    let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
+    let [a, b, c] = kept;
+    match dropped {
+        0 => [largest, a, b, c],
+        1 => [a, largest, b, c],
+        2 => [a, b, largest, c],
+        _ => [a, b, c, largest],
+    }
+}
