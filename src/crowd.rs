@@ -111,9 +111,9 @@ impl Group {
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }
-    /// Floats of one skinned instance.
-    pub fn instance_floats(&self) -> usize {
-        self.model.mesh().vertex_count() * self.format.floats()
+    /// 32-bit words of one skinned instance.
+    pub fn instance_words(&self) -> usize {
+        self.model.mesh().vertex_count() * self.format.words()
     }
 }
 
@@ -219,9 +219,9 @@ impl Crowd {
         formats.dedup();
         formats
     }
-    /// Floats of one frame's skinned vertices: `[instance][vertex][floats]`, group after group.
-    pub fn output_floats(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.instance_floats() as u64).sum()
+    /// 32-bit words of one frame's skinned vertices: `[instance][vertex][word]`, group after group.
+    pub fn output_words(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.instance_words() as u64).sum()
     }
     /// The group that holds an instance.
     pub fn group_of(&self, instance: u32) -> usize {

@@ -16,7 +16,7 @@ use crate::asset::FORMATS;
 use crate::crowd::{Crowd, Layer, REST};
 use crate::model::{Interpolation, Model, RotationBlend, Rows};
 use crate::text;
-use crate::vertex::VertexFormat;
+use crate::vertex::{Encoding, VertexFormat};
 use bytesize::ByteSize;
 use fnv::FnvHasher;
 use glam::{DVec2, Mat4};
@@ -324,6 +324,9 @@ impl Scene {
         [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
         hash.bytes(self.format.attributes.name().as_bytes());
         hash.bytes(self.format.normals.name().as_bytes());
+        if self.format.encoding != Encoding::F32 {
+            hash.bytes(self.format.encoding.name().as_bytes());
+        }
 
         let mut standing = Vec::with_capacity(self.groups.len());
         for group in &self.groups {

@@ -6,7 +6,7 @@ use crate::harness::environment::Environment;
 use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
 use crate::scene::BuiltScene;
-use crate::vertex::Normals;
+use crate::vertex::{Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -200,6 +200,14 @@ impl Results {
     }
 }
 
+/// What differs from the defaults, separated by spaces; none if nothing does.
+fn options(format: VertexFormat) -> Option<String> {
+    let normals = (format.normals != Normals::Unit).then(|| format!("normals={}", format.normals.name()));
+    let output = (format.encoding != Encoding::F32).then(|| format!("output={}", format.encoding.name()));
+    let options: Vec<_> = normals.into_iter().chain(output).collect();
+    (!options.is_empty()).then(|| options.join(" "))
+}
+
 fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.into())
 }
@@ -233,8 +241,7 @@ fn row(
         vertices: crowd.vertex_count(),
         influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
         attributes: crowd.format().attributes.name().into(),
-        options: (crowd.format().normals != Normals::Unit)
-            .then(|| format!("normals={}", crowd.format().normals.name())),
+        options: options(crowd.format()),
         passes: outcome.passes,
         visible: None,
         backend: outcome.backend.into(),
