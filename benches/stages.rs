@@ -3,10 +3,10 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{BLOCK, Crowd, Layer};
-use skinbench::isa::Isa;
 use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose};
-use skinbench::skin::{skin, skin_lanes};
+use skinbench::simd::Isa;
+use skinbench::skin::{Store, skin, skin_lanes};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn skin_stage(c: &mut Criterion) {
     let mut block = CrowdPose::<BLOCK>::new(&crowd, false);
     let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
     let mut lanes: Vec<Affine<BLOCK>> = vec![[[0.0; BLOCK]; 12]; CrowdPose::<BLOCK>::block_entries(&crowd) as usize];
-    let mut out = vec![0.0; crowd.output_floats() as usize];
+    let mut out = vec![0.0; crowd.output_words() as usize];
     scalar.sample(&crowd, 7);
     scalar.local_to_model(&crowd);
     scalar.palette_rows(&crowd, &mut rows);
@@ -64,21 +64,23 @@ fn skin_stage(c: &mut Criterion) {
             scalar.blocks().each(
                 &crowd,
                 &mut out,
-                |b| b.first_float,
+                |b| b.first_word,
                 |b, g, out| {
                     skin(g.model.mesh(), &rows[b.first_row..], group.format, out);
                 },
             );
         });
     });
-    for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+    for isa in Isa::available() {
         stage.bench_function(format!("lanes {isa}"), |b| {
             b.iter(|| {
                 block.blocks().each(
                     &crowd,
                     &mut out,
-                    |b| b.first_float,
-                    |b, g, out| skin_lanes(isa, g.model.mesh(), &lanes[b.first_entry..], group.format, out),
+                    |b| b.first_word,
+                    |b, g, out| {
+                        skin_lanes(isa, g.model.mesh(), &lanes[b.first_entry..], group.format, Store::Streamed, out)
+                    },
                 );
             });
         });

@@ -24,8 +24,8 @@ pub struct Block {
     pub first_entry: usize,
     /// In buffers of `[instance][palette entry]`.
     pub first_row: usize,
-    /// In buffers of `[instance][vertex][floats]`.
-    pub first_float: usize,
+    /// In buffers of `[instance][vertex][word]`.
+    pub first_word: usize,
 }
 
 impl Block {
@@ -53,7 +53,7 @@ impl Blocks {
     /// Cuts a crowd into blocks of `lanes` instances. Loops use rayon's current pool if `parallel`.
     pub fn new(crowd: &Crowd, lanes: usize, parallel: bool) -> Self {
         let mut blocks = Vec::new();
-        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_float) = (0, 0, 0, 0, 0);
+        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) = (0, 0, 0, 0, 0);
         for (group, g) in crowd.groups().iter().enumerate() {
             let (joints, entries) = (g.model.skeleton().len(), g.model.palette_joints().len());
             for first in g.instances.clone().step_by(lanes) {
@@ -73,13 +73,13 @@ impl Blocks {
                     first_joint,
                     first_entry,
                     first_row,
-                    first_float,
+                    first_word,
                 });
                 first_slot += slots * joints;
                 first_joint += joints;
                 first_entry += entries;
                 first_row += count * entries;
-                first_float += count * g.instance_floats();
+                first_word += count * g.instance_words();
             }
         }
         Self { blocks, parallel }

@@ -50,9 +50,9 @@ impl Group {
         let joints = self.model.skeleton().len();
         &self.masks[index as usize * joints..][..joints]
     }
-    /// Floats of one skinned instance.
-    pub fn instance_floats(&self) -> usize {
-        self.model.mesh().vertex_count() * self.format.floats()
+    /// 32-bit words of one skinned instance.
+    pub fn instance_words(&self) -> usize {
+        self.model.mesh().vertex_count() * self.format.words()
     }
 }
 
@@ -163,9 +163,9 @@ impl Crowd {
         formats.dedup();
         formats
     }
-    /// Floats of one frame's skinned vertices: `[instance][vertex][floats]`, group after group.
-    pub fn output_floats(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.instance_floats() as u64).sum()
+    /// 32-bit words of one frame's skinned vertices: `[instance][vertex][word]`, group after group.
+    pub fn output_words(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.instance_words() as u64).sum()
     }
     /// The group that holds an instance.
     pub fn group_of(&self, instance: u32) -> usize {

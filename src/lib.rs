@@ -6,11 +6,11 @@ pub mod crowd;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod harness;
-pub mod isa;
 pub mod model;
 pub mod pose;
 pub mod report;
 pub mod scene;
+pub mod simd;
 pub mod skin;
 pub mod text;
 pub mod vertex;

@@ -17,7 +17,7 @@ use crate::asset::{FORMATS, compact};
 use crate::crowd::{Crowd, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::model::{Clip, Interpolation, Model, RotationBlend, Rows};
 use crate::text;
-use crate::vertex::VertexFormat;
+use crate::vertex::{Encoding, VertexFormat};
 use arrayvec::ArrayVec;
 use bytesize::ByteSize;
 use fnv::FnvHasher;
@@ -355,6 +355,9 @@ impl Scene {
         [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
         hash.bytes(self.format.attributes.name().as_bytes());
         hash.bytes(self.format.normals.name().as_bytes());
+        if self.format.encoding != Encoding::F32 {
+            hash.bytes(self.format.encoding.name().as_bytes());
+        }
 
         let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
         let mut found = Vec::with_capacity(self.groups.len());

@@ -1,4 +1,22 @@
 //! What skinning writes for a vertex.
+//!
+//! # Packed vertices
+//! [`Encoding::Packed`] takes 8 bytes for `p`, 12 for `pn`, 16 for `pnt`: one little-endian 32-bit word for each pair
+//! of 16-bit numbers. A number is *snorm16*: the integer `n` in -32767..=32767, rounded to nearest, stands for
+//! `n / 32767`; -32768 does not occur.
+//!
+//! | word | bits 0 to 15 | bits 16 to 31 | in |
+//! | --- | --- | --- | --- |
+//! | 0 | position x | position y | all |
+//! | 1 | position z | the tangent's handedness for `pnt`, else 0 | all |
+//! | 2 | normal u | normal v | `pn`, `pnt` |
+//! | 3 | tangent u | tangent v | `pnt` |
+//!
+//! A position is `centre + half * (x, y, z)` of the mesh's [`Cube`], so that the decoding folds into the placement's
+//! matrix; what leaves the cube stays at its faces. Directions are octahedral (Cigolle and others 2014): with
+//! `d = v / (|v.x| + |v.y| + |v.z|)`, `(u, v)` is `d.xy` where `d.z >= 0` and `(1 - |d.yx|) * sign(d.xy)` below, sign(0)
+//! being 1; a zero vector is (0, 0). They have no length: `raw` and `unit` normals are the same packed. As vertex
+//! attributes, words 0 and 1 are `snorm16x4`, words 2 and 3 `snorm16x2`.
 
 /// Which attributes are skinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
@@ -46,6 +64,26 @@ impl Normals {
     }
 }
 
+/// How a skinned vertex's numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Encoding {
+    /// One `f32` each.
+    #[default]
+    F32,
+    /// 16 bits each, directions octahedral: see the module's documentation.
+    Packed,
+}
+
+impl Encoding {
+    /// Name on the command line and in CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Packed => "packed",
+        }
+    }
+}
+
 /// Layout and meaning of a skinned vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct VertexFormat {
@@ -53,15 +91,148 @@ pub struct VertexFormat {
     pub attributes: Attributes,
     /// How normals end.
     pub normals: Normals,
+    /// How numbers are stored.
+    pub encoding: Encoding,
 }
 
 impl VertexFormat {
-    /// Floats of a vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
+    /// Numbers of a vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
     pub fn floats(self) -> usize {
         match self.attributes {
             Attributes::P => 3,
             Attributes::Pn => 6,
             Attributes::Pnt => 10,
         }
+    }
+
+    /// 32-bit words that a stored vertex takes.
+    pub fn words(self) -> usize {
+        match (self.encoding, self.attributes) {
+            (Encoding::F32, _) => self.floats(),
+            (Encoding::Packed, Attributes::P) => 2,
+            (Encoding::Packed, Attributes::Pn) => 3,
+            (Encoding::Packed, Attributes::Pnt) => 4,
+        }
+    }
+
+    /// Bytes that a stored vertex takes.
+    pub fn bytes(self) -> u64 {
+        (self.words() * size_of::<f32>()) as u64
+    }
+
+    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its words, as floats' bits.
+    /// Packed words that no kernel can have written, NaN poison among them, come back as NaN.
+    pub fn decode(self, cube: &Cube, words: &[f32]) -> [f32; 10] {
+        let mut numbers = [0.0; 10];
+        if self.encoding == Encoding::F32 {
+            numbers[..words.len()].copy_from_slice(words);
+            return numbers;
+        }
+        let halves = |word: usize| unpack(words[word].to_bits());
+        let ([x, y], [z, w]) = (halves(0), halves(1));
+        for (axis, n) in [x, y, z].into_iter().enumerate() {
+            numbers[axis] = cube.centre[axis] + cube.half * n;
+        }
+        if w != 0.0 && (self.attributes < Attributes::Pnt || w.abs() != 1.0) {
+            numbers = [f32::NAN; 10];
+        }
+        if self.attributes >= Attributes::Pn {
+            numbers[3..6].copy_from_slice(&direction(halves(2)));
+        }
+        if self.attributes >= Attributes::Pnt {
+            numbers[6..9].copy_from_slice(&direction(halves(3)));
+            numbers[9] = w;
+        }
+        numbers
+    }
+}
+
+/// Where packed positions are: a cube around a mesh that poses are expected to stay in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cube {
+    /// Its middle.
+    pub centre: [f32; 3],
+    /// Half the length of an edge.
+    pub half: f32,
+}
+
+impl Cube {
+    /// Half an edge, in diagonals of the rest pose: clips may carry a character this far. A step of the encoding is
+    /// then 6e-5 of the diagonal.
+    const REACH: f32 = 2.0;
+
+    /// The cube around a box.
+    pub fn around(min: [f32; 3], max: [f32; 3]) -> Self {
+        let diagonal = (0..3).map(|c| (max[c] - min[c]).powi(2)).sum::<f32>().sqrt();
+        let half = if diagonal > 0.0 { Self::REACH * diagonal } else { 1.0 };
+        Self { centre: std::array::from_fn(|c| min[c].midpoint(max[c])), half }
+    }
+}
+
+/// Two numbers of -1 to 1 as snorm16 in one word.
+pub fn pack(low: f32, high: f32) -> u32 {
+    let bits = |v: f32| (v.clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i32 as u32 & 0xffff;
+    bits(low) | bits(high) << 16
+}
+
+/// A direction's octahedral coordinates.
+pub fn octahedral([x, y, z]: [f32; 3]) -> [f32; 2] {
+    let sum = x.abs() + y.abs() + z.abs();
+    if sum == 0.0 {
+        return [0.0; 2];
+    }
+    let (u, v) = (x / sum, y / sum);
+    if z >= 0.0 { [u, v] } else { [(1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)] }
+}
+
+fn unpack(word: u32) -> [f32; 2] {
+    [word as u16, (word >> 16) as u16].map(|half| f32::from(half as i16) / 32767.0)
+}
+
+fn direction([u, v]: [f32; 2]) -> [f32; 3] {
+    let z = 1.0 - u.abs() - v.abs();
+    let (x, y) = if z >= 0.0 { (u, v) } else { ((1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)) };
+    let length = (x * x + y * y + z * z).sqrt();
+    [x / length, y / length, z / length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKED: VertexFormat =
+        VertexFormat { attributes: Attributes::Pnt, normals: Normals::Unit, encoding: Encoding::Packed };
+
+    #[test]
+    fn directions_survive_packing() {
+        let steps = || (-20..=20).map(|i| i as f32 / 20.0);
+        for (x, y, z) in steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| (x, y, z)))) {
+            let length = (x * x + y * y + z * z).sqrt();
+            if length > 0.0 {
+                let [u, v] = octahedral([x, y, z]);
+                let got = direction(unpack(pack(u, v)));
+                let chord = [x, y, z].iter().zip(got).map(|(a, b)| (a / length - b).powi(2)).sum::<f32>().sqrt();
+                assert!(chord < 1e-4, "{x} {y} {z}: off by {chord}");
+            }
+        }
+        assert_eq!(octahedral([0.0; 3]), [0.0; 2]);
+    }
+
+    #[test]
+    fn positions_survive_packing_and_poison_does_not() {
+        let cube = Cube::around([-1.0, 0.0, -1.0], [1.0, 2.0, 1.0]);
+        assert_eq!(cube.centre, [0.0, 1.0, 0.0]);
+        let at = |p: [f32; 3]| std::array::from_fn(|c| (p[c] - cube.centre[c]) / cube.half);
+        let [x, y, z]: [f32; 3] = at([0.3, 1.9, -0.8]);
+        let words = [pack(x, y), pack(z, -1.0), pack(0.0, 0.0), pack(1.0, 0.0)].map(f32::from_bits);
+        let numbers = PACKED.decode(&cube, &words);
+        let step = cube.half / 32767.0;
+        for (got, want) in numbers.iter().zip([0.3, 1.9, -0.8]) {
+            assert!((got - want).abs() <= step / 2.0 * 1.01, "{got} instead of {want}");
+        }
+        assert_eq!(numbers[3..], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0]);
+        assert!(PACKED.decode(&cube, &[f32::NAN; 4])[0].is_nan());
+        let pn = VertexFormat { attributes: Attributes::Pn, ..PACKED };
+        assert!(pn.decode(&cube, &words[..3])[0].is_nan(), "a word of pnt where pn keeps 0");
     }
 }

@@ -175,8 +175,9 @@ impl Ends {
             for (joint, &arm) in self.arms.iter().enumerate() {
                 for lane in 0..at.len() {
                     // The difference of two affine maps moves points by their distance.
-                    let off: [f64; 12] =
-                        std::array::from_fn(|i| f64::from(poses[0][joint][i][lane]) - f64::from(poses[1][joint][i][lane]));
+                    let off: [f64; 12] = std::array::from_fn(|i| {
+                        f64::from(poses[0][joint][i][lane]) - f64::from(poses[1][joint][i][lane])
+                    });
                     let length = |axis: Option<usize>| {
                         (0..3)
                             .map(|row| off[4 * row + 3] + axis.map_or(0.0, |axis| f64::from(arm) * off[4 * row + axis]))

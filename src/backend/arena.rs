@@ -1,12 +1,13 @@
 //! Where backends write skinned vertices: one arena that they share, taking turns.
 
 use crate::crowd::Crowd;
+use crate::simd::Aligned;
 
-/// Skinned vertices of a whole crowd, `[instance][vertex][floats]` group after group.
+/// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
 pub struct Arena {
     /// All of them, for backends that skin on the CPU; empty if none does.
-    pub host: Vec<f32>,
+    pub host: Aligned<f32>,
     /// A buffer for each chunk of the crowd, for backends that skin on the device and for uploads.
     #[cfg(feature = "gpu")]
     pub device: Vec<wgpu::Buffer>,
@@ -15,12 +16,13 @@ pub struct Arena {
 impl Arena {
     /// Bytes of one side of the arena.
     pub fn bytes(crowd: &Crowd) -> u64 {
-        crowd.output_floats() * size_of::<f32>() as u64
+        crowd.output_words() * size_of::<f32>() as u64
     }
 
     /// Makes the host side.
     pub fn allocate_host(&mut self, crowd: &Crowd) {
-        self.host = vec![f32::NAN; crowd.output_floats() as usize];
+        self.host = Aligned::zeroed(crowd.output_words() as usize);
+        self.poison_host();
     }
 
     /// Fills the host side with NaN, so that a vertex that a backend leaves out cannot pass for one that it wrote.
@@ -28,12 +30,12 @@ impl Arena {
         self.host.fill(f32::NAN);
     }
 
-    /// Skinned floats of neighbouring instances of one group.
+    /// Skinned words of neighbouring instances of one group.
     pub fn host_vertices(&self, crowd: &Crowd, instances: std::ops::Range<u32>) -> &[f32] {
         let group = crowd.group_of(instances.start);
-        let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.instance_floats()).sum();
+        let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.instance_words()).sum();
         let group = &crowd.groups()[group];
-        let first = before + (instances.start - group.instances.start) as usize * group.instance_floats();
-        &self.host[first..first + instances.len() * group.instance_floats()]
+        let first = before + (instances.start - group.instances.start) as usize * group.instance_words();
+        &self.host[first..first + instances.len() * group.instance_words()]
     }
 }

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd};
-use crate::isa::Isa;
 use crate::pose::{Affine, CrowdPose, read_lanes};
-use crate::skin::skin_lanes;
+use crate::simd::{Aligned, Isa};
+use crate::skin::{Store, skin_lanes};
 use std::ops::Range;
 
 struct CpuRayon {
@@ -17,7 +17,7 @@ struct CpuRayon {
 
 struct State {
     pose: CrowdPose<BLOCK>,
-    palette: Vec<Affine<BLOCK>>,
+    palette: Aligned<Affine<BLOCK>>,
 }
 
 pub(super) fn create(_: &Context) -> Result<Box<dyn Backend>> {
@@ -46,7 +46,7 @@ impl Backend for CpuRayon {
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
         self.state = Some(State {
             pose: CrowdPose::new(crowd, true),
-            palette: vec![[[0.0; BLOCK]; 12]; CrowdPose::<BLOCK>::block_entries(crowd) as usize],
+            palette: Aligned::zeroed(CrowdPose::<BLOCK>::block_entries(crowd) as usize),
         });
         Ok(())
     }
@@ -60,13 +60,21 @@ impl Backend for CpuRayon {
         timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd));
         timer.wall(Stage::Palette, || pose.palette_lanes(frame.crowd, palette));
         let host = &mut frame.arena.host[..];
+        let store = Store::for_bytes(4 * host.len() as u64);
         timer.wall(Stage::Skin, || {
             pose.blocks().each(
                 frame.crowd,
                 host,
-                |b| b.first_float,
+                |b| b.first_word,
                 |block, group, out| {
-                    skin_lanes(Isa::strongest(), group.model.mesh(), &palette[block.first_entry..], group.format, out);
+                    skin_lanes(
+                        Isa::strongest(),
+                        group.model.mesh(),
+                        &palette[block.first_entry..],
+                        group.format,
+                        store,
+                        out,
+                    );
                 },
             );
         });

@@ -59,7 +59,7 @@ impl Backend for CpuScalar {
             pose.blocks().each(
                 frame.crowd,
                 host,
-                |b| b.first_float,
+                |b| b.first_word,
                 |block, group, out| {
                     skin(group.model.mesh(), &palette[block.first_row..], group.format, out);
                 },

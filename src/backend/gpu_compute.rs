@@ -2,7 +2,7 @@
 
 use super::{
     Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage,
-    StageTimer, Ticket,
+    StageTimer, Ticket, floats_only,
 };
 use crate::crowd::Crowd;
 use crate::gpu::{Chunk, Gpu, INSTANCES_PER_THREAD, MeshBuffers, PosedPalettes, SKINNING_WGSL, WORKGROUP, skinning};
@@ -76,6 +76,7 @@ impl Backend for GpuCompute {
     }
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+        floats_only(crowd)?;
         self.gpu.chunks(crowd)?;
         let (host, device) = PosedPalettes::bytes(crowd);
         let meshes: u64 = crowd.groups().iter().map(MeshBuffers::bytes).sum();
@@ -140,7 +141,7 @@ impl Backend for GpuCompute {
         for (chunk, buffer) in chunks.iter().zip(&arena.device) {
             let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
             if !part.is_empty() {
-                let floats = crowd.groups()[chunk.group].instance_floats();
+                let floats = crowd.groups()[chunk.group].instance_words();
                 let first = (part.start - chunk.instances.start) as usize * floats;
                 self.gpu.read_back(buffer, first as u64, part.len() * floats, &mut out.values)?;
             }

@@ -2,7 +2,7 @@
 
 use super::{
     Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage,
-    StageTimer, Ticket,
+    StageTimer, Ticket, floats_only,
 };
 use crate::crowd::Crowd;
 use crate::gpu::present::VertexSource;
@@ -40,6 +40,7 @@ impl Backend for GpuVertex {
     }
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+        floats_only(crowd)?;
         self.gpu.chunks(crowd)?;
         let (host, device) = PosedPalettes::bytes(crowd);
         let meshes: u64 = crowd.groups().iter().map(MeshBuffers::bytes).sum();

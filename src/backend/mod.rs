@@ -14,6 +14,8 @@ pub use timer::{Clock, Span, Stage, StageTimer};
 
 use crate::crowd::Crowd;
 use crate::model::Rows;
+#[cfg(feature = "gpu")]
+use crate::vertex::Encoding;
 use std::ops::Range;
 
 /// Why a backend cannot go on.
@@ -103,7 +105,8 @@ impl Ticket {
 #[derive(Debug, Default)]
 pub struct ReadBack {
     /// `[instance][joint][10]` for `sample` (rotation x y z w, translation, scale), `[instance][joint][12]` for
-    /// `local_to_model`, `[instance][entry][12]` for `palette`, `[instance][vertex][floats]` for `skin`.
+    /// `local_to_model`, `[instance][entry][12]` for `palette`, `[instance][vertex][word]` for `skin`: floats, or the bits
+    /// of packed words.
     pub values: Vec<f32>,
 }
 
@@ -196,6 +199,15 @@ pub const REGISTRY: &[Entry] = &[
         create: gpu_compute::create,
     },
 ];
+
+/// Refuses a crowd whose vertices are to be packed.
+#[cfg(feature = "gpu")]
+fn floats_only(crowd: &Crowd) -> Result<()> {
+    match crowd.format().encoding {
+        Encoding::F32 => Ok(()),
+        Encoding::Packed => Err(BackendError::Unavailable("writes plain floats; needs --output f32".into())),
+    }
+}
 
 /// The palettes of neighbouring instances of one group, from `[instance][entry]`.
 pub(crate) fn rows_of<'a>(crowd: &Crowd, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {

@@ -8,7 +8,7 @@ use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::{Outcome, Status};
 use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
 use skinbench::text;
-use skinbench::vertex::{Attributes, Normals, VertexFormat};
+use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
@@ -25,6 +25,9 @@ pub struct Workload {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     pub backends: Vec<String>,
+    /// How skinned vertices are stored: plain floats, or 16 bits a number
+    #[arg(long, value_name = "f32|packed", default_value = "f32", hide_default_value = true)]
+    pub output: OutputChoice,
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
@@ -68,6 +71,12 @@ pub enum AttributesChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputChoice {
+    F32,
+    Packed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NormalsChoice {
     Unit,
     Raw,
@@ -88,6 +97,7 @@ impl Shape {
                 NormalsChoice::Raw => Normals::Raw,
                 NormalsChoice::Exact => Normals::Exact,
             },
+            encoding: Encoding::F32,
         };
         let clips = match self.clips {
             ClipsChoice::Raw => Clips::Raw,
@@ -130,7 +140,11 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 impl Workload {
     /// The scenes, read and changed as asked.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
-        let overrides = self.shape.overrides(self.instances, passes);
+        let mut overrides = self.shape.overrides(self.instances, passes);
+        overrides.format.encoding = match self.output {
+            OutputChoice::F32 => Encoding::F32,
+            OutputChoice::Packed => Encoding::Packed,
+        };
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
         names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()

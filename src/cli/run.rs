@@ -30,8 +30,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
     /// Folder for summary.csv and samples.csv; default: a new one in skinbench-results
-    #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "DIR")]
+    results: Option<PathBuf>,
 }
 
 fn passes(text: &str) -> Result<u32, String> {
@@ -68,14 +68,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
     let environment = Environment::collect(common::adapter(&context));
-    let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&environment));
+    let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;
     let interrupted = common::interruption()?;
 
     let mut progress = Progress::new(scenes.len());
     let mut all = Vec::new();
     for scene in &scenes {
-        let tolerance = Tolerance::default();
+        let tolerance = Tolerance::of(scene.crowd.format());
         let options =
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory() };
         let mut recorder = Recorder {

@@ -1,7 +1,7 @@
 //! What an instance plays: layers of clips, and the integer time that all backends share.
 
-use super::schedule::{Presence, Schedule};
 use super::TICKS_PER_SECOND;
+use super::schedule::{Presence, Schedule};
 use crate::model::Model;
 use bytemuck::NoUninit;
 
@@ -131,10 +131,7 @@ impl Layer {
 
     /// Whether it is the whole pose, always: one that needs no blending if it is alone.
     pub fn is_plain(&self) -> bool {
-        self.kind == LayerKind::Merge
-            && self.weight > 0.0
-            && self.mask == UNMASKED
-            && self.schedule.length == 0
+        self.kind == LayerKind::Merge && self.weight > 0.0 && self.mask == UNMASKED && self.schedule.length == 0
     }
 
     /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the part of the fade that is past.
@@ -301,13 +298,8 @@ mod tests {
     fn time_is_the_same_with_and_without_fused_multiply_add() {
         for tick in [0, 1, 59, 216_000, u32::MAX] {
             for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
-                let layer = Layer {
-                    phase: 0x9e37_79b9,
-                    step: 0x0012_3457,
-                    time_base,
-                    time_scale,
-                    ..Layer::held(0, 0.0)
-                };
+                let layer =
+                    Layer { phase: 0x9e37_79b9, step: 0x0012_3457, time_base, time_scale, ..Layer::held(0, 0.0) };
                 let turn = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
                 assert_eq!(time(&[layer], 0, tick).to_bits(), turn.mul_add(time_scale, time_base).to_bits());
                 assert!(time(&[layer], 0, tick) < 1.2);
@@ -326,7 +318,8 @@ mod tests {
 
     #[test]
     fn ping_pong_goes_there_and_back() {
-        let layer = Layer { playback: Playback::PingPong, step: 1 << 29, time_scale: 2f32.powi(-24), ..Layer::held(0, 0.0) };
+        let layer =
+            Layer { playback: Playback::PingPong, step: 1 << 29, time_scale: 2f32.powi(-24), ..Layer::held(0, 0.0) };
         let times: Vec<f32> = (0..9).map(|tick| time(&[layer], 0, tick)).collect();
         let mirrored = 1.0 - 2f32.powi(-24);
         assert_eq!(times[..4], [0.0, 0.25, 0.5, 0.75]);

@@ -112,28 +112,21 @@ mod tests {
     fn layers_come_and_go() {
         for hour in [0, 2_160, 2_160_000] {
             let at = |clock: u32| WAVE.at(100 * hour + 90 + clock);
-            assert_eq!([at(0), at(11), at(12), at(31)], [
-                Presence::In(0),
-                Presence::In(11),
-                Presence::Full,
-                Presence::Full
-            ]);
-            assert_eq!([at(32), at(49), at(50), at(99)], [
-                Presence::Out(0),
-                Presence::Out(17),
-                Presence::Absent,
-                Presence::Absent
-            ]);
+            assert_eq!(
+                [at(0), at(11), at(12), at(31)],
+                [Presence::In(0), Presence::In(11), Presence::Full, Presence::Full]
+            );
+            assert_eq!(
+                [at(32), at(49), at(50), at(99)],
+                [Presence::Out(0), Presence::Out(17), Presence::Absent, Presence::Absent]
+            );
         }
         assert_eq!(Schedule::ALWAYS.at(u32::MAX), Presence::Full);
         let once = Schedule { period: 0, offset: 0u32.wrapping_sub(30), length: LONGEST, fade_in: 5, fade_out: 0 };
-        assert_eq!([once.at(0), once.at(29), once.at(30), once.at(35), once.at(1 << 31)], [
-            Presence::Absent,
-            Presence::Absent,
-            Presence::In(0),
-            Presence::Full,
-            Presence::Full
-        ]);
+        assert_eq!(
+            [once.at(0), once.at(29), once.at(30), once.at(35), once.at(1 << 31)],
+            [Presence::Absent, Presence::Absent, Presence::In(0), Presence::Full, Presence::Full]
+        );
     }
 
     /// Against the sum it stands for, in f64.

@@ -27,7 +27,7 @@ impl Chunk {
 }
 
 fn vertex_bytes(group: &Group) -> u64 {
-    (group.instance_floats() * size_of::<f32>()) as u64
+    (group.instance_words() * size_of::<f32>()) as u64
 }
 
 fn palette_bytes(group: &Group) -> u64 {

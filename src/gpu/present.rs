@@ -182,7 +182,7 @@ impl Presenter {
         let mut floats = 0;
         let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
             let first = floats;
-            floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_floats();
+            floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
             DrawnChunk {
                 group: chunk.group,
                 format: crowd.groups()[chunk.group].format,

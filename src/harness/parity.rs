@@ -4,7 +4,7 @@ use super::reference::{Pose, Vertex};
 use crate::backend::{Arena, Backend, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer};
 use crate::crowd::{Crowd, Group};
 use crate::model::Model;
-use crate::vertex::Normals;
+use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -17,7 +17,9 @@ const SAMPLED: usize = 64;
 /// How far a backend may be from the reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Positions, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
+    /// Poses, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
+    pub pose: f64,
+    /// Skinned positions: likewise.
     pub position: f64,
     /// Normals and tangents: largest angle in radians.
     pub normal: f64,
@@ -25,7 +27,18 @@ pub struct Tolerance {
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self { position: 1e-5, normal: 1e-3 }
+        Self { pose: 1e-5, position: 1e-5, normal: 1e-3 }
+    }
+}
+
+impl Tolerance {
+    /// What a format's rounding allows. A packed position is off by up to half a step in each axis, 5.3e-5 of the
+    /// diagonal together, besides what f32 paths are allowed; a packed normal by 1e-4 radians, well within all.
+    pub fn of(format: VertexFormat) -> Self {
+        match format.encoding {
+            Encoding::F32 => Self::default(),
+            Encoding::Packed => Self { position: 7e-5, ..Self::default() },
+        }
     }
 }
 
@@ -43,7 +56,7 @@ impl Coverage {
     pub fn all(crowd: &Crowd, ticks: &[u32]) -> Self {
         let mut instances = Vec::new();
         for group in crowd.groups() {
-            let at_once = (RANGE_BYTES / (group.instance_floats() * size_of::<f32>())).max(1);
+            let at_once = (RANGE_BYTES / (group.instance_words() * size_of::<f32>())).max(1);
             for first in group.instances.clone().step_by(at_once) {
                 instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
             }
@@ -160,7 +173,7 @@ pub fn verify(
             let group = &crowd.groups()[crowd.group_of(range.start)];
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
-            let counts = [joints * 10, joints * 12, entries * 12, group.instance_floats()];
+            let counts = [joints * 10, joints * 12, entries * 12, group.instance_words()];
             let read = [&local, &model, &palette, &vertices].map(|r| &r.values[..]);
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
@@ -241,9 +254,9 @@ fn nan_max(a: f64, b: f64) -> f64 {
 fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
     // Upstream first: a wrong pose explains wrong vertices.
     let checks = [
-        ("sample", "joint", compared.local, tolerance.position),
-        ("local_to_model", "joint", compared.model, tolerance.position),
-        ("palette", "entry", compared.palette, tolerance.position),
+        ("sample", "joint", compared.local, tolerance.pose),
+        ("local_to_model", "joint", compared.model, tolerance.pose),
+        ("palette", "entry", compared.palette, tolerance.pose),
         ("position", "vertex", compared.position, tolerance.position),
         ("normal", "vertex", compared.normal, tolerance.normal),
     ];
@@ -298,16 +311,18 @@ fn compare(
         });
         compared.palette = compared.palette.max(worst(error.fold(0.0, nan_max), entry));
     }
-    for (vertex, got) in vertices.chunks_exact(group.format.floats()).enumerate() {
+    for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
+        let numbers = group.format.decode(model.mesh().cube(), words);
+        let got = &numbers[..group.format.floats()];
         let want = reference.skin(model, vertex, group.format.normals);
         let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
         compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
         let mut direction = 0.0;
         if got.len() >= 6 {
-            direction = miss(at(3), want.normal, group.format.normals);
+            direction = miss(at(3), want.normal, group.format);
         }
         if got.len() >= 10 {
-            direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format.normals));
+            direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format));
             // The handedness is copied; anything else is a miss by a right angle.
             direction =
                 if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
@@ -318,7 +333,7 @@ fn compare(
 }
 
 /// How far a normal misses the reference, in radians.
-fn miss(got: DVec3, want: DVec3, normals: Normals) -> f64 {
+fn miss(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
     if got.is_nan() {
         return f64::NAN;
     }
@@ -328,7 +343,11 @@ fn miss(got: DVec3, want: DVec3, normals: Normals) -> f64 {
         return 0.0;
     }
     // The chord also notices a wrong length; for small errors chord and angle agree.
-    let chord = got.distance(want) / if normals == Normals::Raw { length } else { 1.0 };
+    let chord = match (format.normals, format.encoding) {
+        (_, Encoding::Packed) => got.distance(want / length),
+        (Normals::Raw, Encoding::F32) => got.distance(want) / length,
+        (Normals::Unit | Normals::Exact, Encoding::F32) => got.distance(want),
+    };
     2.0 * (chord / 2.0).min(1.0).asin()
 }
 

@@ -12,6 +12,7 @@ use crate::backend::{
     Arena, Backend, BackendError, Clock, Context, Entry, Footprint, FrameInput, Job, Result, Span, Stage, StageTimer,
 };
 use crate::scene::BuiltScene;
+use crate::vertex::Encoding;
 use bytesize::ByteSize;
 use std::io;
 use std::ops::Range;
@@ -190,7 +191,9 @@ impl<'a> Run<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        let passes = if Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
+        // Drawing reads floats.
+        let drawn = scene.crowd.format().encoding == Encoding::F32;
+        let passes = if drawn && Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
         let outcomes = vec![None; options.backends.len()];
         Self { scene, context, options, observer, depth, passes, first_depths: None, outcomes }
     }

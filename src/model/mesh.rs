@@ -1,6 +1,7 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
 use super::{ModelError, Repair, Skin};
+use crate::vertex::Cube;
 use std::ops::Range;
 
 /// Most influences of a vertex; more keep the largest.
@@ -120,6 +121,7 @@ pub struct Mesh {
     indices: Vec<u32>,
     primitives: Vec<Primitive>,
     sources: Vec<VertexSource>,
+    pub(super) cube: Cube,
 }
 
 impl Mesh {
@@ -185,6 +187,8 @@ impl Mesh {
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
             primitives: Vec::with_capacity(primitives.len()),
             sources: vertices.iter().map(|(s, _)| *s).collect(),
+            // The model knows the rest pose.
+            cube: Cube::around([0.0; 3], [0.0; 3]),
         };
         for (vertex, (_, pairs)) in vertices.iter().enumerate() {
             let influences = class_of(pairs.len());
@@ -318,6 +322,10 @@ impl Mesh {
     /// Where each stored vertex came from.
     pub fn sources(&self) -> &[VertexSource] {
         &self.sources
+    }
+    /// Where packed positions are: around the rest pose.
+    pub fn cube(&self) -> &Cube {
+        &self.cube
     }
     /// Most influences of any vertex, padding included.
     pub fn max_influences(&self) -> u32 {

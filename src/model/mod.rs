@@ -16,6 +16,7 @@ pub use mesh::{
 pub use skeleton::{Joint, Local, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 
+use crate::vertex::Cube;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::ops::Range;
 
@@ -211,11 +212,12 @@ impl Model {
         for clip in &clips {
             check_clip(clip, &skeleton)?;
         }
-        let mesh = Mesh::new(primitives, &ranges, materials.len(), &mut repairs)?;
+        let mut mesh = Mesh::new(primitives, &ranges, materials.len(), &mut repairs)?;
         let bounds = rest_bounds(&skeleton, &palette_joints, &inverse_binds, &mesh);
         if !(bounds.min.is_finite() && bounds.max.is_finite()) {
             return Err(ModelError::new("rest pose", "skinned vertices are not finite"));
         }
+        mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
         Ok(Self {
             name,
             axes,

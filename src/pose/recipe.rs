@@ -54,7 +54,8 @@ fn shares<'a, const N: usize>(
             let mut weights = [0.0; N];
             let mut masks = [UNMASKED; N];
             let mut first = None;
-            for (lane, layer) in lanes.iter().enumerate().filter_map(|(lane, layers)| Some((lane, layers.get(index)?))) {
+            for (lane, layer) in lanes.iter().enumerate().filter_map(|(lane, layers)| Some((lane, layers.get(index)?)))
+            {
                 if layer.kind == kind {
                     weights[lane] = weight(lane, lanes[lane], index);
                     masks[lane] = layer.mask;

@@ -2,8 +2,8 @@
 
 use super::sample::{normalised, write};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
-use crate::model::compact::{ANY, Compact, CompactTrack};
 use crate::model::Channel;
+use crate::model::compact::{ANY, Compact, CompactTrack};
 
 /// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
 pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {

@@ -6,7 +6,7 @@ use crate::harness::environment::Environment;
 use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
 use crate::scene::{BuiltScene, Clips};
-use crate::vertex::Normals;
+use crate::vertex::{Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -261,9 +261,10 @@ fn row(
 
 /// What differs from the defaults, one after the other.
 fn options(scene: &BuiltScene) -> Option<String> {
-    let normals = scene.crowd.format().normals;
+    let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [
         (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
+        (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
     ];
     text(&options.into_iter().flatten().collect::<Vec<String>>().join(" "))

@@ -167,7 +167,9 @@ fn one_seed_gives_one_crowd() {
         let scene = built(&format!(
             "seed = {seed}\n[[group]]\nmodel = \"walker\"\nvertices = 600\ncount = 40\nclip = \"walk\"\nspeed_spread = 0.3"
         ));
-        (0..40).map(|i| [0, 600].map(|tick| crate::crowd::time(scene.crowd.layers().of(i), 0, tick))).collect::<Vec<_>>()
+        (0..40)
+            .map(|i| [0, 600].map(|tick| crate::crowd::time(scene.crowd.layers().of(i), 0, tick)))
+            .collect::<Vec<_>>()
     };
     assert_eq!(times(1), times(1));
     assert_ne!(times(1), times(2));

@@ -1,34 +1,43 @@
 //! One instance, one vertex at a time: the readable kernel.
 
 use crate::model::{Mesh, Rows, Run};
-use crate::vertex::{Attributes, Normals, VertexFormat};
+use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 
 /// Skins one instance.
 ///
-/// `palette` holds the model's palette entries; `out` takes `[vertex][format.floats()]`. With tangents asked of a mesh
-/// that has none, they are zero.
+/// `palette` holds the model's palette entries; `out` takes `[vertex][word]`. With tangents asked of a mesh that has
+/// none, they are zero.
 pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     for run in mesh.runs() {
-        match format.attributes {
-            Attributes::P => by_influences::<3>(mesh, run, palette, format.normals, out),
-            Attributes::Pn => by_influences::<6>(mesh, run, palette, format.normals, out),
-            Attributes::Pnt => by_influences::<10>(mesh, run, palette, format.normals, out),
+        match (format.floats(), format.words()) {
+            (3, 3) => by_influences::<3, 3>(mesh, run, palette, format.normals, out),
+            (6, 6) => by_influences::<6, 6>(mesh, run, palette, format.normals, out),
+            (10, 10) => by_influences::<10, 10>(mesh, run, palette, format.normals, out),
+            (3, _) => by_influences::<3, 2>(mesh, run, palette, format.normals, out),
+            (6, _) => by_influences::<6, 3>(mesh, run, palette, format.normals, out),
+            _ => by_influences::<10, 4>(mesh, run, palette, format.normals, out),
         }
     }
 }
 
-fn by_influences<const FLOATS: usize>(mesh: &Mesh, run: &Run, palette: &[Rows], normals: Normals, out: &mut [f32]) {
+fn by_influences<const FLOATS: usize, const WORDS: usize>(
+    mesh: &Mesh,
+    run: &Run,
+    palette: &[Rows],
+    normals: Normals,
+    out: &mut [f32],
+) {
     match run.influences {
-        1 => skin_run::<FLOATS, 1>(mesh, run, palette, normals, out),
-        2 => skin_run::<FLOATS, 2>(mesh, run, palette, normals, out),
-        3 => skin_run::<FLOATS, 3>(mesh, run, palette, normals, out),
-        4 => skin_run::<FLOATS, 4>(mesh, run, palette, normals, out),
-        8 => skin_run::<FLOATS, 8>(mesh, run, palette, normals, out),
-        _ => skin_run::<FLOATS, 16>(mesh, run, palette, normals, out),
+        1 => skin_run::<FLOATS, WORDS, 1>(mesh, run, palette, normals, out),
+        2 => skin_run::<FLOATS, WORDS, 2>(mesh, run, palette, normals, out),
+        3 => skin_run::<FLOATS, WORDS, 3>(mesh, run, palette, normals, out),
+        4 => skin_run::<FLOATS, WORDS, 4>(mesh, run, palette, normals, out),
+        8 => skin_run::<FLOATS, WORDS, 8>(mesh, run, palette, normals, out),
+        _ => skin_run::<FLOATS, WORDS, 16>(mesh, run, palette, normals, out),
     }
 }
 
-fn skin_run<const FLOATS: usize, const INFLUENCES: usize>(
+fn skin_run<const FLOATS: usize, const WORDS: usize, const INFLUENCES: usize>(
     mesh: &Mesh,
     run: &Run,
     palette: &[Rows],
@@ -39,7 +48,7 @@ fn skin_run<const FLOATS: usize, const INFLUENCES: usize>(
     let pairs = run.first_influence as usize..run.first_influence as usize + vertices.len() * INFLUENCES;
     let joints = mesh.joints()[pairs.clone()].as_chunks::<INFLUENCES>().0;
     let weights = mesh.weights()[pairs].as_chunks::<INFLUENCES>().0;
-    let out = out[vertices.start * FLOATS..].as_chunks_mut::<FLOATS>().0;
+    let out = out[vertices.start * WORDS..].as_chunks_mut::<WORDS>().0;
 
     for (((vertex, joints), weights), out) in vertices.zip(joints).zip(weights).zip(out) {
         let mut m = [0.0; 12];
@@ -49,20 +58,37 @@ fn skin_run<const FLOATS: usize, const INFLUENCES: usize>(
                 *sum += weight * value;
             }
         }
+        let mut numbers = [0.0; FLOATS];
         let p = mesh.positions()[vertex];
-        out[0] = m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];
-        out[1] = m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7];
-        out[2] = m[8] * p[0] + m[9] * p[1] + m[10] * p[2] + m[11];
+        let moved = rotate(&m, p);
+        (numbers[0], numbers[1], numbers[2]) = (moved[0] + m[3], moved[1] + m[7], moved[2] + m[11]);
         if FLOATS >= 6 {
             let n = mesh.normals()[vertex];
             let normal = if normals == Normals::Exact { rotate(&cofactors(&m), n) } else { rotate(&m, n) };
-            out[3..6].copy_from_slice(&finished(normal, normals));
+            numbers[3..6].copy_from_slice(&finished(normal, normals));
         }
         if FLOATS >= 10 {
             let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex]);
-            out[6..9].copy_from_slice(&finished(rotate(&m, [t[0], t[1], t[2]]), normals));
-            out[9] = t[3];
+            numbers[6..9].copy_from_slice(&finished(rotate(&m, [t[0], t[1], t[2]]), normals));
+            numbers[9] = t[3];
         }
+        if WORDS == FLOATS {
+            out.copy_from_slice(&numbers);
+        } else {
+            write_packed(mesh, &numbers, out);
+        }
+    }
+}
+
+/// The words of [`crate::vertex`]'s packed encoding.
+pub(super) fn write_packed(mesh: &Mesh, numbers: &[f32], out: &mut [f32]) {
+    let cube = mesh.cube();
+    let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
+    out[0] = f32::from_bits(pack(x, y));
+    out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
+    for (word, first) in (2..out.len()).zip([3, 6]) {
+        let [u, v] = octahedral([numbers[first], numbers[first + 1], numbers[first + 2]]);
+        out[word] = f32::from_bits(pack(u, v));
     }
 }
 

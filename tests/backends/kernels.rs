@@ -3,13 +3,13 @@
 use crate::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
-use skinbench::isa::Isa;
 use skinbench::model::{Channel, Clip, Interpolation, Joint, Keys, Local as Rest, RotationBlend, Skeleton, Transform};
 use skinbench::pose::{
     Affine, Local, ROTATION, SCALE, TRANSLATION, local_to_model, palette_lanes, palette_rows, sample, sine_over_x,
 };
-use skinbench::skin::{skin, skin_lanes};
-use skinbench::vertex::{Attributes, Normals, VertexFormat};
+use skinbench::simd::Isa;
+use skinbench::skin::{Store, skin, skin_lanes};
+use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 fn one_joint() -> Skeleton {
     let rest = Rest::Transform(Transform::IDENTITY);
@@ -100,7 +100,9 @@ proptest! {
 fn formats() -> impl Iterator<Item = VertexFormat> {
     let attributes = [Attributes::P, Attributes::Pn, Attributes::Pnt];
     let normals = [Normals::Unit, Normals::Raw, Normals::Exact];
-    attributes.into_iter().flat_map(move |attributes| normals.map(|normals| VertexFormat { attributes, normals }))
+    attributes.into_iter().flat_map(move |attributes| {
+        normals.map(|normals| VertexFormat { attributes, normals, encoding: Encoding::F32 })
+    })
 }
 
 /// Lanes compute what the scalar form computes, in every lane, for every influence count, however few are used.
@@ -137,9 +139,9 @@ fn lanes_agree_with_scalar() {
         palette_lanes(joints, inverse_binds, &pose, &mut palette);
         palette_rows(joints, inverse_binds, &pose, &mut rows);
         assert_eq!(rows, scalar_rows);
-        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+        for isa in Isa::available() {
             out.fill(f32::NAN);
-            skin_lanes(isa, model.mesh(), &palette, format, &mut out);
+            skin_lanes(isa, model.mesh(), &palette, format, Store::Cached, &mut out);
             let worst = out.iter().zip(&scalar_out).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(worst < 1e-6, "{isa}, {instances} instances, {format:?}: differ by {worst}");
             assert!(out.iter().all(|v| v.is_finite()));

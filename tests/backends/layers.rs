@@ -200,7 +200,8 @@ fn inertial_fades_start_where_the_old_pose_was_going() {
     let base = Layer { phase: 0, step: 1 << 24, ..base };
     let at = |tick: u32, layers: &[Layer]| posed(&model, layers, tick);
     assert!(apart(&at(50, &[base, over]), &at(50, &[base])) < 1e-6);
-    let rotation = |pose: &[f32], joint: usize| DQuat::from_array(std::array::from_fn(|c| f64::from(pose[10 * joint + c])));
+    let rotation =
+        |pose: &[f32], joint: usize| DQuat::from_array(std::array::from_fn(|c| f64::from(pose[10 * joint + c])));
     for joint in 0..JOINTS {
         let turned = |layers: &[Layer]| {
             let turn = rotation(&at(51, layers), joint) * rotation(&at(50, layers), joint).conjugate();

@@ -97,7 +97,7 @@ impl Backend for Mutant {
         pose.palette_rows(frame.crowd, &mut self.palette);
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
-            let (entries, floats) = (group.model.palette_joints().len(), group.instance_floats());
+            let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
             for _ in 0..group.len() {
                 self.skin(
                     group.model.mesh(),

@@ -140,8 +140,7 @@ fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
         return ranged(joint, Channel::Rotation, dropped as u8, values.iter().map(|q| without(q, dropped)).collect());
     }
     let step = 2.0 * ANY_RANGE / ANY_LARGEST;
-    let track =
-        CompactTrack { joint, channel: Channel::Rotation, dropped: ANY, low: [-ANY_RANGE; 3], step: [step; 3] };
+    let track = CompactTrack { joint, channel: Channel::Rotation, dropped: ANY, low: [-ANY_RANGE; 3], step: [step; 3] };
     let key = |q: &[f32; 4]| {
         let largest = (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
         let [a, b, c] = without(q, largest).map(|v| (((v + ANY_RANGE) / step).round() as u16).min(ANY_LARGEST as u16));

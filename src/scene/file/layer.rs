@@ -147,7 +147,8 @@ fn layer(source: &Source, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
         ClipChoice::Named(name) => name.clone(),
         _ => return Err(source.error(&keys.clip, "clip = \"*\"; expected one clip, by name or index".into())),
     };
-    let kind = named(source, "kind", keys.kind.as_ref(), LayerKind::Override, &["merge", "override", "additive"], kind)?;
+    let kind =
+        named(source, "kind", keys.kind.as_ref(), LayerKind::Override, &["merge", "override", "additive"], kind)?;
     let weight = keys.weight.as_ref();
     let weight = match kind {
         LayerKind::Merge => source.number("weight", weight, 1.0, or_more, "a finite number, 0 or more")?,

@@ -1,15 +1,18 @@
 //! Which instruction set the CPU kernels use: chosen once, at run time.
 
+use std::env::VarError;
 use std::fmt;
 
 /// Instruction sets that kernels are compiled for, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
+    /// One float at a time.
+    Scalar,
     /// What the target always has: 128-bit vectors on x86-64 and aarch64.
     Baseline,
     /// 256-bit vectors and fused multiply-add.
     Avx2,
-    /// 512-bit vectors.
+    /// 512-bit vectors (AVX-512F, DQ and VL).
     Avx512,
 }
 
@@ -18,11 +21,12 @@ pub const VARIABLE: &str = "SKINBENCH_ISA";
 
 impl Isa {
     /// All of them, weakest first.
-    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Scalar, Self::Baseline, Self::Avx2, Self::Avx512];
 
     /// Name in [`VARIABLE`], tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Scalar => "scalar",
             Self::Baseline if cfg!(target_arch = "x86_64") => "sse2",
             Self::Baseline if cfg!(target_arch = "aarch64") => "neon",
             Self::Baseline => "baseline",
@@ -34,19 +38,29 @@ impl Isa {
     /// Whether this machine has it.
     pub fn is_available(self) -> bool {
         match self {
-            Self::Baseline => true,
+            Self::Scalar | Self::Baseline => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => Self::Avx2.is_available() && is_x86_feature_detected!("avx512f"),
+            Self::Avx512 => {
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 | Self::Avx512 => false,
         }
     }
 
+    /// Those that this machine has, weakest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|isa| isa.is_available())
+    }
+
     /// The strongest that this machine has.
     pub fn strongest() -> Self {
-        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Baseline)
+        Self::available().last().unwrap_or(Self::Baseline)
     }
 
     /// The one that [`VARIABLE`] asks for, or the strongest.
@@ -56,7 +70,8 @@ impl Isa {
     pub fn chosen() -> Result<Self, String> {
         match std::env::var(VARIABLE) {
             Ok(name) => Self::named(&name),
-            Err(_) => Ok(Self::strongest()),
+            Err(VarError::NotPresent) => Ok(Self::strongest()),
+            Err(VarError::NotUnicode(name)) => Self::named(&name.to_string_lossy()),
         }
     }
 
@@ -65,8 +80,7 @@ impl Isa {
     /// # Errors
     /// One line that lists the names there are.
     pub fn named(name: &str) -> Result<Self, String> {
-        let known =
-            Self::ALL.into_iter().filter(|isa| isa.is_available()).map(Self::name).collect::<Vec<_>>().join(", ");
+        let known = Self::available().map(Self::name).collect::<Vec<_>>().join(", ");
         match Self::ALL.into_iter().find(|isa| isa.name() == name) {
             None => Err(format!("{VARIABLE}={name} is no instruction set; this machine has {known}")),
             Some(isa) if !isa.is_available() => {

@@ -1,0 +1,118 @@
+//! 256-bit vectors.
+
+use super::Simd;
+use glam::Vec4;
+use std::arch::x86_64::*;
+
+/// AVX2 and FMA; only entered where both were detected.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2;
+
+// SAFETY of every block below: callers run with AVX2 and FMA enabled (see `Avx2`), and references to `[f32; 8]` are
+// valid for the 32 bytes that loads and stores touch.
+impl Simd<8> for Avx2 {
+    type V = __m256;
+
+    #[inline(always)] // as all below: these are single instructions, and take on the caller's instruction set
+    fn splat(value: f32) -> __m256 {
+        unsafe { _mm256_set1_ps(value) }
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 8]) -> __m256 {
+        unsafe { _mm256_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(v: __m256, to: &mut [f32; 8]) {
+        unsafe { _mm256_storeu_ps(to.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn stream(v: __m256, to: &mut [f32; 8]) {
+        if to.as_ptr().cast::<__m256>().is_aligned() {
+            unsafe { _mm256_stream_ps(to.as_mut_ptr(), v) }
+        } else {
+            Self::store(v, to);
+        }
+    }
+    #[inline(always)]
+    fn add(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_add_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sub(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    fn div(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_div_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul_add(a: __m256, b: __m256, c: __m256) -> __m256 {
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+    #[inline(always)]
+    fn max(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_max_ps(a, b) }
+    }
+    #[inline(always)]
+    fn min(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_min_ps(a, b) }
+    }
+    #[inline(always)]
+    fn inverse_sqrt(v: __m256) -> __m256 {
+        // 12 bits, then one Newton step: e * (1.5 - v/2 * e * e).
+        unsafe {
+            let e = _mm256_rsqrt_ps(v);
+            let half = _mm256_mul_ps(v, _mm256_set1_ps(0.5));
+            _mm256_mul_ps(e, _mm256_fnmadd_ps(_mm256_mul_ps(half, e), e, _mm256_set1_ps(1.5)))
+        }
+    }
+    #[inline(always)]
+    fn copysign(a: __m256, b: __m256) -> __m256 {
+        unsafe {
+            let sign = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b))
+        }
+    }
+    #[inline(always)]
+    fn select_negative(by: __m256, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_blendv_ps(b, a, by) }
+    }
+    #[inline(always)]
+    fn pack_16(low: __m256, high: __m256) -> __m256 {
+        unsafe {
+            let low = _mm256_and_si256(_mm256_cvtps_epi32(low), _mm256_set1_epi32(0xffff));
+            let high = _mm256_slli_epi32::<16>(_mm256_cvtps_epi32(high));
+            _mm256_castsi256_ps(_mm256_or_si256(low, high))
+        }
+    }
+    #[inline(always)]
+    fn transpose(r: &mut [__m256; 8]) {
+        // 24 shuffles: pairs, then fours, then halves.
+        unsafe {
+            for i in (0..8).step_by(2) {
+                (r[i], r[i + 1]) = (_mm256_unpacklo_ps(r[i], r[i + 1]), _mm256_unpackhi_ps(r[i], r[i + 1]));
+            }
+            let fours = |a, b| (_mm256_shuffle_ps::<0x44>(a, b), _mm256_shuffle_ps::<0xee>(a, b));
+            for i in [0, 4] {
+                let ((a, b), (c, d)) = (fours(r[i], r[i + 2]), fours(r[i + 1], r[i + 3]));
+                (r[i], r[i + 1], r[i + 2], r[i + 3]) = (a, b, c, d);
+            }
+            for i in 0..4 {
+                let (a, b) = (r[i], r[i + 4]);
+                (r[i], r[i + 4]) = (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b));
+            }
+        }
+    }
+    #[inline(always)]
+    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
+    }
+    #[inline(always)]
+    fn fence() {
+        unsafe { _mm_sfence() }
+    }
+}

@@ -1,0 +1,125 @@
+//! 512-bit vectors.
+
+use super::Simd;
+use glam::Vec4;
+use std::arch::x86_64::*;
+
+/// AVX-512F, DQ and VL; only entered where they were detected.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx512;
+
+// SAFETY of every block below: callers run with AVX-512F, DQ and VL enabled (see `Avx512`), and references to
+// `[f32; 16]` are valid for the 64 bytes that loads and stores touch.
+impl Simd<16> for Avx512 {
+    type V = __m512;
+
+    #[inline(always)] // as all below: these are single instructions, and take on the caller's instruction set
+    fn splat(value: f32) -> __m512 {
+        unsafe { _mm512_set1_ps(value) }
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 16]) -> __m512 {
+        unsafe { _mm512_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(v: __m512, to: &mut [f32; 16]) {
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn stream(v: __m512, to: &mut [f32; 16]) {
+        if to.as_ptr().cast::<__m512>().is_aligned() {
+            unsafe { _mm512_stream_ps(to.as_mut_ptr(), v) }
+        } else {
+            Self::store(v, to);
+        }
+    }
+    #[inline(always)]
+    fn add(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_add_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sub(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    fn div(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_div_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul_add(a: __m512, b: __m512, c: __m512) -> __m512 {
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+    #[inline(always)]
+    fn max(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_max_ps(a, b) }
+    }
+    #[inline(always)]
+    fn min(a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_min_ps(a, b) }
+    }
+    #[inline(always)]
+    fn inverse_sqrt(v: __m512) -> __m512 {
+        // 14 bits, then one Newton step: e * (1.5 - v/2 * e * e).
+        unsafe {
+            let e = _mm512_rsqrt14_ps(v);
+            let half = _mm512_mul_ps(v, _mm512_set1_ps(0.5));
+            _mm512_mul_ps(e, _mm512_fnmadd_ps(_mm512_mul_ps(half, e), e, _mm512_set1_ps(1.5)))
+        }
+    }
+    #[inline(always)]
+    fn copysign(a: __m512, b: __m512) -> __m512 {
+        unsafe {
+            let sign = _mm512_set1_ps(-0.0);
+            _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b))
+        }
+    }
+    #[inline(always)]
+    fn select_negative(by: __m512, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(by)), b, a) }
+    }
+    #[inline(always)]
+    fn pack_16(low: __m512, high: __m512) -> __m512 {
+        unsafe {
+            let low = _mm512_and_si512(_mm512_cvtps_epi32(low), _mm512_set1_epi32(0xffff));
+            let high = _mm512_slli_epi32::<16>(_mm512_cvtps_epi32(high));
+            _mm512_castsi512_ps(_mm512_or_si512(low, high))
+        }
+    }
+    #[inline(always)]
+    fn transpose(r: &mut [__m512; 16]) {
+        // 64 shuffles: pairs, fours, then quarters of 128 bits twice.
+        unsafe {
+            for i in (0..16).step_by(2) {
+                (r[i], r[i + 1]) = (_mm512_unpacklo_ps(r[i], r[i + 1]), _mm512_unpackhi_ps(r[i], r[i + 1]));
+            }
+            let fours = |a, b| (_mm512_shuffle_ps::<0x44>(a, b), _mm512_shuffle_ps::<0xee>(a, b));
+            for i in (0..16).step_by(4) {
+                let ((a, b), (c, d)) = (fours(r[i], r[i + 2]), fours(r[i + 1], r[i + 3]));
+                (r[i], r[i + 1], r[i + 2], r[i + 3]) = (a, b, c, d);
+            }
+            // Now r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
+            let even = |a, b| _mm512_shuffle_f32x4::<0x88>(a, b);
+            let odd = |a, b| _mm512_shuffle_f32x4::<0xdd>(a, b);
+            for c in 0..4 {
+                let (a, b, d, e) = (r[c], r[4 + c], r[8 + c], r[12 + c]);
+                let (low, high) = ((even(a, b), odd(a, b)), (even(d, e), odd(d, e)));
+                r[c] = even(low.0, high.0);
+                r[4 + c] = even(low.1, high.1);
+                r[8 + c] = odd(low.0, high.0);
+                r[12 + c] = odd(low.1, high.1);
+            }
+        }
+    }
+    #[inline(always)]
+    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
+    }
+    #[inline(always)]
+    fn fence() {
+        unsafe { _mm_sfence() }
+    }
+}

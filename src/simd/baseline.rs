@@ -1,0 +1,108 @@
+//! 128-bit vectors by glam: SSE2 on x86-64, NEON on aarch64, plain floats elsewhere.
+
+use super::Simd;
+use glam::{BVec4A, UVec4, Vec4};
+
+/// What the target always has; without fused multiplication, which would be a function call there.
+#[derive(Debug, Clone, Copy)]
+pub struct Baseline;
+
+impl Simd<4> for Baseline {
+    type V = Vec4;
+
+    #[inline(always)] // as all below: these are single instructions
+    fn splat(value: f32) -> Vec4 {
+        Vec4::splat(value)
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 4]) -> Vec4 {
+        Vec4::from_array(*from)
+    }
+    #[inline(always)]
+    fn store(v: Vec4, to: &mut [f32; 4]) {
+        *to = v.to_array();
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn stream(v: Vec4, to: &mut [f32; 4]) {
+        use std::arch::x86_64::{__m128, _mm_stream_ps};
+        if to.as_ptr().cast::<__m128>().is_aligned() {
+            // SAFETY: the pointer is aligned and valid for 16 bytes; every x86-64 has SSE.
+            unsafe { _mm_stream_ps(to.as_mut_ptr(), v.into()) }
+        } else {
+            Self::store(v, to);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    fn stream(v: Vec4, to: &mut [f32; 4]) {
+        Self::store(v, to);
+    }
+    #[inline(always)]
+    fn add(a: Vec4, b: Vec4) -> Vec4 {
+        a + b
+    }
+    #[inline(always)]
+    fn sub(a: Vec4, b: Vec4) -> Vec4 {
+        a - b
+    }
+    #[inline(always)]
+    fn mul(a: Vec4, b: Vec4) -> Vec4 {
+        a * b
+    }
+    #[inline(always)]
+    fn div(a: Vec4, b: Vec4) -> Vec4 {
+        a / b
+    }
+    #[inline(always)]
+    fn mul_add(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        a * b + c
+    }
+    #[inline(always)]
+    fn max(a: Vec4, b: Vec4) -> Vec4 {
+        a.max(b)
+    }
+    #[inline(always)]
+    fn min(a: Vec4, b: Vec4) -> Vec4 {
+        a.min(b)
+    }
+    #[inline(always)]
+    fn inverse_sqrt(v: Vec4) -> Vec4 {
+        let root = v.to_array().map(f32::sqrt);
+        Vec4::ONE / Vec4::from_array(root)
+    }
+    #[inline(always)]
+    fn copysign(a: Vec4, b: Vec4) -> Vec4 {
+        a.copysign(b)
+    }
+    #[inline(always)]
+    fn select_negative(by: Vec4, a: Vec4, b: Vec4) -> Vec4 {
+        let negative: BVec4A = by.cmplt(Vec4::ZERO);
+        Vec4::select(negative, a, b)
+    }
+    #[inline(always)]
+    fn pack_16(low: Vec4, high: Vec4) -> Vec4 {
+        // Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the sum.
+        let bits = |v: Vec4| UVec4::from_array((v + Vec4::splat(12_582_912.0)).to_array().map(f32::to_bits));
+        let packed = (bits(low) & UVec4::splat(0xffff)) | (bits(high) << UVec4::splat(16));
+        Vec4::from_array(packed.to_array().map(f32::from_bits))
+    }
+    #[inline(always)]
+    fn transpose(rows: &mut [Vec4; 4]) {
+        let [a, b, c, d] = *rows;
+        let t = glam::Mat4::from_cols(a, b, c, d).transpose();
+        *rows = [t.x_axis, t.y_axis, t.z_axis, t.w_axis];
+    }
+    #[inline(always)]
+    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        a * b + c
+    }
+    #[inline(always)]
+    fn fence() {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: every x86-64 has SSE.
+            unsafe { std::arch::x86_64::_mm_sfence() }
+        }
+    }
+}

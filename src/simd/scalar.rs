@@ -1,0 +1,82 @@
+//! One float at a time: the weakest instruction set that can be asked for.
+
+use super::Simd;
+use glam::Vec4;
+
+/// No vectors at all.
+#[derive(Debug, Clone, Copy)]
+pub struct Scalar;
+
+impl Simd<1> for Scalar {
+    type V = f32;
+
+    #[inline(always)] // as all below: these are single instructions
+    fn splat(value: f32) -> f32 {
+        value
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 1]) -> f32 {
+        from[0]
+    }
+    #[inline(always)]
+    fn store(v: f32, to: &mut [f32; 1]) {
+        to[0] = v;
+    }
+    #[inline(always)]
+    fn stream(v: f32, to: &mut [f32; 1]) {
+        to[0] = v;
+    }
+    #[inline(always)]
+    fn add(a: f32, b: f32) -> f32 {
+        a + b
+    }
+    #[inline(always)]
+    fn sub(a: f32, b: f32) -> f32 {
+        a - b
+    }
+    #[inline(always)]
+    fn mul(a: f32, b: f32) -> f32 {
+        a * b
+    }
+    #[inline(always)]
+    fn div(a: f32, b: f32) -> f32 {
+        a / b
+    }
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+    #[inline(always)]
+    fn max(a: f32, b: f32) -> f32 {
+        if a > b { a } else { b }
+    }
+    #[inline(always)]
+    fn min(a: f32, b: f32) -> f32 {
+        if a < b { a } else { b }
+    }
+    #[inline(always)]
+    fn inverse_sqrt(v: f32) -> f32 {
+        1.0 / v.sqrt()
+    }
+    #[inline(always)]
+    fn copysign(a: f32, b: f32) -> f32 {
+        a.copysign(b)
+    }
+    #[inline(always)]
+    fn select_negative(by: f32, a: f32, b: f32) -> f32 {
+        if by.is_sign_negative() { a } else { b }
+    }
+    #[inline(always)]
+    fn pack_16(low: f32, high: f32) -> f32 {
+        let bits = |v: f32| v.round_ties_even() as i32 as u32 & 0xffff;
+        f32::from_bits(bits(low) | bits(high) << 16)
+    }
+    #[inline(always)]
+    fn transpose(_: &mut [f32; 1]) {}
+    #[inline(always)]
+    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        a * b + c
+    }
+    #[inline(always)]
+    fn fence() {}
+}
