@@ -5,6 +5,7 @@ use skinbench::asset::walker::walker;
 use skinbench::crowd::{BLOCK, Crowd, Layer};
 use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose};
+use skinbench::scene::{Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::skin::{Store, skin, skin_lanes};
 use std::hint::black_box;
@@ -41,6 +42,28 @@ fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
     stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd));
     stage("palette_lanes", crowd.palette_entries(), &mut |pose, _| pose.palette_lanes(&crowd, black_box(&mut lanes)));
     stage("palette_rows", crowd.palette_entries(), &mut |pose, _| pose.palette_rows(&crowd, black_box(&mut rows)));
+}
+
+/// Sampling and blending of a whole walker's layers: 2 merged, and 4 with a masked arm and a difference.
+fn layer_stages(c: &mut Criterion) {
+    for name in ["layers-1", "layers-2", "layers-4"] {
+        let few = Overrides { instances: Some(WALKERS.into()), ..Overrides::default() };
+        let scene = Scene::load(name).and_then(|scene| scene.with(few).build(1 << 30)).expect("a built-in scene");
+        let mut pose = CrowdPose::<BLOCK>::new(&scene.crowd, false);
+        let mut tick = 0;
+        let mut stage = |stage: &str, run: &mut dyn FnMut(&mut CrowdPose<BLOCK>, u32)| {
+            let mut group = c.benchmark_group(stage);
+            group.throughput(Throughput::Elements(scene.crowd.joint_count()));
+            group.bench_function(name, |b| {
+                b.iter(|| {
+                    tick += 1;
+                    run(&mut pose, tick);
+                });
+            });
+        };
+        stage("sample", &mut |pose, tick| pose.sample(&scene.crowd, tick));
+        stage("blend", &mut |pose, tick| pose.blend(&scene.crowd, tick));
+    }
 }
 
 fn skin_stage(c: &mut Criterion) {
@@ -90,6 +113,7 @@ fn skin_stage(c: &mut Criterion) {
 fn stages(c: &mut Criterion) {
     pose_stages::<1>(c, "scalar");
     pose_stages::<BLOCK>(c, "lanes");
+    layer_stages(c);
     skin_stage(c);
 }
 

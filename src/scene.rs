@@ -5,6 +5,7 @@
 
 mod camera;
 mod file;
+mod hash;
 mod layer;
 mod placing;
 mod source;
@@ -15,19 +16,18 @@ pub use source::{BUILT_IN_MODELS, ModelSource};
 
 use crate::asset::{FORMATS, compact};
 use crate::crowd::{Crowd, Layer, LayerKind, MAX_LAYERS, REST};
-use crate::model::{Clip, Interpolation, Model, RotationBlend, Rows};
+use crate::model::{Clip, Model, Rows};
 use crate::text;
 use crate::vertex::{Encoding, VertexFormat};
 use arrayvec::ArrayVec;
 use bytesize::ByteSize;
-use fnv::FnvHasher;
 use glam::{DVec2, Mat4};
+use hash::SceneHash;
 use layer::{Deriving, FoundLayer, LayerPlan, Play, PlaybackMode};
 use placing::Stand;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::fmt;
-use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -153,6 +153,8 @@ pub struct Overrides {
     pub format: VertexFormat,
     /// How clips are stored.
     pub clips: Clips,
+    /// Whether all groups' clips get curves where their keys are linear.
+    pub smooth: bool,
 }
 
 /// A crowd's description.
@@ -322,6 +324,7 @@ impl Scene {
         for group in &mut self.groups {
             group.model.vertices = overrides.vertices.or(group.model.vertices);
             group.model.influences = overrides.influences.or(group.model.influences);
+            group.model.smooth |= overrides.smooth;
         }
         self.format = overrides.format;
         self.clips = overrides.clips;
@@ -539,138 +542,6 @@ fn instances_of(
         layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);
         (standing.stand.placement(place, yaw.to_radians()), layers)
     })
-}
-
-/// FNV-1a over little-endian bytes: the same on every platform, because it takes what the scene says, not what
-/// trigonometry makes of it.
-#[derive(Default)]
-struct SceneHash(FnvHasher);
-
-impl SceneHash {
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
-        self.0.write(bytes);
-    }
-
-    fn number(&mut self, number: impl Into<u64>) {
-        self.0.write(&number.into().to_le_bytes());
-    }
-
-    fn float(&mut self, value: f64) {
-        self.number(value.to_bits());
-    }
-
-    fn floats<const N: usize>(&mut self, values: &[[f32; N]]) {
-        self.number(values.len() as u64);
-        values.as_flattened().iter().for_each(|v| self.0.write(&v.to_bits().to_le_bytes()));
-    }
-
-    fn shorts(&mut self, values: &[u16]) {
-        self.number(values.len() as u64);
-        values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
-    }
-
-    fn group(&mut self, group: &Group, model: &Model, found: &Found) {
-        self.number(group.count);
-        self.bytes(group.layout.name().as_bytes());
-        self.float(group.spacing.unwrap_or(0.0));
-        self.float(group.scale.unwrap_or(0.0));
-        let play = &group.play;
-        [group.speed, group.speed_spread, play.phase_spread, group.yaw, group.yaw_spread, play.frames_per_second]
-            .iter()
-            .for_each(|value| self.float(*value));
-        found.clips.iter().for_each(|clip| self.number(*clip));
-        self.model(model);
-        // Only where they are used, so that scenes without them keep the hashes of older results.
-        if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
-            self.float(group.weight);
-            self.float(play.offset);
-            self.number(play.mode as u8);
-        }
-        for (layer, found) in group.layers.iter().zip(&found.layers) {
-            self.layer(layer, found.clip);
-        }
-        found.masks.iter().for_each(|mask| self.floats(mask.as_chunks::<1>().0));
-    }
-
-    fn layer(&mut self, layer: &LayerPlan, clip: u32) {
-        self.number(clip);
-        [layer.kind as u8, layer.fade as u8, layer.play.mode as u8, layer.mask.is_some().into()]
-            .iter()
-            .for_each(|value| self.number(*value));
-        let play = &layer.play;
-        let speed = layer.speed.unwrap_or(f64::INFINITY);
-        [layer.weight, speed, play.phase_spread, play.offset, play.frames_per_second]
-            .iter()
-            .for_each(|value| self.float(*value));
-        if let Some(times) = layer.times {
-            let (every, lasts) = (times.every.unwrap_or(0.0), times.lasts.unwrap_or(0.0));
-            [every, lasts, times.start, times.stagger, times.fade_in, times.fade_out]
-                .iter()
-                .for_each(|value| self.float(*value));
-        }
-    }
-
-    fn model(&mut self, model: &Model) {
-        let (skeleton, mesh) = (model.skeleton(), model.mesh());
-        self.shorts(skeleton.parents());
-        for rest in skeleton.rest() {
-            self.floats(&[rest.rotation.to_array()]);
-            self.floats(&[rest.translation.to_array(), rest.scale.to_array()]);
-        }
-        for (joint, rows) in skeleton.matrices() {
-            self.number(*joint);
-            self.floats(&[*rows]);
-        }
-        self.shorts(model.palette_joints());
-        self.floats(model.inverse_binds());
-        self.floats(mesh.positions());
-        self.floats(mesh.normals());
-        self.shorts(mesh.joints());
-        self.floats(mesh.weights().as_chunks::<1>().0);
-        for run in mesh.runs() {
-            self.number(run.influences);
-            self.number(run.vertex_count);
-        }
-        self.number(mesh.indices().len() as u64);
-        mesh.indices().iter().for_each(|index| self.0.write(&index.to_le_bytes()));
-        for clip in model.clips() {
-            self.float(clip.duration().into());
-            self.number(match clip.rotation_blend() {
-                RotationBlend::Slerp => 0u32,
-                RotationBlend::Nlerp => 1,
-                RotationBlend::AuthoredPath => 2,
-            });
-            for track in clip.tracks() {
-                self.number(track.joint);
-                self.number(track.channel as u8);
-                self.number(match track.interpolation {
-                    Interpolation::Step => 0u32,
-                    Interpolation::Linear => 1,
-                    Interpolation::CubicSpline => 2,
-                });
-                self.floats(clip.times_of(track).as_chunks::<1>().0);
-            }
-            self.floats(clip.values().as_chunks::<1>().0);
-            if let Some(compact) = clip.compact() {
-                self.float(compact.interval.into());
-                self.shorts(&compact.numbers);
-                for track in &compact.tracks {
-                    self.number(track.joint);
-                    self.number(track.dropped);
-                    self.floats(&[track.low, track.step]);
-                }
-                for still in &compact.still {
-                    self.number(still.joint);
-                    self.floats(&[still.value]);
-                }
-            }
-        }
-    }
-
-    fn finish(self) -> u64 {
-        self.0.finish()
-    }
 }
 
 #[cfg(test)]

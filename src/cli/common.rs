@@ -55,6 +55,15 @@ pub struct Shape {
     /// How clips are stored: keys as they are, or frames of 16-bit numbers within 1e-4 of the skeleton's size
     #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
     pub clips: ClipsChoice,
+    /// What happens between linear keys: straight lines as the file says, or curves
+    #[arg(long, value_name = "authored|smooth", default_value = "authored", hide_default_value = true)]
+    pub interpolation: InterpolationChoice,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InterpolationChoice {
+    Authored,
+    Smooth,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -103,7 +112,15 @@ impl Shape {
             ClipsChoice::Raw => Clips::Raw,
             ClipsChoice::Compact => Clips::Compact,
         };
-        Overrides { instances, passes, vertices: self.vertices, influences: self.influences, format, clips }
+        Overrides {
+            instances,
+            passes,
+            vertices: self.vertices,
+            influences: self.influences,
+            format,
+            clips,
+            smooth: self.interpolation == InterpolationChoice::Smooth,
+        }
     }
 }
 

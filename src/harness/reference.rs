@@ -108,10 +108,15 @@ fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
 fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
     let times: Vec<f64> = clip.times_of(track).iter().map(|&t| f64::from(t)).collect();
     let width = track.channel.width();
-    let cubic = track.interpolation == Interpolation::CubicSpline;
-    // Key `k`'s `part`: 0 the value, or for cubic splines 0 in-tangent, 1 value, 2 out-tangent.
+    // Key `k`'s `part`: 0 the value, or for cubic splines 0 in-tangent, 1 value, 2 out-tangent, for squad 0 value,
+    // 1 control point.
     let part = |k: usize, part: usize| {
-        let at = track.first_value as usize + (if cubic { 3 * k + part } else { k }) * width;
+        let index = match track.interpolation {
+            Interpolation::CubicSpline => 3 * k + part,
+            Interpolation::Squad => 2 * k + part,
+            Interpolation::Step | Interpolation::Linear => k,
+        };
+        let at = track.first_value as usize + index * width;
         let mut v = DVec4::ZERO;
         for c in 0..width {
             v[c] = f64::from(clip.values()[at + c]);
@@ -121,11 +126,12 @@ fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
     let rotation = track.channel == Channel::Rotation;
     let unit = |v: DVec4| if rotation { v.normalize() } else { v };
     let last = times.len() - 1;
+    let own = usize::from(track.interpolation == Interpolation::CubicSpline);
     if time <= times[0] {
-        return unit(part(0, 1));
+        return unit(part(0, own));
     }
     if time >= times[last] {
-        return unit(part(last, 1));
+        return unit(part(last, own));
     }
     let k = (0..last).find(|&k| time < times[k + 1]).unwrap_or(last - 1);
     let interval = times[k + 1] - times[k];
@@ -134,6 +140,10 @@ fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
         Interpolation::Step => part(k, 0),
         Interpolation::Linear if rotation => arc(part(k, 0), part(k + 1, 0), t, clip.rotation_blend()),
         Interpolation::Linear => part(k, 0).lerp(part(k + 1, 0), t),
+        Interpolation::Squad => {
+            let (keys, controls) = (sphere(part(k, 0), part(k + 1, 0), t), sphere(part(k, 1), part(k + 1, 1), t));
+            sphere(keys, controls, 2.0 * t * (1.0 - t))
+        }
         Interpolation::CubicSpline => {
             let (t2, t3) = (t * t, t * t * t);
             unit(
@@ -164,4 +174,11 @@ fn arc(a: DVec4, b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
     }
     let angle = cos.clamp(-1.0, 1.0).acos();
     (a * ((1.0 - t) * angle).sin() + b * (t * angle).sin()) / angle.sin()
+}
+
+/// Along the great circle from one unit quaternion to another, as they are.
+fn sphere(a: DVec4, b: DVec4, t: f64) -> DVec4 {
+    let angle = 2.0 * (a - b).length().atan2((a + b).length());
+    let share = |part: f64| if angle < 1e-9 { part } else { (part * angle).sin() / angle.sin() };
+    (a * share(1.0 - t) + b * share(t)).normalize()
 }

@@ -36,6 +36,33 @@ pub enum Interpolation {
     Linear,
     /// Hermite spline with an in- and an out-tangent a key, as glTF 2.0 appendix C has it.
     CubicSpline,
+    /// Shoemake's spherical cubic between rotations, with a control point a key: [`Clip::smoothed`] makes them.
+    Squad,
+}
+
+impl Interpolation {
+    /// Values that a key has.
+    pub fn values_per_key(self) -> usize {
+        match self {
+            Self::Step | Self::Linear => 1,
+            Self::CubicSpline => 3,
+            Self::Squad => 2,
+        }
+    }
+
+    /// Which of a key's values is the one that the curve passes through.
+    pub fn value_of_key(self) -> usize {
+        usize::from(self == Self::CubicSpline)
+    }
+
+    /// Angles that an interval of a rotation track has in [`Clip::angles`].
+    pub fn angles_per_interval(self) -> usize {
+        match self {
+            Self::Step | Self::CubicSpline => 0,
+            Self::Linear => 1,
+            Self::Squad => 2,
+        }
+    }
 }
 
 /// How linear rotation tracks go from key to key.
@@ -60,7 +87,8 @@ pub struct Keys {
     pub interpolation: Interpolation,
     /// Seconds, rising.
     pub times: Vec<f32>,
-    /// [`Channel::width`] numbers a key; three times as many for cubic splines (in-tangent, value, out-tangent).
+    /// [`Channel::width`] numbers a value, [`Interpolation::values_per_key`] values a key: for cubic splines in-tangent,
+    /// value, out-tangent, for squad value and control point.
     pub values: Vec<f32>,
 }
 
@@ -86,7 +114,7 @@ pub struct Track {
     pub timeline: u32,
     /// Index of the first number in [`Clip::values`].
     pub first_value: u32,
-    /// Index of the first interval's angle in [`Clip::angles`]; meaningful for linear rotations.
+    /// Index of the first interval's angle in [`Clip::angles`]; meaningful for linear and squad rotations.
     pub first_angle: u32,
 }
 
@@ -164,8 +192,9 @@ impl Clip {
                 first_angle: clip.angles.len() as u32,
             });
             clip.values.extend_from_slice(&track.values);
-            if track.channel == Channel::Rotation && track.interpolation == Interpolation::Linear {
-                clip.angles.resize(clip.angles.len() + track.times.len(), 0.0);
+            if track.channel == Channel::Rotation {
+                let angles = track.times.len() * track.interpolation.angles_per_interval();
+                clip.angles.resize(clip.angles.len() + angles, 0.0);
             }
         }
         for track in 0..clip.tracks.len() {
@@ -204,7 +233,8 @@ impl Clip {
     pub fn values(&self) -> &[f32] {
         &self.values
     }
-    /// Angle in radians between the quaternions of key k and k + 1, addressed by [`Track::first_angle`].
+    /// Angle in radians between the quaternions of key k and k + 1, then for squad that between their control points,
+    /// addressed by [`Track::first_angle`].
     pub fn angles(&self) -> &[f32] {
         &self.angles
     }
@@ -261,7 +291,7 @@ impl Clip {
         if track.interpolation == Interpolation::CubicSpline {
             return Ok(());
         }
-        for key in 0..count {
+        for key in 0..count * track.interpolation.values_per_key() {
             let at = track.first_value as usize + 4 * key;
             let q: [f64; 4] = std::array::from_fn(|c| f64::from(self.values[at + c]));
             let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -279,31 +309,32 @@ impl Clip {
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
         self.rotation_blend = blend;
         for track in &self.tracks {
-            if track.channel != Channel::Rotation || track.interpolation != Interpolation::Linear {
+            if track.channel != Channel::Rotation {
                 continue;
             }
             let line = self.timelines[track.timeline as usize];
-            for key in 0..line.count.saturating_sub(1) as usize {
-                let at = track.first_value as usize + 4 * key;
-                let mut cos =
-                    (0..4).map(|c| f64::from(self.values[at + c]) * f64::from(self.values[at + 4 + c])).sum::<f64>();
-                if cos < 0.0 && blend != RotationBlend::AuthoredPath {
-                    self.values[at + 4..at + 8].iter_mut().for_each(|v| *v = -*v);
-                    cos = -cos;
+            // Linear keys turn to the shorter arc; squad's did before their control points were made.
+            let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
+            let stride = 4 * track.interpolation.values_per_key();
+            let angles = track.interpolation.angles_per_interval();
+            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p))) {
+                let at = track.first_value as usize + stride * key + 4 * part;
+                let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
+                let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
+                if turns && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                    self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
+                    b = b.map(|v| -v);
                 }
-                self.angles[track.first_angle as usize + key] = angle_of(&self.values[at..at + 8], cos);
+                self.angles[track.first_angle as usize + angles * key + part] = angle_of(a, b);
             }
         }
     }
 }
 
 /// The angle between two unit quaternions, accurate where the cosine is near one.
-fn angle_of(pair: &[f32], cos: f64) -> f32 {
-    let difference = (0..4).map(|c| (f64::from(pair[c]) - f64::from(pair[4 + c])).powi(2)).sum::<f64>().sqrt();
-    let sum = (0..4).map(|c| (f64::from(pair[c]) + f64::from(pair[4 + c])).powi(2)).sum::<f64>().sqrt();
-    let angle = 2.0 * libm::atan2(difference, sum);
-    debug_assert!((angle.cos() - cos).abs() < 1e-5);
-    angle as f32
+fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
+    let length = |sign: f64| a.iter().zip(b).map(|(a, b)| (a + sign * b).powi(2)).sum::<f64>().sqrt();
+    (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
 }
 
 fn check_keys(track: &Keys) -> Result<(), String> {
@@ -323,7 +354,10 @@ fn check_keys(track: &Keys) -> Result<(), String> {
             ));
         }
     }
-    let per_key = track.channel.width() * if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
+        return Err(format!("squad for {:?}; expected a rotation", track.channel));
+    }
+    let per_key = track.channel.width() * track.interpolation.values_per_key();
     if track.values.len() != count * per_key {
         return Err(format!("{} numbers for {count} keys; expected {per_key} a key", track.values.len()));
     }

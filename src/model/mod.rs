@@ -303,6 +303,14 @@ impl Model {
     pub(crate) fn with_clips(self, clips: Vec<Clip>) -> Self {
         Self { clips, ..self }
     }
+    /// The same model with every clip of [`Clip::smoothed`].
+    ///
+    /// # Errors
+    /// What it answers.
+    pub fn smoothed(self) -> Result<Self, ModelError> {
+        let clips = self.clips.iter().map(Clip::smoothed).collect::<Result<_, _>>()?;
+        Ok(self.with_clips(clips))
+    }
     /// Adds a clip and returns its index.
     ///
     /// # Errors

@@ -92,7 +92,7 @@ fn vector(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 3] {
             let (a, b) = (key::<3>(clip, track, cursor.key), key::<3>(clip, track, cursor.key + 1));
             std::array::from_fn(|c| a[c] + cursor.fraction * (b[c] - a[c]))
         }
-        Interpolation::CubicSpline => cubic(clip, track, cursor),
+        Interpolation::CubicSpline | Interpolation::Squad => cubic(clip, track, cursor),
     }
 }
 
@@ -117,7 +117,48 @@ fn rotation(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
             }
         }
         Interpolation::CubicSpline => normalised(cubic(clip, track, cursor)),
+        Interpolation::Squad => squad(clip, track, cursor),
     }
+}
+
+/// Spherical and quadrangle interpolation (Shoemake 1987): slerp between keys towards slerp between control points.
+fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
+    let value = |index: usize| key::<4>(clip, track, 2 * cursor.key + index);
+    if cursor.interval == 0.0 {
+        return value(0);
+    }
+    let angles = &clip.angles()[track.first_angle as usize + 2 * cursor.key..];
+    let t = cursor.fraction;
+    let keys = slerp(value(0), value(2), angles[0], t);
+    let controls = slerp(value(1), value(3), angles[1], t);
+    normalised(slerp(keys, controls, angle_between(keys, controls), 2.0 * t * (1.0 - t)))
+}
+
+/// Angle between two unit quaternions, 0 to pi, within 3e-7.
+fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
+    let length = |sign: f32| a.iter().zip(b).map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f32>().sqrt();
+    let (chord, other) = (length(-1.0), length(1.0));
+    if chord <= other {
+        2.0 * arc_tangent(chord / other)
+    } else {
+        std::f32::consts::PI - 2.0 * arc_tangent(other / chord)
+    }
+}
+
+/// Arc tangent of 0 to 1 within 1e-7: formula 4.4.49 of Abramowitz and Stegun, "Handbook of Mathematical Functions".
+fn arc_tangent(x: f32) -> f32 {
+    const C: [f32; 8] = [
+        -0.333_331_45,
+        0.199_935_51,
+        -0.142_088_99,
+        0.106_562_64,
+        -0.075_289_64,
+        0.042_909_61,
+        -0.016_165_737,
+        0.002_866_225_7,
+    ];
+    let u = x * x;
+    x * (1.0 + u * C.iter().rev().fold(0.0, |sum, c| sum * u + c))
 }
 
 /// Hermite spline with per-key tangents (glTF 2.0, appendix C.4); keys are in-tangent, value, out-tangent.
@@ -164,6 +205,17 @@ pub fn sine_over_x(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn angles_are_accurate() {
+        for i in 0..=10_000 {
+            let x = i as f32 * 1e-4;
+            assert!((f64::from(arc_tangent(x)) - f64::from(x).atan()).abs() < 2e-7, "x = {x}");
+            let angle = x * std::f32::consts::PI;
+            let got = angle_between([1.0, 0.0, 0.0, 0.0], [angle.cos(), 0.0, angle.sin(), 0.0]);
+            assert!((got - angle).abs() < 5e-7, "{got} instead of {angle}");
+        }
+    }
 
     #[test]
     fn sine_over_x_is_accurate() {

@@ -54,6 +54,9 @@ struct GroupKeys {
     vertices: Option<Spanned<u32>>,
     /// Most influences that a vertex keeps: the largest, renormalised. 1 to 16; default: the model's own.
     influences: Option<Spanned<u32>>,
+    /// What happens between keys: `"authored"` (as the file says) or `"smooth"` (curves, where all keys of a clip are
+    /// linear); default `"authored"`.
+    interpolation: Option<Spanned<String>>,
     /// Number of instances, 1 or more; default 1.
     count: Option<Spanned<u64>>,
     /// How they stand: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
@@ -224,6 +227,7 @@ fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, Sc
     let mut model = model(source, keys, folder)?;
     model.vertices = source.optional("vertices", keys.vertices.as_ref(), |n| n > 0, "1 or more")?;
     model.influences = source.optional("influences", keys.influences.as_ref(), |n| (1..=16).contains(&n), "1 to 16")?;
+    model.smooth = layer::interpolation(source, keys.interpolation.as_ref())?;
     Ok(Group {
         model,
         count: source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?,

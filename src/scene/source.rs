@@ -54,6 +54,8 @@ pub struct ModelSource {
     pub vertices: Option<u32>,
     /// Most influences a vertex keeps.
     pub influences: Option<u32>,
+    /// Whether clips whose keys are all linear get curves.
+    pub smooth: bool,
 }
 
 impl ModelSource {
@@ -68,7 +70,7 @@ impl ModelSource {
             Some(known) => Origin::BuiltIn(known),
             None => Origin::File(folder.join(name)),
         };
-        Self { origin, vertices: None, influences: None }
+        Self { origin, vertices: None, influences: None, smooth: false }
     }
 
     /// Builds or reads the model, then adapts it.
@@ -89,6 +91,9 @@ impl ModelSource {
         }
         if let Some(influences) = self.influences {
             model = adapt::with_influences(model, influences as usize).map_err(said)?;
+        }
+        if self.smooth {
+            model = model.smoothed().map_err(said)?;
         }
         Ok(model)
     }

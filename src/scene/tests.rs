@@ -89,6 +89,105 @@ fn wrong_models_and_clips_name_their_place() {
     assert!(!Scene::load("no.toml").unwrap_err().is_unknown_name());
 }
 
+/// A group that walks, with the keys of one layer over it.
+fn layered(keys: &str) -> String {
+    format!("[[group]]\nmodel = \"walker\"\nclip = \"walk\"\n[[group.layer]]\nclip = \"run\"\n{keys}")
+}
+
+#[test]
+fn wrong_layers_name_the_place_and_what_is_accepted() {
+    for (keys, expected) in [
+        ("wieght = 1", "test.toml:6:1: unknown key \"wieght\"; did you mean \"weight\"?"),
+        ("kind = \"over\"", "6:8: unknown kind \"over\"; did you mean \"override\"? expected merge, override or additive"),
+        ("weight = -1", "6:10: weight = -1; expected 0 to 1, as the layer does not merge"),
+        ("kind = \"merge\"\nweight = -1", "7:10: weight = -1; expected a finite number, 0 or more"),
+        ("weight = 2", "6:10: weight = 2; expected 0 to 1"),
+        ("speed = inf", "6:9: speed = inf; expected a finite number"),
+        ("playback = \"twice\"", "6:12: unknown playback \"twice\"; expected loop, wrap, ping-pong or once"),
+        ("fade = \"slow\"", "6:8: unknown fade \"slow\"; expected cross or inertial"),
+        ("fade = \"inertial\"\nkind = \"merge\"", "6:8: an inertial merge layer; expected kind override or additive"),
+        ("in_step = true\nspeed = 2", "7:9: speed of a layer in step; expected none, it is the group's"),
+        ("in_step = true\nplayback = \"once\"", "7:12: in step without a loop; expected playback loop or wrap"),
+        ("every = 3", "6:9: every without lasts; expected how long it stays"),
+        ("every = 3\nlasts = 4", "7:9: lasts = 4 in every = 3; expected at most as much"),
+        ("lasts = 1\nfade_in = 0.7\nfade_out = 0.7", "7:11: fades of 0.7 and 0.7 s in 1 s; expected both to fit"),
+        ("fade_out = 1", "6:12: fade_out without lasts"),
+        ("lasts = 1\nstagger = 0.5", "7:11: stagger without every"),
+        ("lasts = 0", "6:9: lasts = 0; expected seconds, more than 0"),
+        ("start = 1e6", "6:9: start = 1000000; expected seconds, 0 to 100000"),
+        ("mask = { joint = [] }", "6:10: unknown key \"joint\"; did you mean \"joints\"?"),
+        ("mask = { weights = { head = 1.5 } }", "6:29: head = 1.5; expected 0 to 1"),
+    ] {
+        let error = parse(&layered(keys)).expect_err(keys).to_string();
+        assert!(error.contains(expected), "{keys:?}\n   gave {error}\nnot {expected}");
+    }
+    let layers = "[[group.layer]]\nclip = 0\n".repeat(8);
+    let many = parse(&format!("[[group]]\nmodel = \"walker\"\n{layers}")).unwrap_err().to_string();
+    assert_eq!(many, "test.toml:17:1: 8 layers; expected at most 7 over the group's own clip");
+    let late = parse(&format!("{}\n[[group.layer]]\nclip = 0\nkind = \"merge\"", layered(""))).unwrap_err().to_string();
+    assert_eq!(late, "test.toml:7:1: a merge layer after another kind; expected merge layers first");
+    let inertial = "[[group.layer]]\nclip = 0\nfade = \"inertial\"\n".repeat(2);
+    let two = parse(&format!("[[group]]\nmodel = \"walker\"\n{inertial}")).unwrap_err().to_string();
+    assert_eq!(two, "test.toml:6:1: a second inertial layer; expected one a group at most");
+    let none = "[[group]]\nmodel = \"walker\"\nweight = 0\n[[group.layer]]\nkind = \"merge\"\nclip = 0\nweight = 0";
+    let none = parse(none).unwrap_err().to_string();
+    assert_eq!(none, "test.toml:3:10: weights of merge layers that sum to 0; expected one above 0");
+    let all = parse(&layered("").replace("\"run\"", "\"*\"")).unwrap_err().to_string();
+    assert_eq!(all, "test.toml:5:8: clip = \"*\"; expected one clip, by name or index");
+}
+
+#[test]
+fn layers_that_the_model_lacks_name_their_place() {
+    let error = |text: &str| parse(text).unwrap().build(MEMORY).unwrap_err().to_string();
+    let clip = error(&layered("").replace("\"run\"", "\"rum\""));
+    assert!(clip.starts_with("test.toml:5:8: unknown clip \"rum\"; did you mean \"run\"?"), "{clip}");
+    let joint = error(&layered("mask = { subtree = [\"clavicle_x\"] }"));
+    assert!(joint.starts_with("test.toml:6:8: unknown joint \"clavicle_x\"; did you mean \"clavicle_"), "{joint}");
+    assert!(joint.contains("expected root, pelvis,"), "{joint}");
+    for empty in ["{}", "{ joints = [] }", "{ weights = { head = 0 } }"] {
+        let error = error(&layered(&format!("mask = {empty}")));
+        assert_eq!(error, "test.toml:6:8: a mask of no joint; expected names in joints, subtree or weights", "{empty}");
+    }
+    // A clip made for another layer has no index of its own.
+    let derived = layered("kind = \"additive\"\n[[group.layer]]\nclip = 4");
+    assert!(error(&derived).contains("unknown clip \"4\""));
+}
+
+/// Layers in step have one phase at every tick, and fades bring the pace from one clip's to the other's.
+#[test]
+fn layers_in_step_share_their_phase_through_fades() {
+    let scene = built(&layered("in_step = true\nevery = 10\nlasts = 6\nfade_in = 1\nfade_out = 2\nstagger = 0"));
+    let layers = scene.crowd.layers().of(0);
+    let [walk, run] = [1, 2].map(|clip| scene.crowd.groups()[0].model.clips()[clip].duration());
+    let turn = |index: usize, tick: u32| f64::from(crate::crowd::time(layers, index, tick) / [walk, run][index]);
+    let pace = |tick: u32| (turn(0, tick + 1) - turn(0, tick)).rem_euclid(1.0) * crate::crowd::TICKS_PER_SECOND;
+    for tick in (0..1_200).chain(216_000..216_600) {
+        assert!((turn(0, tick) - turn(1, tick)).abs() < 1e-6, "tick {tick}");
+        let clock = tick % 600;
+        let expected = match clock {
+            60..240 => 1.0 / f64::from(run),
+            360.. => 1.0 / f64::from(walk),
+            _ => continue,
+        };
+        assert!((pace(tick) / expected - 1.0).abs() < 1e-3, "tick {tick}: {} turns a second", pace(tick));
+    }
+    let merged = built(&layered("kind = \"merge\"\nweight = 3\nin_step = true"));
+    let step = merged.crowd.layers().of(0)[0].step;
+    let duration = f64::from(walk + 3.0 * run) / 4.0;
+    let turns = f64::from(step) / 2f64.powi(32) * crate::crowd::TICKS_PER_SECOND;
+    assert!((turns * duration - 1.0).abs() < 1e-6, "{turns} turns a second");
+}
+
+#[test]
+fn masks_reach_whole_subtrees() {
+    let scene = built(&layered("mask = { subtree = [\"upperarm_r\"], joints = [\"head\"], weights = { hand_r = 0.25 } }"));
+    let group = &scene.crowd.groups()[0];
+    let mask = group.mask(scene.crowd.layers().of(0)[1].mask);
+    let weight = |name: &str| mask[group.model.skeleton().names().iter().position(|n| n == name).unwrap()];
+    let names = ["upperarm_r", "index_02_r", "head", "hand_r", "clavicle_r", "upperarm_l", "root"];
+    assert_eq!(names.map(weight), [1.0, 1.0, 1.0, 0.25, 0.0, 0.0, 0.0]);
+}
+
 #[test]
 fn clips_are_found_by_name_before_number() {
     let model = ModelSource::from_name("walker").load().unwrap();
@@ -154,6 +253,11 @@ fn the_hash_tells_scenes_apart() {
         ("yaw = 3", "yaw = 4"),
         ("yaw_spread = 4", "yaw_spread = 5"),
         ("scale = 2", "scale = 3"),
+        ("scale = 2", "scale = 2\nweight = 0.5"),
+        ("scale = 2", "scale = 2\noffset = 0.5"),
+        ("scale = 2", "scale = 2\nplayback = \"ping-pong\""),
+        ("scale = 2", "scale = 2\ninterpolation = \"smooth\""),
+        ("scale = 2", "scale = 2\n[[group.layer]]\nclip = 0"),
     ] {
         let changed = base.replacen(from, to, 1);
         assert_ne!(changed, base);

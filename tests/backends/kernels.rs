@@ -70,6 +70,42 @@ proptest! {
     }
 
     #[test]
+    fn smooth_rotations_pass_through_their_keys_without_a_kink(
+        keys in prop::collection::vec(unit_quaternion(), 2..7),
+        closed: bool,
+    ) {
+        let mut keys = keys;
+        if closed {
+            keys.push(keys[0]);
+        }
+        let track = Keys {
+            joint: 0,
+            channel: Channel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: (0..keys.len()).map(|k| k as f32).collect(),
+            values: keys.iter().flat_map(|q| q.to_array()).collect(),
+        };
+        let clip = Clip::new("c", None, RotationBlend::Nlerp, vec![track]).unwrap().smoothed().unwrap();
+        prop_assert_eq!(clip.tracks()[0].interpolation, Interpolation::Squad);
+        let at = |time: f32| rotation_of(&sampled(&clip, time)).normalize();
+        let turn = |a: DQuat, b: DQuat| {
+            let turn = b * a.conjugate();
+            (if turn.w < 0.0 { -turn } else { turn }).to_scaled_axis()
+        };
+        for (k, key) in keys.iter().enumerate() {
+            let (got, want) = (at(k as f32), key.as_dquat().normalize());
+            prop_assert!(got.dot(want).abs() > 1.0 - 1e-6, "key {k}: {got} instead of {want}");
+        }
+        // Around an inner key the curve leaves as fast as it arrived.
+        let h = 1.0 / 256.0;
+        for k in 1..keys.len() - 1 {
+            let k = k as f32;
+            let (arriving, leaving) = (turn(at(k - h), at(k)), turn(at(k), at(k + h)));
+            prop_assert!((arriving - leaving).length() < 4e-3, "key {k}: {arriving}, then {leaving}");
+        }
+    }
+
+    #[test]
     fn sine_over_x_holds_over_its_range(x in 0.0f32..2.9) {
         let exact = if x == 0.0 { 1.0 } else { f64::from(x).sin() / f64::from(x) };
         prop_assert!((f64::from(sine_over_x(x)) - exact).abs() < 2e-7);

@@ -8,7 +8,7 @@ use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, Schedule, UNMASK
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose::CrowdPose;
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Clips, Overrides, Scene};
 use std::sync::Arc;
 
 const JOINTS: usize = 7;
@@ -28,6 +28,22 @@ fn every_backend_agrees_on_the_street() {
     let few = Overrides { instances: Some(90), vertices: Some(600), ..Overrides::default() };
     let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
     assert_parity(&scene.crowd, &ticks());
+}
+
+/// Curves between keys, and frames of 16-bit numbers, are the reference's too.
+#[test]
+fn every_backend_agrees_on_smooth_and_compact_clips() {
+    let few = Overrides { instances: Some(60), vertices: Some(600), ..Overrides::default() };
+    for overrides in [
+        Overrides { smooth: true, ..few },
+        Overrides { clips: Clips::Compact, ..few },
+        Overrides { smooth: true, clips: Clips::Compact, ..few },
+    ] {
+        let scene = Scene::load("street").unwrap().with(overrides).build(1 << 30).unwrap();
+        assert_eq!(scene.clip_error().is_some(), overrides.clips == Clips::Compact);
+        assert!(scene.clip_error().is_none_or(|error| error > 0.0 && error <= 1e-4));
+        assert_parity(&scene.crowd, &ticks()[..10]);
+    }
 }
 
 fn assert_parity(crowd: &Crowd, ticks: &[u32]) {

@@ -5,14 +5,24 @@ use skinbench::backend::{
     Arena, Backend, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage, StageTimer,
     Ticket,
 };
-use skinbench::crowd::Crowd;
+use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::model::{Mesh, Rows};
+use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::CrowdPose;
 use std::ops::Range;
+use std::sync::Arc;
 
 fn small_crowd() -> Crowd {
-    crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2)])
+    let mut crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2)]);
+    let model = Arc::new(tube(4, 9, 3));
+    let schedule = Schedule { period: 100, offset: 0, length: 80, fade_in: 50, fade_out: 20 };
+    let instances = [Fade::Cross, Fade::Inertial].map(|fade| {
+        let over = Layer::looping(&model, 1, 7, 1.0);
+        let over = Layer { kind: LayerKind::Override, mask: 0, weight: 0.9, fade, schedule, ..over };
+        (IDENTITY_ROWS, [Layer::looping(&model, 0, 0, 1.0), over])
+    });
+    crowd.push_masked_group(Arc::clone(&model), &[vec![0.0, 0.5, 1.0, 1.0]], instances).unwrap();
+    crowd
 }
 
 /// Why the gate refuses a backend, if it does.
@@ -35,6 +45,8 @@ enum Mutation {
     TailUnwritten,
     NormalsNotUnit,
     OneNan,
+    Unblended,
+    FadesLate,
 }
 
 /// Sound poses, and a skinning loop that one mutation breaks.
@@ -93,6 +105,11 @@ impl Backend for Mutant {
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         let pose = self.pose.as_mut().unwrap();
         pose.sample(frame.crowd, frame.tick);
+        match self.mutation {
+            Mutation::Unblended => {}
+            Mutation::FadesLate => pose.blend(frame.crowd, frame.tick - frame.tick.min(1)),
+            _ => pose.blend(frame.crowd, frame.tick),
+        }
         pose.local_to_model(frame.crowd);
         pose.palette_rows(frame.crowd, &mut self.palette);
         let (mut entry, mut float) = (0, 0);
@@ -157,6 +174,8 @@ fn cpu_mutants_die() {
         (Mutation::TailUnwritten, "position is off by NaN"),
         (Mutation::NormalsNotUnit, "normal"),
         (Mutation::OneNan, "NaN"),
+        (Mutation::Unblended, "sample"),
+        (Mutation::FadesLate, "sample"),
     ] {
         let failure = killed(mutation).expect("the mutant passed");
         assert!(failure.contains(what), "{failure}");

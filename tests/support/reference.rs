@@ -97,6 +97,7 @@ fn sample(clip: &Clip, track: &Track, time: f64) -> Vec<f64> {
                 .into()
         }
         Interpolation::Linear => a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect(),
+        Interpolation::Squad => unreachable!("no format has it"),
         Interpolation::CubicSpline => {
             let (leaving, arriving) = (numbers(from, 2), numbers(to, 0));
             let (t2, t3) = (t * t, t * t * t);

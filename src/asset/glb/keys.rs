@@ -21,13 +21,14 @@ impl Keys {
         let curve = Curve { clip, track, times: clip.times_of(track) };
         let end = clip.duration();
         let ends_in_time = curve.times.last().is_some_and(|&last| last <= end);
-        if ends_in_time && (curve.is_slerp() || track.interpolation != Interpolation::Linear) {
+        let curved = matches!(track.interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
+        if ends_in_time && !curved {
             return curve.verbatim();
         }
         let mut keys = Self {
             interpolation: match track.interpolation {
                 Interpolation::Step => Interpolation::Step,
-                Interpolation::Linear | Interpolation::CubicSpline => Interpolation::Linear,
+                Interpolation::Linear | Interpolation::CubicSpline | Interpolation::Squad => Interpolation::Linear,
             },
             times: Vec::new(),
             values: Vec::new(),
@@ -94,8 +95,7 @@ impl Curve<'_> {
     }
 
     fn verbatim(&self) -> Keys {
-        let cubic = self.track.interpolation == Interpolation::CubicSpline;
-        let count = self.times.len() * if cubic { 3 } else { 1 };
+        let count = self.times.len() * self.track.interpolation.values_per_key();
         Keys {
             interpolation: self.track.interpolation,
             times: self.times.into(),
@@ -104,8 +104,10 @@ impl Curve<'_> {
     }
 
     fn at(&self, time: f64) -> [f64; 4] {
-        let cubic = self.track.interpolation == Interpolation::CubicSpline;
-        let key = |index: usize| self.stored(if cubic { 3 * index + 1 } else { index }).map(f64::from);
+        let interpolation = self.track.interpolation;
+        let key = |index: usize| {
+            self.stored(interpolation.values_per_key() * index + interpolation.value_of_key()).map(f64::from)
+        };
         let after = self.times.partition_point(|&t| f64::from(t) <= time);
         if after == 0 || after == self.times.len() {
             return self.finished(key(after.saturating_sub(1)));
@@ -123,6 +125,10 @@ impl Curve<'_> {
                 RotationBlend::AuthoredPath if dot(a, b).abs() >= 0.95 => normalised(lerp(a, b, t)),
                 RotationBlend::AuthoredPath => slerp(a, b, t),
             },
+            Interpolation::Squad => {
+                let control = |index: usize| self.stored(2 * index + 1).map(f64::from);
+                slerp(slerp(a, b, t), slerp(control(from), control(to), t), 2.0 * t * (1.0 - t))
+            }
             Interpolation::CubicSpline => {
                 let tangent = |index| self.stored(index).map(f64::from);
                 let (leaving, arriving) = (tangent(3 * from + 2), tangent(3 * to));

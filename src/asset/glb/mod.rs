@@ -283,7 +283,8 @@ impl Writer<'_> {
             };
             let interpolation = match keys.interpolation {
                 Interpolation::Step => "STEP",
-                Interpolation::Linear => "LINEAR",
+                // Squad was resampled.
+                Interpolation::Linear | Interpolation::Squad => "LINEAR",
                 Interpolation::CubicSpline => "CUBICSPLINE",
             };
             let path = match channel {

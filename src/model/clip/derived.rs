@@ -1,8 +1,8 @@
 //! Clips made from clips, once, when a scene is built.
 
-use super::{Channel, Clip, Interpolation, Keys, Track};
+use super::{Channel, Clip, Interpolation, Keys, RotationBlend, Track};
 use crate::model::ModelError;
-use glam::DQuat;
+use glam::{DQuat, DVec3};
 
 impl Clip {
     /// The clip as differences from its first frame: what turns, moves and scales a joint from there.
@@ -18,11 +18,10 @@ impl Clip {
         for (index, track) in self.tracks.iter().enumerate() {
             let width = track.channel.width();
             let cubic = track.interpolation == Interpolation::CubicSpline;
-            let parts = if cubic { 3 } else { 1 };
             let at = track.first_value as usize;
-            let count = self.times_of(track).len() * parts;
-            let first: Vec<f64> =
-                self.values[at + (parts / 2) * width..][..width].iter().map(|&v| f64::from(v)).collect();
+            let count = self.times_of(track).len() * track.interpolation.values_per_key();
+            let value = at + track.interpolation.value_of_key() * width;
+            let first: Vec<f64> = self.values[value..][..width].iter().map(|&v| f64::from(v)).collect();
             if track.channel == Channel::Scale && first.contains(&0.0) {
                 return Err(ModelError::new(
                     format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
@@ -77,11 +76,37 @@ impl Clip {
         Ok(Self { additive: self.additive, ..clip })
     }
 
+    /// The clip with curves in place of straight lines, if all its keys are linear; as it is otherwise.
+    ///
+    /// Translations and scales follow Catmull-Rom splines (as Hermite's, over uneven times), rotations squad (Shoemake,
+    /// "Quaternion calculus and fast animation", 1987). A track whose last key repeats its first is taken for a loop and
+    /// is smooth across it.
+    ///
+    /// # Errors
+    /// What [`Clip::new`] refuses of the curves: numbers that are not finite.
+    pub fn smoothed(&self) -> Result<Self, ModelError> {
+        if self.tracks.iter().any(|t| t.interpolation != Interpolation::Linear) || self.compact.is_some() {
+            return Ok(self.clone());
+        }
+        // Control points are made between neighbours on the shorter arc.
+        let mut aligned = self.clone();
+        aligned.set_rotation_blend(RotationBlend::Slerp);
+        let keys = aligned.tracks.iter().map(|track| {
+            let keys = aligned.keys_of(track);
+            match (track.channel, keys.times.len()) {
+                (_, 1) => keys,
+                (Channel::Rotation, _) => squad(keys),
+                _ => catmull_rom(keys),
+            }
+        });
+        let clip = Self::new(self.name.clone(), Some(self.duration), RotationBlend::Slerp, keys.collect())?;
+        Ok(Self { additive: self.additive, ..clip })
+    }
+
     /// A track as an importer would give it.
     fn keys_of(&self, track: &Track) -> Keys {
         let times = self.times_of(track).to_vec();
-        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-        let numbers = times.len() * parts * track.channel.width();
+        let numbers = times.len() * track.interpolation.values_per_key() * track.channel.width();
         Keys {
             joint: track.joint,
             channel: track.channel,
@@ -92,9 +117,75 @@ impl Clip {
     }
 }
 
+/// The keys before and after one, in a loop if the last key repeats the first; at open ends the key itself.
+fn neighbours(keys: &Keys, width: usize) -> impl Fn(usize) -> (usize, usize) + use<> {
+    let last = keys.times.len() - 1;
+    let (first, end) = (&keys.values[..width], &keys.values[last * width..]);
+    let distance = |sign: f32| first.iter().zip(end).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f32::max);
+    let turned = if keys.channel == Channel::Rotation { distance(-1.0) } else { f32::INFINITY };
+    let closed = distance(1.0).min(turned) < 1e-5;
+    move |key| match key {
+        0 => (if closed { last - 1 } else { 0 }, 1),
+        _ if key == last => (last - 1, if closed { 1 } else { last }),
+        _ => (key - 1, key + 1),
+    }
+}
+
+fn catmull_rom(keys: Keys) -> Keys {
+    let around = neighbours(&keys, 3);
+    let time = |key: usize| f64::from(keys.times[key]);
+    let values = (0..keys.times.len()).flat_map(|key| {
+        let (before, after) = around(key);
+        let (last, times) = (keys.times.len() - 1, &time);
+        let span = match (before, after) {
+            // Across the loop's seam.
+            (before, after) if after < before || (key == 0 && before > 0) || (key == last && after == 1) => {
+                (times(last) - times(last - 1)) + (times(1) - times(0))
+            }
+            _ => times(after) - times(before),
+        };
+        let value = |key: usize, c: usize| keys.values[3 * key + c];
+        let tangent: [f32; 3] =
+            std::array::from_fn(|c| ((f64::from(value(after, c)) - f64::from(value(before, c))) / span) as f32);
+        [tangent, std::array::from_fn(|c| value(key, c)), tangent].concat()
+    });
+    Keys { values: values.collect(), interpolation: Interpolation::CubicSpline, ..keys.clone() }
+}
+
+fn squad(keys: Keys) -> Keys {
+    let around = neighbours(&keys, 4);
+    let quaternion = |key: usize| DQuat::from_array(std::array::from_fn(|c| f64::from(keys.values[4 * key + c])));
+    let values = (0..keys.times.len()).flat_map(|key| {
+        let q = quaternion(key);
+        let (before, after) = around(key);
+        // The logarithm of the way to a neighbour; a loop's may have gone round to the other sign.
+        let way = |other: usize| {
+            let p = quaternion(other);
+            let p = if p.dot(q) < 0.0 { -p } else { p };
+            0.5 * scaled_axis(q.conjugate() * p)
+        };
+        let control = q * exponential(-0.25 * (way(before) + way(after)));
+        [q, control].into_iter().flat_map(|q| q.to_array().map(|v| v as f32))
+    });
+    Keys { values: values.collect(), interpolation: Interpolation::Squad, ..keys.clone() }
+}
+
+/// A rotation as its axis times its angle; through libm, so that every platform gets the same keys.
+fn scaled_axis(q: DQuat) -> DVec3 {
+    let axis = DVec3::new(q.x, q.y, q.z);
+    let sine = axis.length();
+    if sine < 1e-12 { 2.0 * axis } else { axis / sine * (2.0 * libm::atan2(sine, q.w)) }
+}
+
+/// The exponential of a pure quaternion.
+fn exponential(v: DVec3) -> DQuat {
+    let angle = v.length();
+    let sine_over_angle = if angle < 1e-12 { 1.0 } else { libm::sin(angle) / angle };
+    DQuat::from_vec4((sine_over_angle * v).extend(libm::cos(angle)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::RotationBlend;
     use super::*;
     use glam::Quat;
 

@@ -75,6 +75,16 @@ pub(super) fn playback(source: &Source, name: Option<&Spanned<String>>) -> Resul
     named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
 }
 
+/// Whether keys are to be smooth.
+pub(super) fn interpolation(source: &Source, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
+    let smooth = |name: &str| match name {
+        "authored" => Some(false),
+        "smooth" => Some(true),
+        _ => None,
+    };
+    named(source, "interpolation", name, false, &["authored", "smooth"], smooth)
+}
+
 pub(super) fn frames_per_second(source: &Source, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
     source.number("frames_per_second", rate, 0.0, |v| (1.0..=50.0).contains(&v), "1 to 50")
 }
