@@ -317,7 +317,8 @@ impl Clip {
             let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
-            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p))) {
+            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
+            {
                 let at = track.first_value as usize + stride * key + 4 * part;
                 let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
                 let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));

@@ -178,18 +178,25 @@ pub(super) struct FoundLayer {
     pub mask: u32,
 }
 
-/// Phase at tick 0: a random part of the turn, and the offset.
-pub(super) fn phase(model: &Model, clip: u32, play: &Play, draw: u32) -> u32 {
+/// Phase at tick 0: a random part of the turn, and the offset. A single turn begins at its beginning, backwards at its
+/// end.
+fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     let duration = model.clips().get(clip as usize).map_or(0.0, |c| f64::from(c.duration()));
     // A ping-pong's turn is there and back.
     let turn = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
     let ahead = if turn > 0.0 { (play.offset / turn).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
-    ((play.phase_spread * f64::from(draw)) as u32).wrapping_add(ahead as u64 as u32)
+    let ahead = ahead as u64 as u32;
+    match play.mode {
+        PlaybackMode::Once if speed < 0.0 => u32::MAX - ahead,
+        PlaybackMode::Once => ahead,
+        _ => ((play.phase_spread * f64::from(draw)) as u32).wrapping_add(ahead),
+    }
 }
 
 /// A layer of a clip as a group or a layer plays it.
 pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
-    let layer = Layer::playing(model, clip, play.mode.playback(), phase(model, clip, play, draw), speed);
+    let phase = phase(model, clip, play, draw, speed);
+    let layer = Layer::playing(model, clip, play.mode.playback(), phase, speed);
     Layer { frame_rate: play.frames_per_second as f32, ..layer }
 }
 

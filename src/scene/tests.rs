@@ -98,7 +98,10 @@ fn layered(keys: &str) -> String {
 fn wrong_layers_name_the_place_and_what_is_accepted() {
     for (keys, expected) in [
         ("wieght = 1", "test.toml:6:1: unknown key \"wieght\"; did you mean \"weight\"?"),
-        ("kind = \"over\"", "6:8: unknown kind \"over\"; did you mean \"override\"? expected merge, override or additive"),
+        (
+            "kind = \"over\"",
+            "6:8: unknown kind \"over\"; did you mean \"override\"? expected merge, override or additive",
+        ),
         ("weight = -1", "6:10: weight = -1; expected 0 to 1, as the layer does not merge"),
         ("kind = \"merge\"\nweight = -1", "7:10: weight = -1; expected a finite number, 0 or more"),
         ("weight = 2", "6:10: weight = 2; expected 0 to 1"),
@@ -180,7 +183,8 @@ fn layers_in_step_share_their_phase_through_fades() {
 
 #[test]
 fn masks_reach_whole_subtrees() {
-    let scene = built(&layered("mask = { subtree = [\"upperarm_r\"], joints = [\"head\"], weights = { hand_r = 0.25 } }"));
+    let scene =
+        built(&layered("mask = { subtree = [\"upperarm_r\"], joints = [\"head\"], weights = { hand_r = 0.25 } }"));
     let group = &scene.crowd.groups()[0];
     let mask = group.mask(scene.crowd.layers().of(0)[1].mask);
     let weight = |name: &str| mask[group.model.skeleton().names().iter().position(|n| n == name).unwrap()];
