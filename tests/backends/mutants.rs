@@ -9,6 +9,7 @@ use skinbench::crowd::Crowd;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{Mesh, Rows};
 use skinbench::pose::CrowdPose;
+use skinbench::simd::Isa;
 use std::ops::Range;
 
 fn small_crowd() -> Crowd {
@@ -86,7 +87,7 @@ impl Backend for Mutant {
         Ok(Footprint::default())
     }
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
-        self.pose = Some(CrowdPose::new(crowd, false));
+        self.pose = Some(CrowdPose::new(crowd, Isa::Scalar, false));
         self.palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
         Ok(())
     }
