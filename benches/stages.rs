@@ -24,7 +24,7 @@ fn crowd() -> Crowd {
 
 fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
     let crowd = crowd();
-    let mut pose = CrowdPose::<N>::new(&crowd, false);
+    let mut pose = CrowdPose::<N>::new(&crowd, Isa::strongest(), false);
     let mut tick = 0;
     let mut stage = |name: &str, items: u64, run: &mut dyn FnMut(&mut CrowdPose<N>, u32)| {
         let mut group = c.benchmark_group(name);
@@ -69,8 +69,8 @@ fn layer_stages(c: &mut Criterion) {
 fn skin_stage(c: &mut Criterion) {
     let crowd = crowd();
     let group = &crowd.groups()[0];
-    let mut scalar = CrowdPose::<1>::new(&crowd, false);
-    let mut block = CrowdPose::<BLOCK>::new(&crowd, false);
+    let mut scalar = CrowdPose::<1>::new(&crowd, Isa::Scalar, false);
+    let mut block = CrowdPose::<BLOCK>::new(&crowd, Isa::strongest(), false);
     let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
     let mut lanes: Vec<Affine<BLOCK>> = vec![[[0.0; BLOCK]; 12]; CrowdPose::<BLOCK>::block_entries(&crowd) as usize];
     let mut out = vec![0.0; crowd.output_words() as usize];

@@ -13,4 +13,5 @@ pub mod scene;
 pub mod simd;
 pub mod skin;
 pub mod text;
+pub mod threads;
 pub mod vertex;

@@ -3,6 +3,7 @@
 use crate::model::compact::{ClipError, Compact};
 use crate::model::{Channel, Clip, Model, ModelError, NO_PARENT, Skeleton, Transform};
 use crate::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
+use crate::simd::Isa;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -170,7 +171,7 @@ impl Ends {
             let at: Vec<f32> = times.by_ref().take(LANES).collect();
             for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
                 at.iter().enumerate().for_each(|(lane, &time)| sample(skeleton, Some(clip), time, lane, &mut local));
-                local_to_model(skeleton, &local, pose);
+                local_to_model(Isa::Scalar, skeleton, &local, pose);
             }
             for (joint, &arm) in self.arms.iter().enumerate() {
                 for lane in 0..at.len() {

@@ -1,19 +1,25 @@
 //! Backends: complete ways to turn a crowd into skinned vertices. One file each, one line of [`REGISTRY`] each.
 
 mod arena;
+mod cpu;
 mod cpu_rayon;
 mod cpu_scalar;
+mod cpu_simd;
 #[cfg(feature = "gpu")]
 pub mod gpu_compute;
 #[cfg(feature = "gpu")]
 pub mod gpu_vertex;
 mod timer;
+mod traffic;
 
 pub use arena::Arena;
 pub use timer::{Clock, Span, Stage, StageTimer};
+pub use traffic::{Memory, Traffic};
 
 use crate::crowd::Crowd;
 use crate::model::Rows;
+use crate::simd::Isa;
+use crate::threads::Threads;
 #[cfg(feature = "gpu")]
 use crate::vertex::Encoding;
 use std::ops::Range;
@@ -121,6 +127,15 @@ pub enum Skinned {
     InVertexShader(std::rc::Rc<crate::gpu::present::VertexSource>),
 }
 
+/// How vertices follow several joints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blending {
+    /// A weighted sum of matrices.
+    Linear,
+    /// A weighted sum of dual quaternions (Kavan and others 2008): joints must not scale unevenly.
+    DualQuaternion,
+}
+
 /// One complete way to turn a crowd into skinned vertices.
 pub trait Backend {
     /// Name, variant, instruction set or adapter.
@@ -129,6 +144,15 @@ pub trait Backend {
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
     /// Allocates and uploads what does not change from frame to frame: untimed.
     fn prepare(&mut self, crowd: &Crowd, job: &Job) -> Result<()>;
+    /// How vertices follow several joints: which reference they are held to.
+    fn blending(&self) -> Blending {
+        Blending::Linear
+    }
+    /// What the stages of a frame must move, for those whose bandwidth is measured.
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        let _ = crowd;
+        Vec::new()
+    }
     /// Poses and skins one frame, or records the commands that will.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
     /// Blocks until the frame is done.
@@ -152,6 +176,10 @@ pub trait Backend {
 /// What backends are made from.
 #[derive(Clone, Default)]
 pub struct Context {
+    /// Instruction set of the CPU kernels; by default the strongest that this machine has.
+    pub isa: Isa,
+    /// Threads of the parallel backends.
+    pub threads: Threads,
     /// The adapter in use, if there is one.
     #[cfg(feature = "gpu")]
     pub gpu: Option<std::rc::Rc<crate::gpu::Gpu>>,
@@ -180,6 +208,37 @@ pub const REGISTRY: &[Entry] = &[
         name: "cpu-scalar",
         summary: "scalar pose and skin, one thread: the readable one",
         create: cpu_scalar::create,
+    },
+    Entry {
+        name: "cpu-simd",
+        summary: "SIMD, one thread: the variant that suits the crowd's size",
+        create: cpu_simd::create,
+    },
+    Entry {
+        name: "cpu-simd:columns",
+        summary: "one vertex at a time, matrix columns in 128-bit registers: the classic",
+        create: cpu_simd::columns,
+    },
+    Entry {
+        name: "cpu-simd:lanes",
+        summary: "16 instances in lanes, one contiguous output an instance",
+        create: cpu_simd::lanes,
+    },
+    Entry {
+        name: "cpu-simd:lanes-interleaved",
+        summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
+        create: cpu_simd::lanes_interleaved,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Entry {
+        name: "cpu-simd:cluster",
+        summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
+        create: cpu_simd::cluster,
+    },
+    Entry {
+        name: "cpu-simd:dual-quaternion",
+        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, takes no uneven scale",
+        create: cpu_simd::dual_quaternion,
     },
     Entry {
         name: "cpu-rayon",

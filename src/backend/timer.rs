@@ -17,6 +17,8 @@ pub enum Stage {
     Upload,
     /// Palettes to vertices.
     Skin,
+    /// Clips to vertices at once, block by block, for backends that fuse them.
+    PoseSkin,
     /// Vertices to pixels.
     Draw,
     /// Device to host.
@@ -35,6 +37,7 @@ impl Stage {
             Self::Palette => "palette",
             Self::Upload => "upload",
             Self::Skin => "skin",
+            Self::PoseSkin => "pose_skin",
             Self::Draw => "draw",
             Self::ReadBack => "read_back",
             Self::Frame => "frame",

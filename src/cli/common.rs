@@ -7,7 +7,9 @@ use skinbench::backend::{BackendError, Context, Entry, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::{Outcome, Status};
 use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
+use skinbench::simd::Isa;
 use skinbench::text;
+use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,9 +129,9 @@ impl Shape {
 /// What to run on.
 #[derive(Debug, Args)]
 pub struct Machine {
-    /// Threads of parallel backends; default: as many as the processor has
-    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
-    pub threads: Option<u32>,
+    /// Threads of parallel backends, or several counts to measure; default: as many as the processor has
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>)]
+    pub threads: Vec<u32>,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
@@ -213,44 +215,59 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
 impl Machine {
     /// Sets the threads up and opens the adapter, if there is one.
     pub fn open(&self) -> anyhow::Result<Context> {
-        self.set_threads()?;
         self.open_adapter(self.require.is_some())
     }
 
     /// Sets the threads up and opens the adapter, which must be there.
     #[cfg(feature = "gpu")]
     pub fn open_required(&self) -> anyhow::Result<Context> {
-        self.set_threads()?;
         self.open_adapter(true)
     }
 
     /// Sets the threads up; makes the backend, and opens an adapter only if it asks for one.
     pub fn open_for(&self, entry: &Entry) -> anyhow::Result<Context> {
-        self.set_threads()?;
-        match (entry.create)(&Context::default()) {
+        let context = self.host_context()?;
+        match (entry.create)(&context) {
             Err(BackendError::Unavailable(_)) => self.open_adapter(true),
-            _ => Ok(Context::default()),
+            _ => Ok(context),
         }
     }
 
-    fn set_threads(&self) -> anyhow::Result<()> {
-        let Some(threads) = self.threads else { return Ok(()) };
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads as usize)
-            .build_global()
-            .with_context(|| format!("--threads {threads}"))
+    /// Instruction set and threads, no adapter.
+    fn host_context(&self) -> anyhow::Result<Context> {
+        let isa = Isa::chosen().map_err(UsageError)?;
+        // rayon's own pool: of several counts the largest verifies, and poses what a device skins.
+        if let Some(most) = self.threads.iter().max() {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(*most as usize)
+                .build_global()
+                .with_context(|| format!("--threads {most}"))?;
+        }
+        Ok(Context { isa, ..Context::default() })
+    }
+
+    /// The context for each thread count that was asked for.
+    pub fn thread_counts(&self, context: &Context) -> anyhow::Result<Vec<Context>> {
+        match &self.threads[..] {
+            [] | [_] => Ok(vec![context.clone()]),
+            counts => counts
+                .iter()
+                .map(|&count| Ok(Context { threads: Threads::new(count as usize)?, ..context.clone() }))
+                .collect(),
+        }
     }
 
     /// Opens the adapter; a missing one is an error if it is required or named, else a note.
     #[cfg(feature = "gpu")]
     fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
+        let context = self.host_context()?;
         match skinbench::gpu::Gpu::open(self.adapter.as_deref()) {
-            Ok(gpu) => Ok(Context { gpu: Some(gpu) }),
+            Ok(gpu) => Ok(Context { gpu: Some(gpu), ..context }),
             Err(error) if self.adapter.is_some() => bail!(error),
             Err(error) if required => bail!("{error}; {ADAPTER_HINT}"),
             Err(error) => {
                 eprintln!("note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}");
-                Ok(Context::default())
+                Ok(context)
             }
         }
     }
@@ -261,7 +278,7 @@ impl Machine {
         if required || self.adapter.is_some() {
             bail!("this build has no GPU backends; build it with the feature `gpu`");
         }
-        Ok(Context::default())
+        self.host_context()
     }
 }
 

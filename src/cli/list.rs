@@ -1,9 +1,10 @@
 //! `skinbench list`: what there is to choose from.
 
-use super::Exit;
+use super::{Exit, UsageError};
 use clap::Args;
 use skinbench::backend::REGISTRY;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
+use skinbench::simd::{Isa, VARIABLE};
 use std::io::{self, Write};
 
 /// List backends, adapters, scenes and built-in models
@@ -14,7 +15,7 @@ pub fn run(_: &Arguments) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
     writeln!(out, "backends")?;
     for entry in REGISTRY {
-        writeln!(out, "  {:<16} {}", entry.name, entry.summary)?;
+        writeln!(out, "  {:<26} {}", entry.name, entry.summary)?;
     }
     writeln!(out, "adapters")?;
     adapters(&mut out)?;
@@ -26,6 +27,9 @@ pub fn run(_: &Arguments) -> anyhow::Result<Exit> {
     writeln!(out, "models")?;
     BUILT_IN_MODELS.iter().try_for_each(|name| writeln!(out, "  {name}"))?;
     writeln!(out, "threads\n  {}", rayon::current_num_threads())?;
+    let isa = Isa::chosen().map_err(UsageError)?;
+    let available: Vec<_> = Isa::available().map(Isa::name).collect();
+    writeln!(out, "instruction set\n  {isa} (of {}; {VARIABLE} chooses)", available.join(", "))?;
     Ok(Exit::Done)
 }
 

@@ -72,9 +72,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Results::create(&folder)?;
     let interrupted = common::interruption()?;
 
-    let mut progress = Progress::new(scenes.len());
+    let mut progress = Progress::new(scenes.len() * arguments.workload.machine.threads.len().max(1));
     let mut all = Vec::new();
-    for scene in &scenes {
+    let contexts = arguments.workload.machine.thread_counts(&context)?;
+    for (scene, context) in scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))) {
+        let environment = Environment { threads: context.threads.count(), ..environment.clone() };
         let tolerance = Tolerance::of(scene.crowd.format());
         let options =
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory() };
@@ -86,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             progress: &progress,
             interrupted,
         };
-        let outcomes = run::run(scene, &context, &options, &mut recorder)
+        let outcomes = run::run(scene, context, &options, &mut recorder)
             .with_context(|| format!("cannot write to {}", folder.display()))?;
         let text = table::measured(&environment, scene, &outcomes);
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;

@@ -5,6 +5,7 @@ use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTim
 use crate::crowd::{BLOCK, Crowd};
 use crate::model::Rows;
 use crate::pose::CrowdPose;
+use crate::simd::Isa;
 use std::ops::Range;
 
 /// A crowd's poses on the host and its palettes on the device, a buffer a chunk.
@@ -33,7 +34,7 @@ impl PosedPalettes {
             first..end
         });
         Self {
-            pose: CrowdPose::new(crowd, true),
+            pose: CrowdPose::new(crowd, Isa::strongest(), true),
             rows: vec![[0.0; 12]; crowd.palette_entries() as usize],
             shares: shares.collect(),
             buffers: chunks.iter().map(|c| gpu.buffer("palettes", c.palette_bytes(crowd), usage)).collect(),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 pub mod environment;
+pub mod limits;
 pub mod parity;
 mod reference;
 pub mod rotation;

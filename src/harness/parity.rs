@@ -1,7 +1,7 @@
 //! The gate that every backend must pass before it is timed: agreement with the f64 reference.
 
 use super::reference::{Pose, Vertex};
-use crate::backend::{Arena, Backend, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer};
+use crate::backend::{Arena, Backend, Blending, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer};
 use crate::crowd::{Crowd, Group};
 use crate::model::Model;
 use crate::vertex::{Encoding, Normals, VertexFormat};
@@ -154,6 +154,7 @@ pub fn verify(
     tolerance: Tolerance,
 ) -> Result<Parity> {
     let mut parity = Parity { max_rel: 0.0, max_normal: 0.0, vertices: 0, failure: None };
+    let blending = backend.blending();
     let mut timer = StageTimer::default();
     let (mut local, mut model, mut palette, mut vertices) = <(ReadBack, ReadBack, ReadBack, ReadBack)>::default();
     for &tick in &coverage.ticks {
@@ -196,6 +197,7 @@ pub fn verify(
                         std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
                     compare(
                         group,
+                        blending,
                         &corners,
                         &Pose::new(crowd, instance, tick),
                         instance,
@@ -221,7 +223,8 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
     let floats = group.format.floats();
     (0..group.model.mesh().vertex_count())
         .flat_map(|vertex| {
-            let Vertex { position: p, normal: n, tangent: t } = pose.skin(&group.model, vertex, group.format.normals);
+            let Vertex { position: p, normal: n, tangent: t } =
+                pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
             [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats)
         })
         .collect()
@@ -238,7 +241,7 @@ fn poison(backend: &dyn Backend, context: &Context, arena: &mut Arena) -> Result
         }
         #[cfg(not(feature = "gpu"))]
         Skinned::Device => {
-            let Context {} = context;
+            let Context { isa: _, threads: _ } = context;
         }
         // The capture target is cleared to NaN when vertices are read back.
         #[cfg(feature = "gpu")]
@@ -272,6 +275,7 @@ fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<Strin
 
 fn compare(
     group: &Group,
+    blending: Blending,
     mesh_corners: &[DVec3; 8],
     reference: &Pose,
     instance: u32,
@@ -314,7 +318,7 @@ fn compare(
     for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
         let numbers = group.format.decode(model.mesh().cube(), words);
         let got = &numbers[..group.format.floats()];
-        let want = reference.skin(model, vertex, group.format.normals);
+        let want = reference.skin(model, vertex, group.format.normals, blending);
         let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
         compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
         let mut direction = 0.0;

@@ -6,6 +6,7 @@
 mod blend;
 mod compact;
 
+use crate::backend::Blending;
 use crate::crowd::Crowd;
 use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
 use crate::vertex::Normals;
@@ -62,14 +63,13 @@ impl Pose {
     }
 
     /// A skinned vertex.
-    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals) -> Vertex {
+    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> Vertex {
         let mesh = model.mesh();
-        let mut m = DAffine3 { matrix3: DMat3::ZERO, translation: DVec3::ZERO };
-        for (entry, weight) in mesh.influences_of(vertex) {
-            let entry = &self.palette[usize::from(entry)];
-            m.matrix3 += entry.matrix3 * f64::from(weight);
-            m.translation += entry.translation * f64::from(weight);
-        }
+        let influences = mesh.influences_of(vertex).map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
+        let m = match blending {
+            Blending::Linear => linear(influences),
+            Blending::DualQuaternion => dual_quaternion(influences),
+        };
         let p = DVec3::from(mesh.positions()[vertex].map(f64::from));
         let n = DVec3::from(mesh.normals()[vertex].map(f64::from));
         let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex].map(f64::from));
@@ -87,6 +87,36 @@ impl Pose {
             tangent: finished(m.matrix3 * DVec3::new(t[0], t[1], t[2])).extend(t[3]),
         }
     }
+}
+
+/// The weighted sum of matrices.
+fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
+    let zero = DAffine3 { matrix3: DMat3::ZERO, translation: DVec3::ZERO };
+    influences.fold(zero, |sum, (m, weight)| DAffine3 {
+        matrix3: sum.matrix3 + m.matrix3 * weight,
+        translation: sum.translation + m.translation * weight,
+    })
+}
+
+/// The weighted sum of the matrices' dual quaternions, all turned to the side of the first, as a matrix again
+/// (Kavan and others 2008); scales are summed apart.
+fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
+    let (mut real, mut dual, mut scale) = (DVec4::ZERO, DVec4::ZERO, 0.0);
+    let mut first = None;
+    for (m, weight) in influences {
+        let size = m.matrix3.determinant().cbrt();
+        let rotation = DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize();
+        let moved = DQuat::from_vec4(m.translation.extend(0.0)) * rotation;
+        let side = DVec4::from(rotation).dot(*first.get_or_insert(DVec4::from(rotation)));
+        let turned = if side < 0.0 { -weight } else { weight };
+        real += DVec4::from(rotation) * turned;
+        dual += DVec4::from(moved) * (0.5 * turned);
+        scale += size * weight;
+    }
+    let (real, dual) = (real / real.length(), dual / real.length());
+    let rotation = DQuat::from_vec4(real);
+    let (r, d) = (real.truncate(), dual.truncate());
+    DAffine3 { matrix3: DMat3::from_quat(rotation) * scale, translation: 2.0 * (d * real.w - r * dual.w + r.cross(d)) }
 }
 
 /// The pose that a clip shows, over the one there is.

@@ -3,13 +3,15 @@
 //! Backends that fit memory together form a rotation: each is prepared, compared with the reference, its picture
 //! compared with the others', warmed up; then they take turns, block of frames by block of frames.
 
+use super::limits::Limits;
 use super::parity::{self, Coverage, Parity, Tolerance};
 use super::rotation::{Shared, rotations};
 use super::schedule::Schedule;
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use crate::backend::{
-    Arena, Backend, BackendError, Clock, Context, Entry, Footprint, FrameInput, Job, Result, Span, Stage, StageTimer,
+    Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Result, Span, Stage,
+    StageTimer,
 };
 use crate::scene::BuiltScene;
 use crate::vertex::Encoding;
@@ -78,9 +80,32 @@ pub struct StageTimes {
     pub samples: Vec<(u32, u64)>,
     /// Frames left out because the clock gave a zero or negative difference.
     pub dropped: u32,
+    /// What it must move, and how fast the machine could; none where that is not known.
+    pub floor: Option<Floor>,
+}
+
+/// The least time that a stage could take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floor {
+    /// Bytes of a frame.
+    pub bytes: u64,
+    /// Bytes a second that the machine moved in this run, in the stage's mix of reading and writing.
+    pub limit: u64,
+}
+
+impl Floor {
+    /// Nanoseconds.
+    pub fn ns(self) -> f64 {
+        self.bytes as f64 * 1e9 / self.limit as f64
+    }
 }
 
 impl StageTimes {
+    /// Bandwidth reached in the median, in percent of the limit.
+    pub fn percent_of_limit(&self) -> Option<f64> {
+        Some(100.0 * self.floor?.ns() / self.summary()?.median as f64)
+    }
+
     /// Median and spread; none without a sample.
     pub fn summary(&self) -> Option<Summary> {
         Summary::of(self.samples.iter().map(|&(_, ns)| ns))
@@ -102,6 +127,8 @@ pub struct Outcome {
     pub problem: Option<String>,
     /// How it compares with the reference, if it got that far.
     pub parity: Option<Parity>,
+    /// Instruction set or adapter, threads, and which variant a backend chose that chooses.
+    pub device: String,
     /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
     pub stages: Vec<StageTimes>,
 }
@@ -179,6 +206,7 @@ struct Run<'a> {
     depth: Depth,
     passes: u32,
     first_depths: Option<Vec<f32>>,
+    limits: Limits,
     /// One for each of the options' backends, once it is done.
     outcomes: Vec<Option<Outcome>>,
 }
@@ -195,7 +223,8 @@ impl<'a> Run<'a> {
         let drawn = scene.crowd.format().encoding == Encoding::F32;
         let passes = if drawn && Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
         let outcomes = vec![None; options.backends.len()];
-        Self { scene, context, options, observer, depth, passes, first_depths: None, outcomes }
+        let limits = Limits::new(context.isa);
+        Self { scene, context, options, observer, depth, passes, first_depths: None, limits, outcomes }
     }
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
@@ -298,7 +327,8 @@ impl<'a> Run<'a> {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
         bench.frame(&mut *contender.backend, self.scene, VERIFIED_TICKS[0])?;
-        if let Some(depths) = bench.screen.depths()? {
+        let linear = contender.backend.blending() == Blending::Linear;
+        if let Some(depths) = bench.screen.depths()?.filter(|_| linear) {
             let difference = match &self.first_depths {
                 Some(first) => depth_difference(first, &depths),
                 None => depth_difference(&depths, &depths),
@@ -313,6 +343,7 @@ impl<'a> Run<'a> {
 
     /// Warms up, then gives the backends their turns.
     fn measure(&mut self, contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
+        self.measure_limits(&contenders);
         let mut estimates = Vec::with_capacity(contenders.len());
         let mut racing = Vec::with_capacity(contenders.len());
         for mut contender in contenders {
@@ -329,6 +360,15 @@ impl<'a> Run<'a> {
             stage.samples.clear();
             stage.samples.reserve_exact(schedule.most() as usize);
             stage.dropped = 0;
+        }
+        for contender in racing.iter_mut().flatten() {
+            for traffic in contender.backend.traffic(&self.scene.crowd) {
+                let limit = self.limits.of(&traffic, &self.context.threads);
+                let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, traffic.clock);
+                if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
+                    times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
+                }
+            }
         }
         while let Some((index, frames)) = schedule.next_block() {
             let Some(mut contender) = racing[index].take() else { break };
@@ -350,6 +390,16 @@ impl<'a> Run<'a> {
         // Left over by an interruption: what was measured is kept.
         let measured = |c: &Contender| c.stages.iter().any(|s| !s.samples.is_empty());
         racing.into_iter().flatten().filter(measured).try_for_each(|c| self.finish_with(c, Status::Ok, None))
+    }
+
+    /// Measures what the machine allows for the stages' traffic.
+    fn measure_limits(&mut self, contenders: &[Contender]) {
+        self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
+        for contender in contenders {
+            for traffic in contender.backend.traffic(&self.scene.crowd) {
+                self.limits.of(&traffic, &self.context.threads);
+            }
+        }
     }
 
     /// Measures some frames of a backend, or fewer if interrupted.
@@ -409,6 +459,7 @@ impl<'a> Run<'a> {
             status,
             problem,
             parity: contender.parity,
+            device: contender.backend.info().device,
             stages: contender.stages,
         };
         self.finish(contender.index, outcome)
@@ -464,7 +515,7 @@ fn outcome(entry: &'static Entry, passes: u32, error: BackendError) -> Outcome {
     };
     let (backend, variant) = names(entry);
     let problem = Some(error.to_string());
-    Outcome { backend, variant, passes, status, problem, parity: None, stages: Vec::new() }
+    Outcome { backend, variant, passes, status, problem, parity: None, device: String::new(), stages: Vec::new() }
 }
 
 /// Adds a frame's spans: those of one stage and clock together are one sample, which is dropped if any of them is.
@@ -477,7 +528,8 @@ fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[Span]) {
         let total = spans.iter().filter(same).try_fold(0u64, |sum, s| s.ns.map(|ns| sum + ns));
         let known = stages.iter().position(|s| (s.stage, s.clock) == (span.stage, span.clock));
         let known = known.unwrap_or_else(|| {
-            stages.push(StageTimes { stage: span.stage, clock: span.clock, samples: Vec::new(), dropped: 0 });
+            let (stage, clock) = (span.stage, span.clock);
+            stages.push(StageTimes { stage, clock, samples: Vec::new(), dropped: 0, floor: None });
             stages.len() - 1
         });
         match total {

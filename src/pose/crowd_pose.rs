@@ -4,14 +4,16 @@ use super::{Affine, Local, Recipe, blend, local_to_model, palette_lanes, palette
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Crowd, Group, Inertia, Layer, REST, time};
 use crate::model::Rows;
+use crate::simd::{Aligned, Isa};
 use std::ops::Range;
 
 /// Local and model poses of a whole crowd in blocks of `N` instances, kept between stages so that each stage can be
 /// timed apart. Buffers are allocated once, in [`CrowdPose::new`].
 pub struct CrowdPose<const N: usize> {
     blocks: Blocks,
-    local: Vec<Local<N>>,
-    model: Vec<Affine<N>>,
+    isa: Isa,
+    local: Aligned<Local<N>>,
+    model: Aligned<Affine<N>>,
 }
 
 impl<const N: usize> CrowdPose<N> {
@@ -31,15 +33,15 @@ impl<const N: usize> CrowdPose<N> {
         crowd.groups().iter().map(|g| g.len().div_ceil(N) as u64 * g.model.palette_joints().len() as u64).sum()
     }
 
-    /// Buffers for a crowd; stages run on rayon's current pool if `parallel`.
-    pub fn new(crowd: &Crowd, parallel: bool) -> Self {
+    /// Buffers for a crowd; stages run on an instruction set, and on rayon's current pool if `parallel`.
+    pub fn new(crowd: &Crowd, isa: Isa, parallel: bool) -> Self {
         let blocks = Blocks::new(crowd, N, parallel);
         let joints = |b: &Block| crowd.groups()[b.group].model.skeleton().len();
         let last = blocks.all().last();
         let local = last.map_or(0, |b| b.first_slot + b.slots * joints(b));
         let model = last.map_or(0, |b| b.first_joint + joints(b));
         // Lanes that a last block leaves empty keep zeros: poses of scale 0, whose results nobody reads.
-        Self { blocks, local: vec![[[0.0; N]; 10]; local], model: vec![[[0.0; N]; 12]; model] }
+        Self { blocks, isa, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
     }
 
     /// The blocks, for kernels that run over the same ones.
@@ -84,13 +86,13 @@ impl<const N: usize> CrowdPose<N> {
 
     /// Stage `local_to_model`.
     pub fn local_to_model(&mut self, crowd: &Crowd) {
-        let local = &self.local;
+        let (local, isa) = (&self.local, self.isa);
         self.blocks.each(
             crowd,
             &mut self.model,
             |b| b.first_joint,
             |block, group, pose| {
-                local_to_model(group.model.skeleton(), &local[block.first_slot..][..pose.len()], pose);
+                local_to_model(isa, group.model.skeleton(), &local[block.first_slot..][..pose.len()], pose);
             },
         );
     }
@@ -103,6 +105,7 @@ impl<const N: usize> CrowdPose<N> {
             |b| b.first_entry,
             |block, group, palette| {
                 palette_lanes(
+                    self.isa,
                     group.model.palette_joints(),
                     group.model.inverse_binds(),
                     &self.model[block.first_joint..],
@@ -120,6 +123,7 @@ impl<const N: usize> CrowdPose<N> {
             |b| b.first_row,
             |block, group, palette| {
                 palette_rows(
+                    self.isa,
                     group.model.palette_joints(),
                     group.model.inverse_binds(),
                     &self.model[block.first_joint..],

@@ -17,6 +17,14 @@ pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};
 pub use sample::{sample, sine_over_x};
 
+use crate::crowd::BLOCK;
+use crate::simd::Isa;
+
+/// The instruction set for blocks of `N` lanes: vectors are for whole blocks.
+fn lanes_isa<const N: usize>(isa: Isa) -> Isa {
+    if N.is_multiple_of(BLOCK) { isa } else { Isa::Scalar }
+}
+
 /// A joint's local pose in `N` instances: rotation x y z w, translation x y z, scale x y z.
 pub type Local<const N: usize> = [[f32; N]; 10];
 /// First row of the rotation in a [`Local`].

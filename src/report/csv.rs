@@ -250,9 +250,9 @@ fn row(
         min_ns: summary.map(|s| s.min),
         p95_ns: summary.map(|s| s.p95),
         max_ns: summary.map(|s| s.max),
-        bytes: None,
-        limit: None,
-        pct_of_limit: None,
+        bytes: times.and_then(|t| t.floor).map(|f| f.bytes),
+        limit: times.and_then(|t| t.floor).map(|f| f.limit),
+        pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
         parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
         parity_tol: outcome.parity.as_ref().map(|_| tolerance.position),
         clip_error: scene.clip_error(),
@@ -284,6 +284,7 @@ mod tests {
             status: Status::Ok,
             problem: None,
             parity: None,
+            device: String::new(),
             stages,
         }
     }
@@ -295,8 +296,13 @@ mod tests {
         let few = Overrides { instances: Some(3), ..Overrides::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let mut results = Results::create(folder.path()).unwrap();
-        let times =
-            StageTimes { stage: Stage::Skin, clock: Clock::Wall, samples: vec![(0, 5), (1, 7), (2, 6)], dropped: 1 };
+        let times = StageTimes {
+            stage: Stage::Skin,
+            clock: Clock::Wall,
+            samples: vec![(0, 5), (1, 7), (2, 6)],
+            dropped: 1,
+            floor: None,
+        };
         results.write(&environment, &scene, Tolerance::default(), &outcome(vec![times])).unwrap();
         results.write(&environment, &scene, Tolerance::default(), &outcome(vec![])).unwrap();
         let summary = std::fs::read_to_string(results.summary_path()).unwrap();

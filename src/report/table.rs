@@ -11,6 +11,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDER
 /// Stages that make a palette from a crowd.
 const POSE: [Stage; 4] = [Stage::Sample, Stage::Blend, Stage::LocalToModel, Stage::Palette];
 
+/// Stages that make vertices; the latter poses, too.
+const SKIN: [Stage; 2] = [Stage::Skin, Stage::PoseSkin];
+
 /// An empty table with these columns: the first left-aligned, the others right-aligned.
 pub fn new_table(columns: &[&str]) -> Table {
     let mut table = Table::new();
@@ -29,13 +32,17 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
     let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
     for outcome in outcomes {
         let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
+        let limited = |ns: Option<u64>, stages: &[Stage]| match percent_of_limit(outcome, stages) {
+            Some(percent) => format!("{} ({percent:.0} %)", cell(ns)),
+            None => cell(ns),
+        };
         let per_vertex = work(outcome).map(|ns| ns as f64 / scene.crowd.vertex_count() as f64);
         table.add_row([
             name(outcome),
             frame(outcome),
-            cell(pose(outcome)),
+            limited(pose(outcome), &POSE),
             cell(outcome.median(Stage::Upload)),
-            if skins_in_draw(outcome) { "in draw".into() } else { cell(outcome.median(Stage::Skin)) },
+            if skins_in_draw(outcome) { "in draw".into() } else { limited(skin(outcome), &SKIN) },
             cell(outcome.median(Stage::Draw)),
             per_vertex.map_or("-".into(), |ns| format!("{ns:.2}")),
             outcome.parity.as_ref().map_or("-".into(), |p| format!("{:.1e}", p.max_rel)),
@@ -43,6 +50,12 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
         ]);
     }
     let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
+    for outcome in outcomes.iter().filter(|o| o.status == Status::Ok && !o.device.is_empty()) {
+        text += &format!("{}: {}\n", name(outcome), outcome.device);
+    }
+    if outcomes.iter().flat_map(|o| &o.stages).any(|s| s.floor.is_some()) {
+        text += "(%): of the bandwidth that this machine showed just before on as many bytes\n";
+    }
     if outcomes.iter().any(is_noisy) {
         text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
     }
@@ -156,14 +169,28 @@ fn pose(outcome: &Outcome) -> Option<u64> {
     POSE.into_iter().filter_map(|stage| outcome.median(stage)).reduce(|a, b| a + b)
 }
 
+fn skin(outcome: &Outcome) -> Option<u64> {
+    SKIN.into_iter().find_map(|stage| outcome.median(stage))
+}
+
+/// How near some stages together come to what the machine's memory allows.
+fn percent_of_limit(outcome: &Outcome, stages: &[Stage]) -> Option<f64> {
+    let timed = outcome.stages.iter().filter(|s| stages.contains(&s.stage));
+    let (mut floor, mut time) = (0.0, 0.0);
+    for stage in timed {
+        floor += stage.floor?.ns();
+        time += stage.summary()?.median as f64;
+    }
+    (time > 0.0).then(|| 100.0 * floor / time)
+}
+
 /// Pose, upload and skin together, where skinning was timed apart from drawing.
 fn work(outcome: &Outcome) -> Option<u64> {
-    let skin = outcome.median(Stage::Skin)?;
-    Some(pose(outcome).unwrap_or(0) + outcome.median(Stage::Upload).unwrap_or(0) + skin)
+    Some(pose(outcome).unwrap_or(0) + outcome.median(Stage::Upload).unwrap_or(0) + skin(outcome)?)
 }
 
 fn skins_in_draw(outcome: &Outcome) -> bool {
-    outcome.status == Status::Ok && !outcome.stages.is_empty() && outcome.median(Stage::Skin).is_none()
+    outcome.status == Status::Ok && !outcome.stages.is_empty() && skin(outcome).is_none()
 }
 
 /// Nanoseconds with three digits and a unit.
@@ -193,7 +220,8 @@ mod tests {
     use crate::harness::run::StageTimes;
 
     fn outcome(backend: &'static str, stages: &[(Stage, u64)]) -> Outcome {
-        let times = |&(stage, ns)| StageTimes { stage, clock: Clock::Wall, samples: vec![(0, ns); 3], dropped: 0 };
+        let times =
+            |&(stage, ns)| StageTimes { stage, clock: Clock::Wall, samples: vec![(0, ns); 3], dropped: 0, floor: None };
         Outcome {
             backend,
             variant: "",
@@ -201,6 +229,7 @@ mod tests {
             status: Status::Ok,
             problem: None,
             parity: None,
+            device: String::new(),
             stages: stages.iter().map(times).collect(),
         }
     }

@@ -96,10 +96,12 @@ impl Simd<8> for Avx2 {
             for i in (0..8).step_by(2) {
                 (r[i], r[i + 1]) = (_mm256_unpacklo_ps(r[i], r[i + 1]), _mm256_unpackhi_ps(r[i], r[i + 1]));
             }
-            let fours = |a, b| (_mm256_shuffle_ps::<0x44>(a, b), _mm256_shuffle_ps::<0xee>(a, b));
             for i in [0, 4] {
-                let ((a, b), (c, d)) = (fours(r[i], r[i + 2]), fours(r[i + 1], r[i + 3]));
-                (r[i], r[i + 1], r[i + 2], r[i + 3]) = (a, b, c, d);
+                let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
+                r[i] = _mm256_shuffle_ps::<0x44>(a, c);
+                r[i + 1] = _mm256_shuffle_ps::<0xee>(a, c);
+                r[i + 2] = _mm256_shuffle_ps::<0x44>(b, d);
+                r[i + 3] = _mm256_shuffle_ps::<0xee>(b, d);
             }
             for i in 0..4 {
                 let (a, b) = (r[i], r[i + 4]);

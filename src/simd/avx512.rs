@@ -96,21 +96,22 @@ impl Simd<16> for Avx512 {
             for i in (0..16).step_by(2) {
                 (r[i], r[i + 1]) = (_mm512_unpacklo_ps(r[i], r[i + 1]), _mm512_unpackhi_ps(r[i], r[i + 1]));
             }
-            let fours = |a, b| (_mm512_shuffle_ps::<0x44>(a, b), _mm512_shuffle_ps::<0xee>(a, b));
             for i in (0..16).step_by(4) {
-                let ((a, b), (c, d)) = (fours(r[i], r[i + 2]), fours(r[i + 1], r[i + 3]));
-                (r[i], r[i + 1], r[i + 2], r[i + 3]) = (a, b, c, d);
+                let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
+                r[i] = _mm512_shuffle_ps::<0x44>(a, c);
+                r[i + 1] = _mm512_shuffle_ps::<0xee>(a, c);
+                r[i + 2] = _mm512_shuffle_ps::<0x44>(b, d);
+                r[i + 3] = _mm512_shuffle_ps::<0xee>(b, d);
             }
             // Now r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
-            let even = |a, b| _mm512_shuffle_f32x4::<0x88>(a, b);
-            let odd = |a, b| _mm512_shuffle_f32x4::<0xdd>(a, b);
             for c in 0..4 {
-                let (a, b, d, e) = (r[c], r[4 + c], r[8 + c], r[12 + c]);
-                let (low, high) = ((even(a, b), odd(a, b)), (even(d, e), odd(d, e)));
-                r[c] = even(low.0, high.0);
-                r[4 + c] = even(low.1, high.1);
-                r[8 + c] = odd(low.0, high.0);
-                r[12 + c] = odd(low.1, high.1);
+                let [w, x, y, z] = [r[c], r[4 + c], r[8 + c], r[12 + c]];
+                let (even, odd) = (_mm512_shuffle_f32x4::<0x88>(w, x), _mm512_shuffle_f32x4::<0xdd>(w, x));
+                let (more_even, more_odd) = (_mm512_shuffle_f32x4::<0x88>(y, z), _mm512_shuffle_f32x4::<0xdd>(y, z));
+                r[c] = _mm512_shuffle_f32x4::<0x88>(even, more_even);
+                r[4 + c] = _mm512_shuffle_f32x4::<0x88>(odd, more_odd);
+                r[8 + c] = _mm512_shuffle_f32x4::<0xdd>(even, more_even);
+                r[12 + c] = _mm512_shuffle_f32x4::<0xdd>(odd, more_odd);
             }
         }
     }

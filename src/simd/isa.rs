@@ -91,6 +91,12 @@ impl Isa {
     }
 }
 
+impl Default for Isa {
+    fn default() -> Self {
+        Self::strongest()
+    }
+}
+
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name())

@@ -78,11 +78,31 @@ pub fn abs<const W: usize, S: Simd<W>>(v: S::V) -> S::V {
     S::copysign(v, S::splat(1.0))
 }
 
+/// Lanes `W * group..` of a row of `N`.
+#[inline(always)] // as above
+pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(row: &[f32; N], group: usize) -> S::V {
+    S::load(&row.as_chunks().0[group])
+}
+
+/// `x * v[0] + y * v[1] + z * v[2] + t`.
+#[inline(always)] // as above
+pub fn dot3_add<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3], t: S::V) -> S::V {
+    S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul_add(z, v[2], t)))
+}
+
+/// `x * v[0] + y * v[1] + z * v[2]`.
+#[inline(always)] // as above
+pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S::V {
+    S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul(z, v[2])))
+}
+
 /// A computation whose body compiles for every instruction set.
 pub trait Kernel {
     /// What it answers.
     type Out;
-    /// The body. Must be `#[inline(always)]`, and so must all that it calls with `S`.
+    /// The body. Must be `#[inline(always)]`, and so must all that it calls with `S`; closures (and what takes them,
+    /// `array::from_fn` and `map` among them) do not take on the caller's instruction set unless they happen to be
+    /// inlined, so none stands in a hot loop.
     fn run<const W: usize, S: Simd<W>>(self) -> Self::Out;
 }
 

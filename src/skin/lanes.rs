@@ -1,21 +1,23 @@
 //! A block of instances at once, one in each lane: the mesh is read once a block, the palette without gathers.
 
+use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{blend, words};
+use super::words::{Blend, Source, words};
+use crate::crowd::BLOCK;
 use crate::model::{Mesh, Run};
 use crate::pose::Affine;
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
 
-/// Skins a block of up to `N` instances, `N` being 16.
+/// Skins a block of up to [`BLOCK`] instances.
 ///
 /// `palette` holds the model's palette entries in lanes; `out` takes `[instance][vertex][word]` for as many instances
 /// as it has room for. With tangents asked of a mesh that has none, they are zero. An instruction set that the machine
 /// lacks falls back to the baseline.
-pub fn skin_lanes<const N: usize>(
+pub fn skin_lanes(
     isa: Isa,
     mesh: &Mesh,
-    palette: &[Affine<N>],
+    palette: &[Affine<BLOCK>],
     format: VertexFormat,
     store: Store,
     out: &mut [f32],
@@ -24,10 +26,10 @@ pub fn skin_lanes<const N: usize>(
 }
 
 /// As [`skin_lanes`], with `out` as `[vertex][word][instance]` for the `out.len()` over the instance's words instances.
-pub fn skin_interleaved<const N: usize>(
+pub fn skin_interleaved(
     isa: Isa,
     mesh: &Mesh,
-    palette: &[Affine<N>],
+    palette: &[Affine<BLOCK>],
     format: VertexFormat,
     store: Store,
     out: &mut [f32],
@@ -35,20 +37,32 @@ pub fn skin_interleaved<const N: usize>(
     simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: true });
 }
 
+/// As [`skin_lanes`], by dual quaternions: `palette` from [`super::dual_quaternions`].
+pub fn skin_dual_quaternions(
+    isa: Isa,
+    mesh: &Mesh,
+    palette: &[DualQuaternion<BLOCK>],
+    format: VertexFormat,
+    store: Store,
+    out: &mut [f32],
+) {
+    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
+}
+
 /// A tile of vertices, its rows on cache lines.
 #[repr(align(64))]
 struct Tile<T>(T);
 
-struct Lanes<'a, const N: usize> {
+struct Lanes<'a, P> {
     mesh: &'a Mesh,
-    palette: &'a [Affine<N>],
+    palette: P,
     format: VertexFormat,
     store: Store,
     out: &'a mut [f32],
     interleaved: bool,
 }
 
-impl<const N: usize> Kernel for Lanes<'_, N> {
+impl<P: Blend<BLOCK>> Kernel for Lanes<'_, P> {
     type Out = ();
 
     #[inline(always)] // as all here: to take on the caller's instruction set
@@ -65,30 +79,30 @@ impl<const N: usize> Kernel for Lanes<'_, N> {
     }
 }
 
-impl<const N: usize> Lanes<'_, N> {
+impl<P: Blend<BLOCK>> Lanes<'_, P> {
     /// Tile by tile: vertices into the tile, then the tile to where it goes.
     #[inline(always)]
     fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(self) {
         let Self { mesh, palette, format, store, out, interleaved } = self;
         let vertices = mesh.vertex_count();
         let instances = out.len() / (vertices * WORDS);
-        let Tile(mut tile) = Tile([[[0.0; N]; WORDS]; TILE]);
+        let Tile(mut tile) = Tile([[[0.0; BLOCK]; WORDS]; TILE]);
         let mut runs = mesh.runs();
         if interleaved {
             for first in (0..vertices).step_by(TILE) {
                 let count = TILE.min(vertices - first);
-                runs = fill::<N, W, S, FLOATS, WORDS>(mesh, runs, palette, format.normals, first, &mut tile[..count]);
+                runs = fill::<P, W, S, FLOATS, WORDS>(mesh, runs, &palette, format.normals, first, &mut tile[..count]);
                 let out = &mut out[first * WORDS * instances..][..count * WORDS * instances];
-                rows::<N, W, S>(store, tile[..count].as_flattened(), instances, out);
+                rows::<W, S>(store, tile[..count].as_flattened(), instances, out);
             }
             return;
         }
         let mut streams = Streams::new(out, vertices * WORDS, store);
         for first in (0..vertices).step_by(TILE) {
             let count = TILE.min(vertices - first);
-            runs = fill::<N, W, S, FLOATS, WORDS>(mesh, runs, palette, format.normals, first, &mut tile[..count]);
+            runs = fill::<P, W, S, FLOATS, WORDS>(mesh, runs, &palette, format.normals, first, &mut tile[..count]);
             if count == TILE {
-                streams.tile::<N, W, S, WORDS>(&tile, first);
+                streams.tile::<BLOCK, W, S, WORDS>(&tile, first);
             }
         }
         let left = vertices % TILE;
@@ -99,13 +113,13 @@ impl<const N: usize> Lanes<'_, N> {
 /// Skins the vertices from `first` on into the tile; `runs` starts with the run that holds the first. Returns the runs
 /// from the one that holds the next.
 #[inline(always)]
-fn fill<'m, const N: usize, const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+fn fill<'m, P: Blend<BLOCK>, const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
     mesh: &Mesh,
     mut runs: &'m [Run],
-    palette: &[Affine<N>],
+    palette: &P,
     normals: Normals,
     first: usize,
-    tile: &mut [[[f32; N]; WORDS]],
+    tile: &mut [[[f32; BLOCK]; WORDS]],
 ) -> &'m [Run] {
     let end = first + tile.len();
     while let [run, rest @ ..] = runs {
@@ -113,12 +127,12 @@ fn fill<'m, const N: usize, const W: usize, S: Simd<W>, const FLOATS: usize, con
         let range = run_first.max(first)..run_end.min(end);
         let slots = &mut tile[range.start - first..range.end - first];
         match run.influences {
-            1 => part::<N, W, S, FLOATS, WORDS, 1>(mesh, run, palette, normals, range.start, slots),
-            2 => part::<N, W, S, FLOATS, WORDS, 2>(mesh, run, palette, normals, range.start, slots),
-            3 => part::<N, W, S, FLOATS, WORDS, 3>(mesh, run, palette, normals, range.start, slots),
-            4 => part::<N, W, S, FLOATS, WORDS, 4>(mesh, run, palette, normals, range.start, slots),
-            8 => part::<N, W, S, FLOATS, WORDS, 8>(mesh, run, palette, normals, range.start, slots),
-            _ => part::<N, W, S, FLOATS, WORDS, 16>(mesh, run, palette, normals, range.start, slots),
+            1 => part::<P, W, S, FLOATS, WORDS, 1>(mesh, run, palette, normals, range.start, slots),
+            2 => part::<P, W, S, FLOATS, WORDS, 2>(mesh, run, palette, normals, range.start, slots),
+            3 => part::<P, W, S, FLOATS, WORDS, 3>(mesh, run, palette, normals, range.start, slots),
+            4 => part::<P, W, S, FLOATS, WORDS, 4>(mesh, run, palette, normals, range.start, slots),
+            8 => part::<P, W, S, FLOATS, WORDS, 8>(mesh, run, palette, normals, range.start, slots),
+            _ => part::<P, W, S, FLOATS, WORDS, 16>(mesh, run, palette, normals, range.start, slots),
         }
         if run_end > end {
             break;
@@ -134,7 +148,7 @@ fn fill<'m, const N: usize, const W: usize, S: Simd<W>, const FLOATS: usize, con
 /// Skins neighbouring vertices of one run.
 #[inline(always)]
 fn part<
-    const N: usize,
+    P: Blend<BLOCK>,
     const W: usize,
     S: Simd<W>,
     const FLOATS: usize,
@@ -143,18 +157,19 @@ fn part<
 >(
     mesh: &Mesh,
     run: &Run,
-    palette: &[Affine<N>],
+    palette: &P,
     normals: Normals,
     first: usize,
-    slots: &mut [[[f32; N]; WORDS]],
+    slots: &mut [[[f32; BLOCK]; WORDS]],
 ) {
     let pairs = run.first_influence as usize + (first - run.first_vertex as usize) * INFLUENCES;
     let joints = mesh.joints()[pairs..].as_chunks::<INFLUENCES>().0;
     let weights = mesh.weights()[pairs..].as_chunks::<INFLUENCES>().0;
     for (((slot, vertex), joints), weights) in slots.iter_mut().zip(first..).zip(joints).zip(weights) {
-        for group in 0..N / W {
-            let m = blend::<N, W, S, INFLUENCES>(palette, joints, weights, group);
-            let words = words::<W, S, FLOATS, WORDS>(mesh, vertex, &m, normals);
+        for group in 0..BLOCK / W {
+            let m = palette.matrix::<W, S, INFLUENCES>(joints, weights, group);
+            let source = Source::splat::<W, S>(mesh, vertex);
+            let words = words::<W, S, FLOATS, WORDS>(mesh.cube(), &source, &m, normals);
             for (row, v) in slot.iter_mut().zip(words) {
                 S::store(v, &mut row.as_chunks_mut().0[group]);
             }
@@ -164,19 +179,14 @@ fn part<
 
 /// Writes rows of lanes as they are, as many lanes as there are instances.
 #[inline(always)]
-fn rows<const N: usize, const W: usize, S: Simd<W>>(
-    store: Store,
-    rows: &[[f32; N]],
-    instances: usize,
-    out: &mut [f32],
-) {
-    if instances < N {
+fn rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], instances: usize, out: &mut [f32]) {
+    if instances < BLOCK {
         for (to, row) in out.chunks_exact_mut(instances).zip(rows) {
             to.copy_from_slice(&row[..instances]);
         }
         return;
     }
-    for (to, row) in out.as_chunks_mut::<N>().0.iter_mut().zip(rows) {
+    for (to, row) in out.as_chunks_mut::<BLOCK>().0.iter_mut().zip(rows) {
         for (to, v) in to.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
             put::<W, S>(store, S::load(v), to);
         }

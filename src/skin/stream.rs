@@ -1,6 +1,6 @@
 //! From tiles of vertices with instances in lanes to one contiguous output an instance, in whole cache lines.
 
-use crate::simd::{LINE, Simd};
+use crate::simd::{LINE, Simd, load_group};
 
 /// Vertices of a tile: whatever a vertex's words, a tile is that many whole cache lines an instance.
 pub(super) const TILE: usize = LINE / size_of::<f32>();
@@ -78,7 +78,10 @@ impl<'a> Streams<'a> {
                 // Sixteen rows are one line of each of the group's instances.
                 let mut columns = [[[0.0; W]; TILE]; W];
                 for (part, rows) in rows[line * TILE..][..TILE].as_chunks::<W>().0.iter().enumerate() {
-                    let mut square: [S::V; W] = std::array::from_fn(|i| S::load(&rows[i].as_chunks().0[group]));
+                    let mut square = [S::splat(0.0); W];
+                    for (v, row) in square.iter_mut().zip(rows) {
+                        *v = load_group::<N, W, S>(row, group);
+                    }
                     S::transpose(&mut square);
                     for (column, v) in columns.iter_mut().zip(square) {
                         S::store(v, &mut column[part]);

@@ -2,7 +2,7 @@
 
 use crate::model::Mesh;
 use crate::pose::Affine;
-use crate::simd::{Simd, abs};
+use crate::simd::{Simd, abs, dot3, dot3_add, load_group};
 use crate::vertex::{Cube, Normals};
 
 /// Largest snorm16.
@@ -11,29 +11,68 @@ const SNORM: f32 = 32767.0;
 /// A matrix in `W` lanes, row by row.
 pub(super) type Matrix<V> = [V; 12];
 
-/// The blended matrix of a vertex in lanes `lane..lane + W` of a block.
-#[inline(always)] // as all here: to take on the caller's instruction set
-pub(super) fn blend<const N: usize, const W: usize, S: Simd<W>, const INFLUENCES: usize>(
-    palette: &[Affine<N>],
-    joints: &[u16; INFLUENCES],
-    weights: &[f32; INFLUENCES],
-    group: usize,
-) -> Matrix<S::V> {
-    let row = |k: usize, r: usize| S::load(&palette[usize::from(joints[k])][r].as_chunks::<W>().0[group]);
-    let first = S::splat(weights[0]);
-    let mut m: Matrix<S::V> = std::array::from_fn(|r| S::mul(first, row(0, r)));
-    for k in 1..INFLUENCES {
-        let weight = S::splat(weights[k]);
-        m = std::array::from_fn(|r| S::mul_add(weight, row(k, r), m[r]));
+/// What a vertex's matrix is blended from, in blocks of `N` instances.
+pub(super) trait Blend<const N: usize> {
+    /// A vertex's matrix in the lanes of a group of `W`.
+    fn matrix<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+        &self,
+        joints: &[u16; INFLUENCES],
+        weights: &[f32; INFLUENCES],
+        group: usize,
+    ) -> Matrix<S::V>;
+}
+
+/// A weighted sum of palette entries.
+impl<const N: usize> Blend<N> for &[Affine<N>] {
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn matrix<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+        &self,
+        joints: &[u16; INFLUENCES],
+        weights: &[f32; INFLUENCES],
+        group: usize,
+    ) -> Matrix<S::V> {
+        let mut m = [S::splat(0.0); 12];
+        for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+            let (entry, weight) = (&self[usize::from(joint)], S::splat(weight));
+            for (sum, row) in m.iter_mut().zip(entry) {
+                let row = load_group::<N, W, S>(row, group);
+                *sum = if k == 0 { S::mul(weight, row) } else { S::mul_add(weight, row, *sum) };
+            }
+        }
+        m
     }
-    m
+}
+
+/// A vertex before skinning: of one mesh vertex in all lanes, or of one in each.
+pub(super) struct Source<V> {
+    pub position: [V; 3],
+    pub normal: [V; 3],
+    /// With the handedness in w.
+    pub tangent: [V; 4],
+}
+
+impl<V: Copy> Source<V> {
+    /// The same vertex in all lanes.
+    #[inline(always)]
+    pub fn splat<const W: usize, S: Simd<W, V = V>>(mesh: &Mesh, vertex: usize) -> Self {
+        let ([px, py, pz], [nx, ny, nz]) = (mesh.positions()[vertex], mesh.normals()[vertex]);
+        let [tx, ty, tz, tw] = match mesh.tangents() {
+            Some(tangents) => tangents[vertex],
+            None => [0.0; 4],
+        };
+        Self {
+            position: [S::splat(px), S::splat(py), S::splat(pz)],
+            normal: [S::splat(nx), S::splat(ny), S::splat(nz)],
+            tangent: [S::splat(tx), S::splat(ty), S::splat(tz), S::splat(tw)],
+        }
+    }
 }
 
 /// The words of a vertex: `FLOATS` numbers, packed if there are fewer `WORDS`.
 #[inline(always)]
 pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
-    mesh: &Mesh,
-    vertex: usize,
+    cube: &Cube,
+    source: &Source<S::V>,
     m: &Matrix<S::V>,
     normals: Normals,
 ) -> [S::V; WORDS] {
@@ -41,35 +80,35 @@ pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS
     // Octahedral coordinates forget the length.
     let unit = normals != Normals::Raw && !packed;
     let mut out = [S::splat(0.0); WORDS];
-    let p = mesh.positions()[vertex];
-    let moved: [S::V; 3] = std::array::from_fn(|r| {
-        let [x, y, z, t] = [m[4 * r], m[4 * r + 1], m[4 * r + 2], m[4 * r + 3]];
-        S::mul_add(x, S::splat(p[0]), S::mul_add(y, S::splat(p[1]), S::mul_add(z, S::splat(p[2]), t)))
-    });
+    let p = source.position;
+    let moved = [
+        dot3_add::<W, S>([m[0], m[1], m[2]], p, m[3]),
+        dot3_add::<W, S>([m[4], m[5], m[6]], p, m[7]),
+        dot3_add::<W, S>([m[8], m[9], m[10]], p, m[11]),
+    ];
     let mut normal = [S::splat(0.0); 3];
     if FLOATS >= 6 {
-        let n = mesh.normals()[vertex];
         normal = match normals {
-            Normals::Exact => rotate::<W, S>(&cofactors::<W, S>(m), n),
-            Normals::Unit | Normals::Raw => rotate::<W, S>(m, n),
+            Normals::Exact => rotate::<W, S>(&cofactors::<W, S>(m), source.normal),
+            Normals::Unit | Normals::Raw => rotate::<W, S>(m, source.normal),
         };
         if unit {
             normal = normalise::<W, S>(normal);
         }
     }
-    let (mut tangent, mut handedness) = ([S::splat(0.0); 3], 0.0);
+    let [x, y, z, handedness] = source.tangent;
+    let mut tangent = [S::splat(0.0); 3];
     if FLOATS >= 10 {
-        let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex]);
-        tangent = rotate::<W, S>(m, [t[0], t[1], t[2]]);
+        tangent = rotate::<W, S>(m, [x, y, z]);
         if unit {
             tangent = normalise::<W, S>(tangent);
         }
-        handedness = t[3];
     }
     if packed {
-        let [x, y, z] = in_cube::<W, S>(mesh.cube(), moved);
+        let [x, y, z] = in_cube::<W, S>(cube, moved);
+        let hand = if FLOATS >= 10 { clamped::<W, S>(S::mul(handedness, S::splat(SNORM))) } else { S::splat(0.0) };
         out[0] = S::pack_16(x, y);
-        out[1] = S::pack_16(z, S::splat(handedness.clamp(-1.0, 1.0) * SNORM));
+        out[1] = S::pack_16(z, hand);
         if FLOATS >= 6 {
             out[2] = octahedral::<W, S>(normal);
         }
@@ -83,18 +122,15 @@ pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS
         }
         if FLOATS >= 10 {
             out[6..9].copy_from_slice(&tangent);
-            out[9] = S::splat(handedness);
+            out[9] = handedness;
         }
     }
     out
 }
 
 #[inline(always)]
-fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [f32; 3]) -> [S::V; 3] {
-    std::array::from_fn(|r| {
-        let [x, y, z] = [m[4 * r], m[4 * r + 1], m[4 * r + 2]];
-        S::mul_add(x, S::splat(v[0]), S::mul_add(y, S::splat(v[1]), S::mul(z, S::splat(v[2]))))
-    })
+fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 3] {
+    [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
 }
 
 /// Cofactors of the 3x3 part: each row is the cross product of the other two.
@@ -113,21 +149,27 @@ fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
 /// Unit length; zero stays zero.
 #[inline(always)]
 pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
-    let squared = S::mul_add(n[0], n[0], S::mul_add(n[1], n[1], S::mul(n[2], n[2])));
+    let squared = dot3::<W, S>(n, n);
     // The smallest normal float keeps the root finite.
     let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
-    n.map(|c| S::mul(c, scale))
+    [S::mul(n[0], scale), S::mul(n[1], scale), S::mul(n[2], scale)]
 }
 
 /// A position in steps of its cube.
 #[inline(always)]
 fn in_cube<const W: usize, S: Simd<W>>(cube: &Cube, p: [S::V; 3]) -> [S::V; 3] {
     let scale = SNORM / cube.half;
-    let (low, high) = (S::splat(-SNORM), S::splat(SNORM));
-    std::array::from_fn(|c| {
-        let steps = S::mul_add(p[c], S::splat(scale), S::splat(-scale * cube.centre[c]));
-        S::max(S::min(steps, high), low)
-    })
+    let mut steps = p;
+    for (steps, centre) in steps.iter_mut().zip(cube.centre) {
+        *steps = clamped::<W, S>(S::mul_add(*steps, S::splat(scale), S::splat(-scale * centre)));
+    }
+    steps
+}
+
+/// Steps within the largest snorm16.
+#[inline(always)]
+fn clamped<const W: usize, S: Simd<W>>(steps: S::V) -> S::V {
+    S::max(S::min(steps, S::splat(SNORM)), S::splat(-SNORM))
 }
 
 /// A direction's octahedral word.
@@ -136,8 +178,12 @@ fn octahedral<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3]) -> S::V {
     let sum = S::add(S::add(abs::<W, S>(x), abs::<W, S>(y)), abs::<W, S>(z));
     let scale = S::div(S::splat(1.0), S::max(sum, S::splat(f32::MIN_POSITIVE)));
     let (u, v) = (S::mul(x, scale), S::mul(y, scale));
-    let one = S::splat(1.0);
-    let below = |a, b| S::copysign(S::sub(one, abs::<W, S>(b)), a);
-    let (u, v) = (S::select_negative(z, below(u, v), u), S::select_negative(z, below(v, u), v));
+    let (u, v) = (S::select_negative(z, folded::<W, S>(u, v), u), S::select_negative(z, folded::<W, S>(v, u), v));
     S::pack_16(S::mul(u, S::splat(SNORM)), S::mul(v, S::splat(SNORM)))
+}
+
+/// `(1 - |b|) * sign(a)`: a coordinate below the equator.
+#[inline(always)]
+fn folded<const W: usize, S: Simd<W>>(a: S::V, b: S::V) -> S::V {
+    S::copysign(S::sub(S::splat(1.0), abs::<W, S>(b)), a)
 }

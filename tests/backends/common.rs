@@ -128,7 +128,7 @@ pub fn context() -> Context {
             );
             println!("no adapter: GPU backends did not run");
         }
-        Context { gpu }
+        Context { gpu, ..Context::default() }
     }
     #[cfg(not(feature = "gpu"))]
     Context::default()
@@ -148,7 +148,7 @@ pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> A
         gpu.allocate_arena(crowd, &mut arena).unwrap();
     }
     #[cfg(not(feature = "gpu"))]
-    let Context {} = context;
+    let Context { isa: _, threads: _ } = context;
     backend.prepare(crowd, &Job { passes: 1 }).unwrap();
     arena
 }

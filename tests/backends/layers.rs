@@ -9,6 +9,7 @@ use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose::CrowdPose;
 use skinbench::scene::{Clips, Overrides, Scene};
+use skinbench::simd::Isa;
 use std::sync::Arc;
 
 const JOINTS: usize = 7;
@@ -117,7 +118,7 @@ fn lanes_of_a_block_may_differ_in_everything() {
 fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
     let mut crowd = Crowd::new();
     crowd.push_masked_group(Arc::clone(model), &masks(), [(IDENTITY_ROWS, layers)]).unwrap();
-    let mut pose = CrowdPose::<16>::new(&crowd, false);
+    let mut pose = CrowdPose::<16>::new(&crowd, Isa::strongest(), false);
     pose.sample(&crowd, tick);
     pose.blend(&crowd, tick);
     let mut out = Vec::new();

@@ -9,6 +9,7 @@ use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::CrowdPose;
+use skinbench::simd::Isa;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ impl Backend for Mutant {
         Ok(Footprint::default())
     }
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
-        self.pose = Some(CrowdPose::new(crowd, false));
+        self.pose = Some(CrowdPose::new(crowd, Isa::Scalar, false));
         self.palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
         Ok(())
     }

@@ -1,10 +1,13 @@
 //! Every registered backend agrees with the f64 reference.
 
 use crate::common::{backends, context, crowd, crowd_of, prepare, tube};
-use skinbench::backend::Job;
+use skinbench::asset::walker::walker;
+use skinbench::backend::{Context, Job, REGISTRY};
 use skinbench::crowd::Crowd;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::Model;
+use skinbench::simd::Isa;
+use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
@@ -31,6 +34,54 @@ fn groups() -> Vec<(Model, usize)> {
 #[test]
 fn every_backend_agrees_on_every_instance() {
     assert_parity(&crowd(groups()), &[0, 1, 59, 216_000]);
+}
+
+/// One instance, a few of a block, a whole one, one more; meshes of 1 vertex and skeletons of 1 joint among them.
+#[test]
+fn every_cpu_backend_agrees_on_every_instruction_set() {
+    let tubes =
+        [(tube(1, 1, 1), 1), (tube(2, 1, 1), 5), (tube(3, 2, 2), 16), (tube(9, 21, 16), 17), (tube(4, 3, 4), 3)];
+    let crowd = crowd(tubes.into());
+    let coverage = Coverage::all(&crowd, &[0, 41]);
+    for isa in Isa::available() {
+        let context = Context { isa, threads: Threads::new(2).unwrap(), ..Context::default() };
+        for (entry, mut backend) in backends(&context) {
+            if let Err(refusal) = backend.footprint(&crowd, &Job { passes: 0 }) {
+                assert!(refusal.to_string().contains("\"joint 0\" of \"tube\" in clip \"bend\""), "{refusal}");
+                continue;
+            }
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+            assert_eq!(parity.failure, None, "{} on {isa}", entry.name);
+        }
+    }
+}
+
+/// Dual quaternions take no uneven scale, and are held to a reference of their own.
+#[test]
+fn dual_quaternions_agree_where_nothing_scales() {
+    let model = walker(500).unwrap();
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        let format = VertexFormat { encoding, ..VertexFormat::default() };
+        let clips = model.clone();
+        let crowd = crowd_of(format, vec![(clips, 19)]);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let linear = skinbench::harness::parity::reference_vertices(&crowd, 3, 33);
+        for isa in Isa::available() {
+            let context = Context { isa, ..Context::default() };
+            let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
+            let mut backend = (entry.create)(&context).unwrap();
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let tolerance = Tolerance::of(format);
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, tolerance).unwrap();
+            assert_eq!(parity.failure, None, "{isa}");
+            if encoding == Encoding::F32 {
+                let vertices = arena.host_vertices(&crowd, 3..4);
+                let apart = vertices.iter().zip(&linear).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+                assert!(apart > 1e-3, "as linear blending: {apart}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,217 @@
+//! What CPU backends share: poses in blocks of `N` instances, palettes in the layout that the kernel reads, stages
+//! timed apart. A backend adds a [`Skinner`].
+
+use super::{
+    Arena, Backend, BackendError, BackendInfo, Blending, Context, Footprint, FrameInput, Job, ReadBack, Result,
+    Skinned, Stage, StageTimer, Ticket, Traffic, rows_of, traffic,
+};
+use crate::blocks::Block;
+use crate::crowd::{Crowd, Group};
+use crate::model::Rows;
+use crate::pose::{Affine, CrowdPose, read_lanes};
+use crate::simd::{Aligned, Isa};
+use crate::skin::Store;
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// How palettes lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// `[instance][entry][12]`.
+    Rows,
+    /// `[block][entry][12][N]`.
+    Lanes,
+}
+
+/// A block to skin.
+pub(super) struct BlockJob<'a, const N: usize> {
+    pub isa: Isa,
+    /// Index of the crowd's group.
+    pub group_index: usize,
+    pub group: &'a Group,
+    /// `[instance][entry]` of the block's instances, for [`Layout::Rows`].
+    pub rows: &'a [Rows],
+    /// `[entry][12][N]`, for [`Layout::Lanes`].
+    pub lanes: &'a [Affine<N>],
+    pub store: Store,
+}
+
+/// A way to skin blocks of up to `N` instances.
+pub(super) trait Skinner<const N: usize>: Sized + Sync {
+    /// What the kernel reads.
+    const LAYOUT: Layout;
+    /// How vertices follow their joints.
+    const BLENDING: Blending = Blending::Linear;
+    /// Whether the arena holds `[instance][vertex][word]`, so that it can be drawn.
+    const DRAWABLE: bool = true;
+
+    /// What does not change from frame to frame.
+    ///
+    /// # Errors
+    /// The crowd or the instruction set cannot be served.
+    fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
+
+    /// Bytes that [`Skinner::new`] allocates.
+    fn bytes(_: &Crowd) -> u64 {
+        0
+    }
+
+    /// Refuses what [`Skinner::new`] would, without allocating.
+    ///
+    /// # Errors
+    /// As there.
+    fn check(_: &Crowd, _: Isa) -> Result<()> {
+        Ok(())
+    }
+
+    /// Skins a block into its share of the arena.
+    fn skin(&self, job: &BlockJob<N>, out: &mut [f32]);
+
+    /// Appends the words of neighbouring instances of one group.
+    fn read(crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
+        out.extend(arena.host_vertices(crowd, instances));
+    }
+}
+
+/// A CPU backend.
+pub(super) struct Cpu<const N: usize, S> {
+    name: &'static str,
+    variant: &'static str,
+    isa: Isa,
+    threads: Threads,
+    state: Option<State<N, S>>,
+}
+
+struct State<const N: usize, S> {
+    pose: CrowdPose<N>,
+    rows: Aligned<Rows>,
+    lanes: Aligned<Affine<N>>,
+    skinner: S,
+}
+
+impl<const N: usize, S: Skinner<N> + 'static> Cpu<N, S> {
+    /// The backend of that registry name on these threads.
+    pub fn create(name: &'static str, context: &Context, threads: Threads) -> Box<dyn Backend> {
+        let (name, variant) = name.split_once(':').unwrap_or((name, ""));
+        Box::new(Self { name, variant, isa: context.isa, threads, state: None })
+    }
+}
+
+impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
+    fn info(&self) -> BackendInfo {
+        let threads = self.threads.count();
+        let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
+        BackendInfo { name: self.name, variant: self.variant, device: format!("{}, {threads}", self.isa) }
+    }
+
+    fn blending(&self) -> Blending {
+        S::BLENDING
+    }
+
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        S::check(crowd, self.isa)?;
+        if job.passes > 0 && !S::DRAWABLE {
+            return Err(BackendError::Unavailable("its output cannot be drawn; needs --passes 0".into()));
+        }
+        let palette = match S::LAYOUT {
+            Layout::Rows => crowd.palette_entries() * size_of::<Rows>() as u64,
+            Layout::Lanes => CrowdPose::<N>::block_entries(crowd) * size_of::<Affine<N>>() as u64,
+        };
+        let host = CrowdPose::<N>::bytes(crowd) + palette + S::bytes(crowd);
+        Ok(Footprint { host, device: 0, host_output: true, device_output: false })
+    }
+
+    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+        let (rows, lanes) = match S::LAYOUT {
+            Layout::Rows => (crowd.palette_entries() as usize, 0),
+            Layout::Lanes => (0, CrowdPose::<N>::block_entries(crowd) as usize),
+        };
+        let parallel = !matches!(self.threads, Threads::One);
+        self.state = Some(State {
+            pose: CrowdPose::new(crowd, self.isa, parallel),
+            rows: Aligned::zeroed(rows),
+            lanes: Aligned::zeroed(lanes),
+            skinner: S::new(crowd, self.isa)?,
+        });
+        Ok(())
+    }
+
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        traffic::host(crowd, self.threads.count())
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
+        let Self { isa, threads, state, .. } = self;
+        let State { pose, rows, lanes, skinner } = state.as_mut().ok_or_else(BackendError::unprepared)?;
+        let (crowd, tick) = (frame.crowd, frame.tick);
+        timer.wall(Stage::Sample, || threads.install(|| pose.sample(crowd, tick)));
+        if pose.blends() {
+            timer.wall(Stage::Blend, || threads.install(|| pose.blend(crowd, tick)));
+        }
+        timer.wall(Stage::LocalToModel, || threads.install(|| pose.local_to_model(crowd)));
+        timer.wall(Stage::Palette, || {
+            threads.install(|| match S::LAYOUT {
+                Layout::Rows => pose.palette_rows(crowd, rows),
+                Layout::Lanes => pose.palette_lanes(crowd, lanes),
+            });
+        });
+        let out = &mut frame.arena.host[..];
+        let store = Store::for_bytes(size_of_val(out) as u64);
+        timer.wall(Stage::Skin, || {
+            threads.install(|| {
+                pose.blocks().each(
+                    crowd,
+                    out,
+                    |b| b.first_word,
+                    |block, group, out| {
+                        let entries = group.model.palette_joints().len();
+                        let (rows, lanes) = match S::LAYOUT {
+                            Layout::Rows => (&rows[block.first_row..][..block.instances.len() * entries], &[][..]),
+                            Layout::Lanes => (&[][..], &lanes[block.first_entry..][..entries]),
+                        };
+                        let job = BlockJob { isa: *isa, group_index: block.group, group, rows, lanes, store };
+                        skinner.skin(&job, out);
+                    },
+                );
+            });
+        });
+        Ok(Ticket::default())
+    }
+
+    fn wait(&mut self, ticket: Ticket) -> Result<()> {
+        ticket.finish()
+    }
+
+    fn skinned(&self) -> Skinned {
+        Skinned::Host
+    }
+
+    fn read_back(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        what: Stage,
+        instances: Range<u32>,
+        out: &mut ReadBack,
+    ) -> Result<()> {
+        let State { pose, rows, lanes, .. } = self.state.as_ref().ok_or_else(BackendError::unprepared)?;
+        match what {
+            Stage::Sample => pose.read_local(crowd, instances, &mut out.values),
+            Stage::LocalToModel => pose.read_model(crowd, instances, &mut out.values),
+            Stage::Palette if S::LAYOUT == Layout::Rows => {
+                out.values.extend(rows_of(crowd, rows, instances).as_flattened());
+            }
+            Stage::Palette => {
+                let entries =
+                    |b: &Block| b.first_entry..b.first_entry + crowd.groups()[b.group].model.palette_joints().len();
+                read_lanes(pose.blocks(), lanes, entries, instances, &mut out.values);
+            }
+            _ => S::read(crowd, arena, instances, &mut out.values),
+        }
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.state = None;
+    }
+}

@@ -1,0 +1,43 @@
+//! `cpu-simd:cluster`: a lone character, 16 vertices side by side, joints looked up within registers.
+
+use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
+use super::super::{Backend, BackendError, Context, Result};
+use crate::crowd::{BLOCK, Crowd};
+use crate::simd::Isa;
+use crate::skin::{Clusters, skin_clusters};
+use crate::threads::Threads;
+
+/// The clusters of each group's mesh.
+struct Cluster(Vec<Clusters>);
+
+pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
+    Ok(Cpu::<BLOCK, Cluster>::create("cpu-simd:cluster", context, Threads::One))
+}
+
+impl Skinner<BLOCK> for Cluster {
+    const LAYOUT: Layout = Layout::Rows;
+
+    fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
+        Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
+    }
+
+    fn bytes(crowd: &Crowd) -> u64 {
+        let mesh_bytes = |g: &crate::crowd::Group| Clusters::bytes(g.model.mesh());
+        crowd.groups().iter().map(mesh_bytes).sum()
+    }
+
+    fn check(_: &Crowd, isa: Isa) -> Result<()> {
+        match isa {
+            Isa::Avx512 => Ok(()),
+            _ => Err(BackendError::Unavailable(format!("needs avx512; this run uses {isa}"))),
+        }
+    }
+
+    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+        let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
+        let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.group_index]);
+        for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
+            skin_clusters(mesh, clusters, palette, job.group.format, out);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
+
+use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
+use super::super::{Arena, Backend, Context, Result};
+use crate::crowd::{BLOCK, Crowd};
+use crate::simd::Isa;
+use crate::skin::{skin_interleaved, skin_lanes};
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// One contiguous output an instance.
+pub struct Lanes;
+
+/// `[block][vertex][word][instance of the block]`.
+pub struct Interleaved;
+
+pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
+    Ok(Cpu::<BLOCK, Lanes>::create("cpu-simd:lanes", context, Threads::One))
+}
+
+pub fn create_interleaved(context: &Context) -> Result<Box<dyn Backend>> {
+    Ok(Cpu::<BLOCK, Interleaved>::create("cpu-simd:lanes-interleaved", context, Threads::One))
+}
+
+impl Skinner<BLOCK> for Lanes {
+    const LAYOUT: Layout = Layout::Lanes;
+
+    fn new(_: &Crowd, _: Isa) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+        skin_lanes(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
+    }
+}
+
+impl Skinner<BLOCK> for Interleaved {
+    const LAYOUT: Layout = Layout::Lanes;
+    const DRAWABLE: bool = false;
+
+    fn new(_: &Crowd, _: Isa) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+        skin_interleaved(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
+    }
+
+    fn read(crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
+        let group = &crowd.groups()[crowd.group_of(instances.start)];
+        for instance in instances {
+            let lane = (instance - group.instances.start) as usize % BLOCK;
+            let first = instance - lane as u32;
+            let block = first..group.instances.end.min(first + BLOCK as u32);
+            let words = arena.host_vertices(crowd, block.clone());
+            out.extend(words.iter().skip(lane).step_by(block.len()));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a stage must move at least: the floor that its time is compared with.
+
+use super::{Clock, Stage};
+use crate::crowd::Crowd;
+use crate::model::Rows;
+use crate::pose::{Affine, Local};
+
+/// Whose bandwidth bounds a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Main memory and its caches, by so many threads.
+    Host {
+        /// Threads that run the stage.
+        threads: usize,
+    },
+    /// The device's memory.
+    Device,
+}
+
+/// Bytes of one frame of a stage, each counted once however often a kernel touches it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// Which part of the frame.
+    pub stage: Stage,
+    /// The clock that times it.
+    pub clock: Clock,
+    /// Bytes that the stage must read.
+    pub read: u64,
+    /// Bytes that it must write.
+    pub written: u64,
+    /// Where they are.
+    pub memory: Memory,
+}
+
+impl Traffic {
+    /// Both together.
+    pub fn bytes(&self) -> u64 {
+        self.read + self.written
+    }
+}
+
+/// Traffic of the stages that pose and skin a crowd on the host.
+pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
+    let stage =
+        |stage, read, written| Traffic { stage, clock: Clock::Wall, read, written, memory: Memory::Host { threads } };
+    let local = crowd.joint_count() * size_of::<Local<1>>() as u64;
+    let model = crowd.joint_count() * size_of::<Affine<1>>() as u64;
+    let palette = crowd.palette_entries() * size_of::<Rows>() as u64;
+    let clips = crowd.groups().iter().flat_map(|g| g.model.clips());
+    let keys: usize = clips.map(crate::model::Clip::bytes).sum();
+    let meshes: usize = crowd
+        .groups()
+        .iter()
+        .map(|g| {
+            let mesh = g.model.mesh();
+            size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + mesh.joints().len() * 6
+        })
+        .sum();
+    vec![
+        stage(Stage::Sample, keys as u64, local),
+        stage(Stage::LocalToModel, local, model),
+        stage(Stage::Palette, model, palette),
+        stage(Stage::Skin, palette + meshes as u64, crowd.output_words() * size_of::<f32>() as u64),
+    ]
+}

@@ -1,0 +1,208 @@
+//! What the machine can do at most, measured in the same process just before the backends: the yardstick of
+//! `pct_of_limit`.
+//!
+//! Bandwidth depends on where the bytes are, so it is measured on as many bytes as the stage moves (at most
+//! [`MOST_BYTES`]): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
+//! plain and streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
+
+use crate::backend::{Memory, Traffic};
+use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd};
+use crate::skin::Store;
+use crate::threads::Threads;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Largest buffer.
+const MOST_BYTES: u64 = 256 << 20;
+/// Smallest one: below, the clock and waking threads up are measured.
+const LEAST_BYTES: u64 = 256 << 10;
+/// Time of a pass, and passes of which the best counts.
+const PASS: Duration = Duration::from_millis(8);
+const PASSES: usize = 4;
+/// Fused multiplications in flight: enough to hide their latency on two units.
+const CHAINS: usize = 12;
+
+/// What one size of buffer allows, in bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bandwidth {
+    /// Plain stores.
+    pub write: f64,
+    /// Streaming stores, past the caches.
+    pub stream: f64,
+    /// Loads.
+    pub read: f64,
+}
+
+/// The machine's limits by thread count, measured as they are asked for and then kept.
+pub struct Limits {
+    isa: Isa,
+    known: Vec<(u64, usize, Bandwidth)>,
+    /// Bytes a second of the device's memory; none where it was not measured.
+    pub device: Option<f64>,
+}
+
+impl Limits {
+    /// Nothing measured yet.
+    pub fn new(isa: Isa) -> Self {
+        Self { isa, known: Vec::new(), device: None }
+    }
+
+    /// Bytes a second that a stage's traffic could move at most; none where that is not known.
+    pub fn of(&mut self, traffic: &Traffic, pool: &Threads) -> Option<f64> {
+        let Memory::Host { threads } = traffic.memory else { return self.device };
+        let pool = if threads == 1 { &Threads::One } else { pool };
+        let seconds = |bytes: u64, rate: f64| bytes as f64 / rate;
+        let read = self.bandwidth(traffic.read, pool).read;
+        let written = self.bandwidth(traffic.written, pool);
+        let floor = seconds(traffic.read, read) + seconds(traffic.written, written.write.max(written.stream));
+        Some(traffic.bytes() as f64 / floor)
+    }
+
+    /// Bandwidth over a buffer of `bytes`.
+    pub fn bandwidth(&mut self, bytes: u64, threads: &Threads) -> Bandwidth {
+        let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
+        let found = self.known.iter().find(|(b, t, _)| (*b, *t) == (bytes, threads.count()));
+        if let Some((.., bandwidth)) = found {
+            return *bandwidth;
+        }
+        let bandwidth = measure(self.isa, bytes, threads);
+        self.known.push((bytes, threads.count(), bandwidth));
+        bandwidth
+    }
+}
+
+fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
+    let floats = bytes as usize / size_of::<f32>();
+    let mut buffer = Aligned::<f32>::zeroed(floats);
+    // Whole lines for everybody.
+    let share = floats.div_ceil(threads.count()).next_multiple_of(LINE / size_of::<f32>());
+    let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
+    let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| simd::run(isa, Fill { out, store })));
+    let (write, stream) = (writes(Store::Cached), writes(Store::Streamed));
+    let read = rate(&mut || {
+        threads.each(&mut buffer, share, |values| {
+            black_box(simd::run(isa, Sum { values }));
+        });
+    });
+    Bandwidth { write, stream, read }
+}
+
+/// Fused multiplications and additions a second, counting lanes.
+pub fn fma_peak(isa: Isa, threads: &Threads) -> f64 {
+    const ROUNDS: usize = 20_000;
+    let mut lanes = vec![0usize; threads.count()];
+    let rate = best(&mut || {
+        threads.each(&mut lanes, 1, |lanes| lanes[0] = simd::run(isa, Multiply { rounds: ROUNDS }));
+    });
+    rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64
+}
+
+/// Most passes a second.
+fn best(pass: &mut dyn FnMut()) -> f64 {
+    pass();
+    let timed = |_| {
+        let (start, mut count) = (Instant::now(), 0u32);
+        while start.elapsed() < PASS {
+            pass();
+            count += 1;
+        }
+        f64::from(count) / start.elapsed().as_secs_f64()
+    };
+    (0..PASSES).map(timed).fold(0.0, f64::max)
+}
+
+struct Fill<'a> {
+    out: &'a mut [f32],
+    store: Store,
+}
+
+impl Kernel for Fill<'_> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let v = S::splat(black_box(1.0));
+        match self.store {
+            Store::Cached => {
+                for to in self.out.as_chunks_mut::<W>().0 {
+                    S::store(v, to);
+                }
+            }
+            Store::Streamed => {
+                for to in self.out.as_chunks_mut::<W>().0 {
+                    S::stream(v, to);
+                }
+            }
+        }
+        S::fence();
+    }
+}
+
+struct Sum<'a> {
+    values: &'a [f32],
+}
+
+impl Kernel for Sum<'_> {
+    type Out = f32;
+
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) -> f32 {
+        let mut sums = [S::splat(0.0); 4];
+        for four in self.values.as_chunks::<W>().0.as_chunks::<4>().0 {
+            for (sum, values) in sums.iter_mut().zip(four) {
+                *sum = S::add(*sum, S::load(values));
+            }
+        }
+        let mut total = [0.0; W];
+        S::store(S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])), &mut total);
+        total.iter().sum()
+    }
+}
+
+struct Multiply {
+    rounds: usize,
+}
+
+impl Kernel for Multiply {
+    /// Lanes of a vector.
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) -> usize {
+        let (factor, offset) = (S::splat(black_box(0.999)), S::splat(black_box(0.001)));
+        let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
+        for _ in 0..self.rounds {
+            for v in &mut values {
+                *v = S::mul_add(*v, factor, offset);
+            }
+        }
+        let mut out = [0.0; W];
+        values.into_iter().for_each(|v| {
+            S::store(v, &mut out);
+            black_box(&out);
+        });
+        W
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Clock, Stage};
+
+    #[test]
+    fn limits_are_measured_once_and_mix_reads_and_writes() {
+        let mut limits = Limits::new(Isa::strongest());
+        let threads = Threads::One;
+        let bandwidth = limits.bandwidth(LEAST_BYTES, &threads);
+        assert!([bandwidth.write, bandwidth.stream, bandwidth.read].iter().all(|rate| *rate > 1e6 && rate.is_finite()));
+        assert_eq!(limits.bandwidth(1, &threads), bandwidth, "measured again");
+        let memory = Memory::Host { threads: 1 };
+        let traffic = Traffic { stage: Stage::Skin, clock: Clock::Wall, read: 1_000, written: 3_000, memory };
+        let written = bandwidth.write.max(bandwidth.stream);
+        let expected = 4_000.0 / (1_000.0 / bandwidth.read + 3_000.0 / written);
+        assert!((limits.of(&traffic, &threads).unwrap() / expected - 1.0).abs() < 1e-9);
+        assert_eq!(limits.of(&Traffic { memory: Memory::Device, ..traffic }, &threads), None);
+        assert!(fma_peak(Isa::strongest(), &threads) > 1e6);
+    }
+}
