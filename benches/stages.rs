@@ -49,7 +49,7 @@ fn layer_stages(c: &mut Criterion) {
     for name in ["layers-1", "layers-2", "layers-4"] {
         let few = Overrides { instances: Some(WALKERS.into()), ..Overrides::default() };
         let scene = Scene::load(name).and_then(|scene| scene.with(few).build(1 << 30)).expect("a built-in scene");
-        let mut pose = CrowdPose::<BLOCK>::new(&scene.crowd, false);
+        let mut pose = CrowdPose::<BLOCK>::new(&scene.crowd, Isa::strongest(), false);
         let mut tick = 0;
         let mut stage = |stage: &str, run: &mut dyn FnMut(&mut CrowdPose<BLOCK>, u32)| {
             let mut group = c.benchmark_group(stage);
