@@ -8,6 +8,7 @@
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::model::Transform;
+use crate::simd::{Isa, Kernel, Simd, run};
 use arrayvec::ArrayVec;
 
 /// Which joints a layer moves, and how far.
@@ -73,7 +74,28 @@ pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
 }
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
-pub fn blend<const N: usize>(rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
+pub fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
+    run(isa, Blend { rest, recipe, slots });
+}
+
+struct Blend<'a, 'b, const N: usize> {
+    rest: &'a [Transform],
+    recipe: &'a Recipe<'b, N>,
+    slots: &'a mut [Local<N>],
+}
+
+impl<const N: usize> Kernel for Blend<'_, '_, N> {
+    type Out = ();
+
+    // Plain loops over lanes: the compiler turns them into the instruction set's own vectors.
+    #[inline(always)] // to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        blend_lanes(self.rest, self.recipe, self.slots);
+    }
+}
+
+#[inline(always)] // as above
+fn blend_lanes<const N: usize>(rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
     let joints = rest.len();
     for (joint, rest) in rest.iter().enumerate() {
         let pose = |slot: usize| &slots[slot * joints + joint];
@@ -91,7 +113,7 @@ pub fn blend<const N: usize>(rest: &[Transform], recipe: &Recipe<N>, slots: &mut
 }
 
 /// A share's weights at a joint; none if they are all 0.
-#[inline(always)] // so that lanes stay in registers
+#[inline(always)] // as above
 fn weights<const N: usize>(share: &Share<N>, joint: usize) -> Option<[f32; N]> {
     match &share.mask {
         Mask::All => Some(share.weights),

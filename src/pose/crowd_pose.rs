@@ -72,13 +72,15 @@ impl<const N: usize> CrowdPose<N> {
     /// Stage `blend`: the layers of every instance become one local pose.
     pub fn blend(&mut self, crowd: &Crowd, tick: u32) {
         let layers = crowd.layers();
+        let isa = if N == 1 { Isa::Scalar } else { Isa::strongest() };
         self.blocks.each(
             crowd,
             &mut self.local,
             |b| b.first_slot,
             |block, group, slots| {
                 if !block.plain {
-                    blend(group.model.skeleton().rest(), &Recipe::<N>::new(block, group, layers, tick), slots);
+                    let recipe = Recipe::<N>::new(block, group, layers, tick);
+                    blend(isa, group.model.skeleton().rest(), &recipe, slots);
                 }
             },
         );

@@ -135,7 +135,7 @@ fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
 }
 
 /// Angle between two unit quaternions, 0 to pi, within 3e-7.
-fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
+pub(super) fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
     let length = |sign: f32| a.iter().zip(b).map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f32>().sqrt();
     let (chord, other) = (length(-1.0), length(1.0));
     if chord <= other {
@@ -179,7 +179,7 @@ fn cubic<const W: usize>(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; W
 
 /// Spherical interpolation of unit quaternions `angle` radians apart (Shoemake 1985), written with sin(x)/x so that it
 /// has no singularity at angle 0 and needs no trigonometry: the angle was computed when the clip was built.
-fn slerp(a: [f32; 4], b: [f32; 4], angle: f32, t: f32) -> [f32; 4] {
+pub(super) fn slerp(a: [f32; 4], b: [f32; 4], angle: f32, t: f32) -> [f32; 4] {
     let whole = sine_over_x(angle);
     let wa = (1.0 - t) * sine_over_x((1.0 - t) * angle) / whole;
     let wb = t * sine_over_x(t * angle) / whole;
@@ -190,7 +190,7 @@ fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
     normalised(std::array::from_fn(|c| a[c] + t * (b[c] - a[c])))
 }
 
-pub(super) fn normalised(q: [f32; 4]) -> [f32; 4] {
+fn normalised(q: [f32; 4]) -> [f32; 4] {
     let length = q.iter().map(|v| v * v).sum::<f32>().sqrt();
     q.map(|v| v / length)
 }

@@ -1,6 +1,6 @@
-//! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line.
+//! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line or the arc.
 
-use super::sample::{normalised, write};
+use super::sample::{angle_between, slerp, write};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::Channel;
 use crate::model::compact::{ANY, Compact, CompactTrack};
@@ -18,8 +18,8 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     }
     let last = compact.frames as usize - 1;
     // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
-    let place = if last > 0 { f64::from(time) / f64::from(compact.interval) } else { 0.0 };
-    let place = place.clamp(0.0, last as f64);
+    let since = f64::from(time) - f64::from(compact.start);
+    let place = if last > 0 { (since / f64::from(compact.interval)).clamp(0.0, last as f64) } else { 0.0 };
     let first = (place as usize).min(last.saturating_sub(1));
     let fraction = (place - first as f64) as f32;
     let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
@@ -38,8 +38,8 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
 fn rotation(track: &CompactTrack, a: &[u16; 3], b: &[u16; 3], fraction: f32) -> [f32; 4] {
     let (a, b) = (quaternion(track, a), quaternion(track, b));
     let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
-    let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-    normalised(std::array::from_fn(|c| a[c] + fraction * (sign * b[c] - a[c])))
+    let b = if dot < 0.0 { b.map(|v| -v) } else { b };
+    slerp(a, b, angle_between(a, b), fraction)
 }
 
 fn components(track: &CompactTrack, key: &[u16; 3]) -> [f32; 3] {

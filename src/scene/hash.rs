@@ -122,7 +122,7 @@ impl SceneHash {
         }
         self.floats(clip.values().as_chunks::<1>().0);
         if let Some(compact) = clip.compact() {
-            self.float(compact.interval.into());
+            self.floats(&[[compact.start, compact.interval]]);
             self.shorts(&compact.numbers);
             for track in &compact.tracks {
                 self.number(track.joint);

@@ -1,6 +1,6 @@
 //! Compact clips by their definition in docs/animation.md.
 
-use super::LocalPose;
+use super::{LocalPose, sphere};
 use crate::model::Channel;
 use crate::model::compact::{ANY, ANY_RANGE, Compact, CompactTrack};
 use glam::{DQuat, DVec3, DVec4, Vec3};
@@ -10,7 +10,8 @@ pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {
         set(&mut local[usize::from(still.joint)], still.channel, DVec4::from_array(still.value.map(f64::from)));
     }
     let last = (compact.frames - 1) as usize;
-    let place = if last == 0 { 0.0 } else { (time / f64::from(compact.interval)).clamp(0.0, last as f64) };
+    let since = time - f64::from(compact.start);
+    let place = if last == 0 { 0.0 } else { (since / f64::from(compact.interval)).clamp(0.0, last as f64) };
     let before = (place.floor() as usize).min(last);
     let after = (before + 1).min(last);
     let width = 3 * compact.tracks.len();
@@ -20,8 +21,11 @@ pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {
             decoded(track, &compact.numbers[at..at + 3])
         };
         let (a, b) = (key(before), key(after));
-        let turned = track.channel == Channel::Rotation && a.dot(b) < 0.0;
-        let value = a.lerp(if turned { -b } else { b }, place - before as f64);
+        let fraction = place - before as f64;
+        let value = match track.channel {
+            Channel::Rotation => sphere(a, if a.dot(b) < 0.0 { -b } else { b }, fraction),
+            _ => a.lerp(b, fraction),
+        };
         set(&mut local[usize::from(track.joint)], track.channel, value);
     }
 }

@@ -48,7 +48,9 @@ pub struct ClipError {
 /// The keys of a clip, each track three numbers a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compact {
-    /// Seconds from frame to frame; 0 for a single one.
+    /// Seconds at the first frame, which holds before.
+    pub start: f32,
+    /// Seconds from frame to frame; 0 for a single one. The last one holds after.
     pub interval: f32,
     /// Number of frames, at least one.
     pub frames: u32,
@@ -73,17 +75,20 @@ impl Compact {
         size_of_val(&self.tracks[..]) + size_of_val(&self.still[..]) + size_of_val(&self.numbers[..])
     }
 
-    /// Encodes one frame after the other: `values[channel of a joint][frame]`, unit quaternions for rotations.
+    /// Encodes channels of joints, a value a frame each, unit quaternions for rotations; `at_rest` says what need not be
+    /// stored.
     ///
     /// # Errors
     /// A number that is not finite.
     pub fn encode(
+        start: f32,
         interval: f32,
         channels: &[(u16, Channel, Vec<[f32; 4]>)],
         at_rest: impl Fn(u16, Channel) -> [f32; 4],
     ) -> Result<Self, ModelError> {
         let frames = channels.first().map_or(1, |(.., values)| values.len());
         let mut compact = Self {
+            start,
             interval,
             frames: frames as u32,
             tracks: Vec::new(),
