@@ -5,7 +5,7 @@
 //! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
 //! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
 
-use super::{Local, ROTATION, SCALE, TRANSLATION};
+use super::{Local, SCALE, TRANSLATION};
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::model::Transform;
 use crate::simd::{Isa, Kernel, Simd, run};
@@ -45,8 +45,8 @@ pub type Shares<'a, const N: usize> = ArrayVec<Share<'a, N>, { 3 * MAX_LAYERS }>
 pub struct Momentum<'a, const N: usize> {
     /// The layer's index.
     pub layer: usize,
-    /// Whether it comes, rather than goes.
-    pub coming: [bool; N],
+    /// -1 where it comes, 1 where it goes.
+    pub coming: [f32; N],
     /// What is left of the offset at the fade's start; 0 in lanes that are in no such fade.
     pub offset: [f32; N],
     /// What has come of its change in the tick before the start.
@@ -87,227 +87,275 @@ struct Blend<'a, 'b, const N: usize> {
 impl<const N: usize> Kernel for Blend<'_, '_, N> {
     type Out = ();
 
-    // Plain loops over lanes: the compiler turns them into the instruction set's own vectors.
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        blend_lanes(self.rest, self.recipe, self.slots);
+        let Self { rest, recipe, slots } = self;
+        for joint in 0..rest.len() {
+            for vector in 0..N.div_ceil(W) {
+                let lanes = Lanes::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
+                let blended = lanes.blended::<S>(recipe);
+                for (row, v) in slots[joint].iter_mut().zip(blended) {
+                    S::store(v, &mut row.as_chunks_mut().0[vector]);
+                }
+            }
+        }
     }
 }
 
-#[inline(always)] // as above
-fn blend_lanes<const N: usize>(rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
-    let joints = rest.len();
-    for (joint, rest) in rest.iter().enumerate() {
-        let pose = |slot: usize| &slots[slot * joints + joint];
-        let mut blended = merge(&recipe.shares, joint, rest, pose);
+// Closures would not take on the instruction set, so vectors are only touched in loops.
+
+/// One joint's pose in a vector of instances, in registers.
+type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
+
+/// `W` neighbouring lanes of a joint.
+#[derive(Clone, Copy)]
+struct Lanes<'a, const N: usize, const W: usize> {
+    slots: &'a [Local<N>],
+    joints: usize,
+    joint: usize,
+    vector: usize,
+    rest: &'a Transform,
+}
+
+impl<const N: usize, const W: usize> Lanes<'_, N, W> {
+    #[inline(always)] // as above
+    fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> Pose<S, W> {
+        let mut blended = self.merge::<S>(&recipe.shares);
         let mut momenta = recipe.momenta.iter().peekable();
         for share in recipe.shares.iter().filter(|s| s.kind != LayerKind::Merge) {
             while let Some(momentum) = momenta.next_if(|m| m.layer < share.layer) {
-                carry(&mut blended, momentum, joint, rest, pose);
+                blended = self.carry::<S>(blended, momentum);
             }
-            join(&mut blended, share, joint, pose);
+            blended = self.join::<S>(blended, share);
         }
-        momenta.for_each(|momentum| carry(&mut blended, momentum, joint, rest, pose));
-        slots[joint] = blended;
+        for momentum in momenta {
+            blended = self.carry::<S>(blended, momentum);
+        }
+        blended
     }
-}
 
-/// A share's weights at a joint; none if they are all 0.
-#[inline(always)] // as above
-fn weights<const N: usize>(share: &Share<N>, joint: usize) -> Option<[f32; N]> {
-    match &share.mask {
-        Mask::All => Some(share.weights),
-        Mask::Same(mask) if mask[joint] == 0.0 => None,
-        Mask::Same(mask) => Some(share.weights.map(|w| w * mask[joint])),
-        Mask::Lanes(masks) => {
-            Some(std::array::from_fn(|i| share.weights[i] * masks[i].map_or(1.0, |mask| mask[joint])))
-        }
+    #[inline(always)] // as above
+    fn load<S: Simd<W>>(self, numbers: &[f32; N]) -> S::V {
+        S::load(&numbers.as_chunks().0[self.vector])
     }
-}
 
-/// The weighted mean of all merge layers.
-#[inline(always)] // as above
-fn merge<'a, const N: usize>(
-    shares: &[Share<N>],
-    joint: usize,
-    rest: &Transform,
-    pose: impl Fn(usize) -> &'a Local<N>,
-) -> Local<N> {
-    let mut merged =
-        shares.iter().filter(|s| s.kind == LayerKind::Merge).filter_map(|s| Some((pose(s.slot), weights(s, joint)?)));
-    let Some((first, mut total)) = merged.next() else { return resting([[0.0; N]; 10], &[0.0; N], rest) };
-    let Some(second) = merged.next() else { return resting(*first, &total, rest) };
-    // Each lane's sum starts with zeros, so the first pose that counts for something decides the hemisphere.
-    let mut sum: Local<N> = std::array::from_fn(|row| std::array::from_fn(|i| total[i] * first[row][i]));
-    for (pose, weights) in std::iter::once(second).chain(merged) {
-        let signed = shorter(&sum, pose, &weights);
-        for row in 0..4 {
-            (0..N).for_each(|i| sum[ROTATION + row][i] += signed[i] * pose[ROTATION + row][i]);
+    #[inline(always)] // as above
+    fn pose<S: Simd<W>>(self, slot: usize) -> Pose<S, W> {
+        let mut pose = [S::splat(0.0); 10];
+        for (v, row) in pose.iter_mut().zip(&self.slots[slot * self.joints + self.joint]) {
+            *v = self.load::<S>(row);
         }
-        for row in TRANSLATION..10 {
-            (0..N).for_each(|i| sum[row][i] += weights[i] * pose[row][i]);
-        }
-        (0..N).for_each(|i| total[i] += weights[i]);
+        pose
     }
-    normalise(&mut sum);
-    let inverse = total.map(|t| 1.0 / t);
-    for row in &mut sum[TRANSLATION..] {
-        (0..N).for_each(|i| row[i] *= inverse[i]);
-    }
-    resting(sum, &total, rest)
-}
 
-/// The rest pose in lanes without weight.
-#[inline(always)] // as above
-fn resting<const N: usize>(mut pose: Local<N>, total: &[f32; N], rest: &Transform) -> Local<N> {
-    if total.contains(&0.0) {
-        let (rotation, translation, scale) = (rest.rotation.to_array(), rest.translation, rest.scale);
-        for i in 0..N {
-            if total[i] == 0.0 {
-                (0..4).for_each(|c| pose[ROTATION + c][i] = rotation[c]);
-                (0..3).for_each(|c| pose[TRANSLATION + c][i] = translation[c]);
-                (0..3).for_each(|c| pose[SCALE + c][i] = scale[c]);
+    /// A share's weights; none if a mask makes them all 0.
+    #[inline(always)] // as above
+    fn weights<S: Simd<W>>(self, share: &Share<N>) -> Option<S::V> {
+        let weights = self.load::<S>(&share.weights);
+        match &share.mask {
+            Mask::All => Some(weights),
+            Mask::Same(mask) if mask[self.joint] == 0.0 => None,
+            Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.joint]))),
+            Mask::Lanes(masks) => {
+                let of = |lane: usize| masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.joint]);
+                Some(S::mul(weights, S::load(&std::array::from_fn(of))))
             }
         }
     }
-    pose
-}
 
-/// Joins an override or additive layer to what is beneath.
-#[inline(always)] // as above
-fn join<'a, const N: usize>(
-    beneath: &mut Local<N>,
-    share: &Share<N>,
-    joint: usize,
-    pose: impl Fn(usize) -> &'a Local<N>,
-) {
-    let Some(weights) = weights(share, joint) else { return };
-    let pose = pose(share.slot);
-    if share.kind == LayerKind::Override {
-        let signed = shorter(beneath, pose, &weights);
-        for row in 0..4 {
-            for i in 0..N {
-                beneath[row][i] = (1.0 - weights[i]) * beneath[row][i] + signed[i] * pose[row][i];
+    /// The weighted mean of all merge layers; the rest pose where they weigh nothing.
+    #[inline(always)] // as above
+    fn merge<S: Simd<W>>(self, shares: &[Share<N>]) -> Pose<S, W> {
+        let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
+        for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
+            let Some(weights) = self.weights::<S>(share) else { continue };
+            let pose = self.pose::<S>(share.slot);
+            count += 1;
+            if count == 1 {
+                // As it is until there is a second one: most instances merge nothing.
+                (sum, total) = (pose, weights);
+                continue;
+            }
+            if count == 2 {
+                for v in &mut sum {
+                    *v = S::mul(*v, total);
+                }
+            }
+            let signed = shorter::<W, S>(&sum, &pose, weights);
+            for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
+                *sum = S::mul_add(if row < TRANSLATION { signed } else { weights }, v, *sum);
+            }
+            total = S::add(total, weights);
+        }
+        if count > 1 {
+            sum = normalised::<W, S>(sum);
+            let inverse = S::div(S::splat(1.0), total);
+            for v in &mut sum[TRANSLATION..] {
+                *v = S::mul(*v, inverse);
             }
         }
-        for row in TRANSLATION..10 {
-            for i in 0..N {
-                beneath[row][i] += weights[i] * (pose[row][i] - beneath[row][i]);
-            }
-        }
-    } else {
-        let mut turn = [[0.0; N]; 4];
-        for i in 0..N {
-            let signed = if pose[3][i] < 0.0 { -weights[i] } else { weights[i] };
-            (0..4).for_each(|row| turn[row][i] = signed * pose[row][i]);
-            turn[3][i] += 1.0 - weights[i];
-        }
-        turned(beneath, &turn);
-        for row in 0..3 {
-            for i in 0..N {
-                beneath[TRANSLATION + row][i] += weights[i] * pose[TRANSLATION + row][i];
-                beneath[SCALE + row][i] *= 1.0 + weights[i] * (pose[SCALE + row][i] - 1.0);
-            }
-        }
+        self.resting::<S>(sum, total)
     }
-    normalise(beneath);
-}
 
-/// Adds what an inertial fade has left of the old pose.
-#[inline(always)] // as above
-fn carry<'a, const N: usize>(
-    blended: &mut Local<N>,
-    momentum: &Momentum<N>,
-    joint: usize,
-    rest: &Transform,
-    pose: impl Fn(usize) -> &'a Local<N> + Copy,
-) {
-    let off = [0, 1].map(|back| {
+    /// The rest pose in lanes without weight.
+    #[inline(always)] // as above
+    fn resting<S: Simd<W>>(self, mut pose: Pose<S, W>, total: S::V) -> Pose<S, W> {
+        let Transform { rotation, translation, scale } = *self.rest;
+        let rest: [f32; 10] = [
+            rotation.x,
+            rotation.y,
+            rotation.z,
+            rotation.w, //
+            translation.x,
+            translation.y,
+            translation.z, //
+            scale.x,
+            scale.y,
+            scale.z,
+        ];
+        // Less than any weight that counts: the sign says which lanes have none.
+        let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
+        for (v, rest) in pose.iter_mut().zip(rest) {
+            *v = S::select_negative(none, S::splat(rest), *v);
+        }
+        pose
+    }
+
+    /// What is beneath, joined by an override or additive layer.
+    #[inline(always)] // as above
+    fn join<S: Simd<W>>(self, beneath: Pose<S, W>, share: &Share<N>) -> Pose<S, W> {
+        let Some(weights) = self.weights::<S>(share) else { return beneath };
+        let pose = self.pose::<S>(share.slot);
+        let keep = S::sub(S::splat(1.0), weights);
+        let mut joined = beneath;
+        if share.kind == LayerKind::Override {
+            let signed = shorter::<W, S>(&beneath, &pose, weights);
+            for (row, (v, own)) in joined.iter_mut().zip(pose).enumerate() {
+                *v = match row < TRANSLATION {
+                    true => S::mul_add(keep, *v, S::mul(signed, own)),
+                    false => S::mul_add(weights, S::sub(own, *v), *v),
+                };
+            }
+        } else {
+            let signed = S::select_negative(pose[3], S::sub(S::splat(0.0), weights), weights);
+            let turn = [
+                S::mul(signed, pose[0]),
+                S::mul(signed, pose[1]),
+                S::mul(signed, pose[2]),
+                S::mul_add(signed, pose[3], keep),
+            ];
+            joined = turned::<W, S>(&joined, turn);
+            for axis in 0..3 {
+                let (t, s) = (TRANSLATION + axis, SCALE + axis);
+                joined[t] = S::mul_add(weights, pose[t], beneath[t]);
+                let factor = S::mul_add(weights, S::sub(pose[s], S::splat(1.0)), S::splat(1.0));
+                joined[s] = S::mul(beneath[s], factor);
+            }
+        }
+        normalised::<W, S>(joined)
+    }
+
+    /// The new pose with what an inertial fade has left of the old one.
+    #[inline(always)] // as above
+    fn carry<S: Simd<W>>(self, new: Pose<S, W>, momentum: &Momentum<N>) -> Pose<S, W> {
+        let now = self.off::<S>(momentum, 0);
+        let before = self.off::<S>(momentum, 1);
+        let (offset, speed) = (self.load::<S>(&momentum.offset), self.load::<S>(&momentum.speed));
+        // Both differences in one hemisphere, or their change would go the long way round.
+        let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
+        let mut turn = [S::splat(0.0); 4];
+        for (c, v) in turn.iter_mut().enumerate() {
+            let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
+            let change = S::sub(now[c], S::mul(sign, before[c]));
+            *v = S::mul_add(offset, S::sub(now[c], whole), S::mul_add(speed, change, whole));
+        }
+        let mut carried = normalised::<W, S>(turned::<W, S>(&new, turn));
+        for (v, (now, before)) in carried.iter_mut().zip(now.into_iter().zip(before)).skip(TRANSLATION) {
+            *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
+        }
+        carried
+    }
+
+    /// The old pose less the new one, `back` ticks before the fade began.
+    #[inline(always)] // as above
+    fn off<S: Simd<W>>(self, momentum: &Momentum<N>, back: usize) -> Pose<S, W> {
         let shares = &momentum.past[back];
-        let mut without = merge(shares, joint, rest, pose);
-        shares
-            .iter()
-            .filter(|s| s.kind != LayerKind::Merge && s.layer < momentum.layer)
-            .for_each(|share| join(&mut without, share, joint, pose));
+        let mut without = self.merge::<S>(shares);
+        for share in shares.iter().filter(|s| s.kind != LayerKind::Merge && s.layer < momentum.layer) {
+            without = self.join::<S>(without, share);
+        }
         let mut with = without;
-        shares.iter().filter(|s| s.layer == momentum.layer).for_each(|share| join(&mut with, share, joint, pose));
-        difference(&momentum.coming, &without, &with)
-    });
-    // Both differences in one hemisphere, or their change would go the long way round.
-    let mut turn = [[0.0; N]; 4];
-    for i in 0..N {
-        let dot: f32 = (0..4).map(|c| off[0][c][i] * off[1][c][i]).sum();
-        let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-        for c in 0..4 {
-            let whole = if c == 3 { 1.0 } else { 0.0 };
-            turn[c][i] = whole
-                + momentum.offset[i] * (off[0][c][i] - whole)
-                + momentum.speed[i] * (off[0][c][i] - sign * off[1][c][i]);
+        for share in shares.iter().filter(|s| s.layer == momentum.layer) {
+            with = self.join::<S>(with, share);
         }
-    }
-    turned(blended, &turn);
-    normalise(blended);
-    for row in TRANSLATION..10 {
-        for i in 0..N {
-            blended[row][i] +=
-                momentum.offset[i] * off[0][row][i] + momentum.speed[i] * (off[0][row][i] - off[1][row][i]);
+        let coming = self.load::<S>(&momentum.coming);
+        for (without, with) in without.iter_mut().zip(&mut with) {
+            let (a, b) = (*without, *with);
+            (*without, *with) = (S::select_negative(coming, a, b), S::select_negative(coming, b, a));
         }
+        difference::<W, S>(&without, &with)
     }
 }
 
 /// The old pose less the new one: the turn from new to old with w >= 0, then differences.
 #[inline(always)] // as above
-fn difference<const N: usize>(coming: &[bool; N], without: &Local<N>, with: &Local<N>) -> Local<N> {
-    let mut off = [[0.0; N]; 10];
-    for i in 0..N {
-        let (old, new) = if coming[i] { (without, with) } else { (with, without) };
-        let [ax, ay, az, aw] = std::array::from_fn(|c| old[c][i]);
-        let [bx, by, bz, bw] = std::array::from_fn(|c| new[c][i]);
-        // old * conjugate(new)
-        let w = aw * bw + ax * bx + ay * by + az * bz;
-        let sign = if w < 0.0 { -1.0 } else { 1.0 };
-        off[0][i] = sign * (ax * bw - aw * bx - ay * bz + az * by);
-        off[1][i] = sign * (ay * bw - aw * by - az * bx + ax * bz);
-        off[2][i] = sign * (az * bw - aw * bz - ax * by + ay * bx);
-        off[3][i] = sign * w;
-        for row in TRANSLATION..10 {
-            off[row][i] = old[row][i] - new[row][i];
-        }
+fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) -> Pose<S, W> {
+    let zero = S::splat(0.0);
+    let mut off = *old;
+    for (off, new) in off.iter_mut().zip(new) {
+        *off = S::sub(*off, *new);
+    }
+    let back = [S::sub(zero, new[0]), S::sub(zero, new[1]), S::sub(zero, new[2]), new[3]];
+    let turn = product::<W, S>([old[0], old[1], old[2], old[3]], back);
+    for (off, v) in off.iter_mut().zip(turn) {
+        *off = S::select_negative(turn[3], S::sub(zero, v), v);
     }
     off
 }
 
 /// Weights with the sign that takes each pose's rotation into the hemisphere of the other's.
 #[inline(always)] // as above
-fn shorter<const N: usize>(a: &Local<N>, b: &Local<N>, weights: &[f32; N]) -> [f32; N] {
-    std::array::from_fn(|i| {
-        let dot = a[0][i] * b[0][i] + a[1][i] * b[1][i] + a[2][i] * b[2][i] + a[3][i] * b[3][i];
-        if dot < 0.0 { -weights[i] } else { weights[i] }
-    })
+fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
+    let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
+    S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
 
 /// Turns a pose in its parent's axes: `turn * rotation`, of whatever length.
 #[inline(always)] // as above
-fn turned<const N: usize>(pose: &mut Local<N>, turn: &[[f32; N]; 4]) {
-    for i in 0..N {
-        let [ax, ay, az, aw] = std::array::from_fn(|c| turn[c][i]);
-        let [bx, by, bz, bw] = std::array::from_fn(|c| pose[ROTATION + c][i]);
-        pose[0][i] = aw * bx + ax * bw + ay * bz - az * by;
-        pose[1][i] = aw * by + ay * bw + az * bx - ax * bz;
-        pose[2][i] = aw * bz + az * bw + ax * by - ay * bx;
-        pose[3][i] = aw * bw - ax * bx - ay * by - az * bz;
-    }
+fn turned<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, turn: [S::V; 4]) -> Pose<S, W> {
+    let mut turned = *pose;
+    turned[..4].copy_from_slice(&product::<W, S>(turn, [pose[0], pose[1], pose[2], pose[3]]));
+    turned
 }
 
+/// The product of two quaternions.
 #[inline(always)] // as above
-fn normalise<const N: usize>(pose: &mut Local<N>) {
-    let inverse: [f32; N] = std::array::from_fn(|i| {
-        let [x, y, z, w] = std::array::from_fn(|c| pose[ROTATION + c][i]);
-        1.0 / (x * x + y * y + z * z + w * w).sqrt()
-    });
-    for row in &mut pose[..4] {
-        (0..N).for_each(|i| row[i] *= inverse[i]);
+fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    let zero = S::splat(0.0);
+    let (nx, ny, nz) = (S::sub(zero, ax), S::sub(zero, ay), S::sub(zero, az));
+    [
+        S::mul_add(aw, bx, S::mul_add(ax, bw, S::mul_add(ay, bz, S::mul(nz, by)))),
+        S::mul_add(aw, by, S::mul_add(ay, bw, S::mul_add(az, bx, S::mul(nx, bz)))),
+        S::mul_add(aw, bz, S::mul_add(az, bw, S::mul_add(ax, by, S::mul(ny, bx)))),
+        S::mul_add(aw, bw, S::mul_add(nx, bx, S::mul_add(ny, by, S::mul(nz, bz)))),
+    ]
+}
+
+/// The pose with a rotation of length 1.
+#[inline(always)] // as above
+fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
+    let [x, y, z, w, ..] = pose;
+    let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
+    let near = S::inverse_sqrt(square);
+    // One more step of Newton's: down a chain of joints errors of length add up.
+    let half = S::mul(S::splat(0.5), S::mul(square, S::mul(near, near)));
+    let inverse = S::mul(near, S::sub(S::splat(1.5), half));
+    for v in &mut pose[..4] {
+        *v = S::mul(*v, inverse);
     }
+    pose
 }
 
 #[cfg(test)]

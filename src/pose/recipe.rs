@@ -20,7 +20,7 @@ impl<'a, const N: usize> Recipe<'a, N> {
             }
             let mut momentum = Momentum {
                 layer,
-                coming: [false; N],
+                coming: [1.0; N],
                 offset: [0.0; N],
                 speed: [0.0; N],
                 past: [0, 1].map(|back| {
@@ -31,7 +31,7 @@ impl<'a, const N: usize> Recipe<'a, N> {
                 }),
             };
             for (lane, inertia) in (0..lanes.len()).filter_map(|lane| Some((lane, of(lane)?))) {
-                momentum.coming[lane] = inertia.coming;
+                momentum.coming[lane] = if inertia.coming { -1.0 } else { 1.0 };
                 [momentum.offset[lane], momentum.speed[lane]] = quintics(inertia.elapsed, inertia.length);
             }
             recipe.momenta.push(momentum);
