@@ -228,3 +228,48 @@ fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), Cro
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::extremes;
+    use crate::model::IDENTITY_ROWS;
+
+    #[test]
+    fn layers_that_cannot_be_are_refused_with_what_could() {
+        let model = Arc::new(extremes::chain_64().unwrap());
+        let plain = Layer::looping(&model, 0, 0, 1.0);
+        let over = Layer { kind: LayerKind::Override, ..plain };
+        let refused = |masks: &[Vec<f32>], layers: &[Layer]| {
+            let instance = (IDENTITY_ROWS, layers.to_vec());
+            Crowd::new().push_masked_group(Arc::clone(&model), masks, [instance]).unwrap_err().to_string()
+        };
+        let schedule = Schedule { length: 9, fade_in: 5, fade_out: 5, ..Schedule::ALWAYS };
+        let late = Schedule { period: 8, length: 9, ..Schedule::ALWAYS };
+        let short = vec![0.5; 3];
+        let negative = vec![-0.5; 64];
+        let cases: [(&[Vec<f32>], Vec<Layer>, &str); 14] = [
+            (&[], vec![], "0 layers; expected 1 to 8"),
+            (&[], vec![plain; 9], "9 layers; expected 1 to 8"),
+            (&[], vec![over], "expected merge layers first, one at least"),
+            (&[], vec![plain, over, plain], "expected merge layers first, one at least"),
+            (&[], vec![Layer { weight: 0.0, ..plain }; 2], "weights of merge layers that sum to 0"),
+            (&[], vec![Layer { weight: -1.0, ..plain }], "layer 0 has the weight -1; expected 0 or more"),
+            (&[], vec![plain, Layer { weight: 1.5, ..over }], "layer 1 has the weight 1.5; expected 0 to 1"),
+            (&[], vec![Layer { clip: 7, ..plain }], "layer 0 has clip 7; the model has"),
+            (&[], vec![plain, Layer { mask: 0, ..over }], "layer 1 has mask 0; the group has 0"),
+            (&[], vec![plain, Layer { schedule, ..over }], "fades of 5 and 5 ticks in 9"),
+            (&[], vec![plain, Layer { schedule: late, ..over }], "in 9 of 8"),
+            (&[], vec![plain, Layer { kind: LayerKind::Additive, ..plain }], "a clip of differences"),
+            (&[short], vec![plain], "3 weights; expected 64"),
+            (&[negative], vec![plain], "the weight -0.5; expected 0 to 1"),
+        ];
+        for (masks, layers, expected) in cases {
+            let error = refused(masks, &layers);
+            assert!(error.contains(expected), "{error}\nnot {expected}");
+        }
+        let inertial = Layer { fade: Fade::Inertial, ..over };
+        assert!(refused(&[], &[plain, inertial, inertial]).contains("more than one inertial layer"));
+        assert!(refused(&[], &[Layer { fade: Fade::Inertial, ..plain }]).contains("inertial fade on a merge layer"));
+    }
+}
