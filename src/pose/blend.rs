@@ -5,7 +5,7 @@
 //! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
 //! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
 
-use super::{Local, SCALE, TRANSLATION};
+use super::{Local, SCALE, TRANSLATION, lanes_isa};
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::model::Transform;
 use crate::simd::{Isa, Kernel, Simd, run};
@@ -75,7 +75,7 @@ pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
 pub fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
-    run(isa, Blend { rest, recipe, slots });
+    run(lanes_isa::<N>(isa), Blend { rest, recipe, slots });
 }
 
 struct Blend<'a, 'b, const N: usize> {
@@ -91,7 +91,7 @@ impl<const N: usize> Kernel for Blend<'_, '_, N> {
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { rest, recipe, slots } = self;
         for joint in 0..rest.len() {
-            for vector in 0..N.div_ceil(W) {
+            for vector in 0..N / W {
                 let lanes = Lanes::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
                 let blended = lanes.blended::<S>(recipe);
                 for (row, v) in slots[joint].iter_mut().zip(blended) {

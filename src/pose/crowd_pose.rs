@@ -72,7 +72,7 @@ impl<const N: usize> CrowdPose<N> {
     /// Stage `blend`: the layers of every instance become one local pose.
     pub fn blend(&mut self, crowd: &Crowd, tick: u32) {
         let layers = crowd.layers();
-        let isa = if N == 1 { Isa::Scalar } else { Isa::strongest() };
+        let isa = self.isa;
         self.blocks.each(
             crowd,
             &mut self.local,
