@@ -1,18 +1,19 @@
 //! Adapter, device and queue, their limits, and how a frame's commands are finished.
 
+use super::bandwidth::Bandwidth;
 use super::chunks::{Chunk, chunks};
 use super::timestamps::{GpuSpan, Timestamps};
-use crate::backend::{Arena, BackendError, Result, Stage, StageTimer};
+use crate::backend::{Arena, BackendError, Keep, Result, Stage, StageTimer};
 use crate::crowd::Crowd;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::util::StagingBelt;
 
-/// Instances that one thread of a compute kernel skins, holding the vertex in registers.
-pub const INSTANCES_PER_THREAD: u32 = 8;
-/// Threads of a compute workgroup, along the vertices.
-pub const WORKGROUP: u32 = 64;
+/// Most bytes of a binding where the adapter allows more: indices stay within 32 bits, and a ring within memory.
+const BINDING_LIMIT: u64 = 1 << 30;
+/// Buffers of a ring.
+const RING: usize = 3;
 /// Piece in which uploads and read-backs go through staging memory.
 const STAGING_BYTES: u64 = 16 << 20;
 
@@ -39,7 +40,22 @@ pub struct Gpu {
     belt: RefCell<StagingBelt>,
     timestamps: Option<RefCell<Timestamps>>,
     timestamps_in_encoder: bool,
-    failure: Arc<Mutex<Option<String>>>,
+    timing: Cell<bool>,
+    binding_limit: Cell<u64>,
+    pipeline_cache: Option<wgpu::PipelineCache>,
+    downlevel: wgpu::DownlevelFlags,
+    captures: bool,
+    pub(super) bandwidth: OnceCell<Bandwidth>,
+    failure: Arc<Mutex<Failure>>,
+}
+
+/// What went wrong on the device.
+#[derive(Default)]
+struct Failure {
+    /// A command that it refused, until somebody is told.
+    refused: Option<String>,
+    /// Why it is gone for good.
+    lost: Option<String>,
 }
 
 /// A frame's commands before submission.
@@ -49,17 +65,40 @@ pub struct Commands {
     pub encoder: wgpu::CommandEncoder,
 }
 
+/// Commands that the device works on.
+pub struct Flight {
+    gpu: Rc<Gpu>,
+    submission: wgpu::SubmissionIndex,
+}
+
+impl Flight {
+    /// Blocks until the device is done.
+    ///
+    /// # Errors
+    /// The device was lost or refused a command.
+    pub fn land(self) -> Result<()> {
+        self.gpu.poll(wgpu::PollType::Wait { submission_index: Some(self.submission), timeout: None })
+    }
+}
+
 impl Commands {
+    /// Submits without waiting.
+    pub fn launch(mut self) -> Flight {
+        let gpu = Rc::clone(&self.gpu);
+        gpu.mark_end(&mut self);
+        if let Some(timestamps) = &gpu.timestamps {
+            timestamps.borrow().resolve(&mut self.encoder);
+        }
+        let submission = self.submit_so_far();
+        Flight { gpu, submission }
+    }
+
     /// Submits and blocks until the device is done.
     ///
     /// # Errors
     /// The device was lost or refused a command.
-    pub fn finish(mut self) -> Result<()> {
-        if let Some(timestamps) = &self.gpu.timestamps {
-            timestamps.borrow().resolve(&mut self.encoder);
-        }
-        let submission = self.submit_so_far();
-        self.gpu.wait(submission)
+    pub fn finish(self) -> Result<()> {
+        self.launch().land()
     }
 
     /// Submits what is recorded and goes on recording the same frame.
@@ -139,7 +178,7 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let features = adapter.features() & timing;
+        let features = adapter.features() & (timing | wgpu::Features::PIPELINE_CACHE);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
             required_features: features,
@@ -147,18 +186,16 @@ impl Gpu {
             ..Default::default()
         }))
         .map_err(|error| BackendError::Device(error.to_string()))?;
-        let failure = Arc::new(Mutex::new(None));
-        let first = |slot: &Arc<Mutex<Option<String>>>| {
-            let slot = Arc::clone(slot);
-            move |message: String| {
-                slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
-            }
-        };
-        let (on_error, on_loss) = (first(&failure), first(&failure));
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(one_line(&error.to_string()))));
+        let failure = Arc::new(Mutex::new(Failure::default()));
+        let (refusals, losses) = (Arc::clone(&failure), Arc::clone(&failure));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let mut failure = refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.refused.get_or_insert_with(|| one_line(&error.to_string()));
+        }));
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                on_loss(format!("device lost: {}", one_line(&message)));
+                let mut failure = losses.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.lost.get_or_insert_with(|| format!("device lost: {}", one_line(&message)));
             }
         });
         Ok(Rc::new(Self {
@@ -168,6 +205,15 @@ impl Gpu {
                 .contains(wgpu::Features::TIMESTAMP_QUERY)
                 .then(|| RefCell::new(Timestamps::new(&device, &queue))),
             timestamps_in_encoder: features.contains(timing),
+            timing: Cell::new(true),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            bandwidth: OnceCell::new(),
+            captures: adapter
+                .get_texture_format_features(super::Capture::FORMAT)
+                .allowed_usages
+                .contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
+            downlevel: adapter.get_downlevel_capabilities().flags,
+            pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
             device,
             queue,
             failure,
@@ -182,23 +228,92 @@ impl Gpu {
     pub fn device(&self) -> &wgpu::Device {
         &self.device
     }
+    /// Spares drivers to compile a pipeline twice in a process, where the adapter has one.
+    pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipeline_cache.as_ref()
+    }
     /// The wgpu queue.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
     }
 
-    /// The first error that the device reported, if any: it stays.
+    /// Says what the adapter lacks of a stage that reads and writes so many storage buffers; nothing if it lacks nothing.
+    ///
+    /// # Errors
+    /// What it lacks: old GL drivers have no compute shaders, or few storage buffers.
+    pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
+        let (name, flag) = match stage {
+            wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
+            _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
+        };
+        let most = self.device.limits().max_storage_buffers_per_shader_stage;
+        if !self.downlevel.contains(flag) {
+            return Err(BackendError::Unavailable(format!("the adapter has no {name}")));
+        }
+        if most < storage_buffers {
+            let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
+            return Err(BackendError::Unavailable(message));
+        }
+        Ok(())
+    }
+
+    /// The first error that the device reported since the last time, if any. A device that is lost stays lost.
     ///
     /// # Errors
     /// That error.
     pub fn check(&self) -> Result<()> {
-        match &*self.failure.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(message) => Err(BackendError::Device(message.clone())),
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = failure.refused.take();
+        match failure.lost.clone().or(refused) {
+            Some(message) => Err(BackendError::Device(message)),
             None => Ok(()),
         }
     }
 
-    /// Starts recording a frame.
+    /// Whether depth images can be read back: old GL cannot.
+    pub fn reads_depth(&self) -> bool {
+        self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
+    }
+
+    /// Whether what vertex shaders skin can be read back: by drawing it to float textures.
+    ///
+    /// # Errors
+    /// The adapter cannot draw to them.
+    pub fn has_captures(&self) -> Result<()> {
+        if self.captures {
+            return Ok(());
+        }
+        let message = "the adapter cannot draw to float textures, by which vertex shaders are verified";
+        Err(BackendError::Unavailable(message.into()))
+    }
+
+    /// Starts recording a frame whose stages are timed: the outer pair of timestamps begins.
+    pub fn frame(self: &Rc<Self>, label: &str) -> Commands {
+        let mut commands = self.commands(label);
+        if self.timestamps_in_encoder
+            && self.timing.get()
+            && let Some(timestamps) = &self.timestamps
+        {
+            let index = timestamps.borrow_mut().begin_outer();
+            self.mark(&mut commands, index);
+        }
+        commands
+    }
+
+    /// Ends the outer pair of timestamps, if it began.
+    fn mark_end(&self, commands: &mut Commands) {
+        let end = self.timestamps.as_ref().and_then(|t| t.borrow_mut().end_outer());
+        if let Some(index) = end {
+            self.mark(commands, index);
+        }
+    }
+
+    /// Switches timestamps on or off: a query serves one frame at a time.
+    pub fn set_timing(&self, on: bool) {
+        self.timing.set(on);
+    }
+
+    /// Starts recording.
     pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
         let encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
         Commands { gpu: Rc::clone(self), encoder }
@@ -225,39 +340,56 @@ impl Gpu {
         }
     }
 
+    /// Makes bindings as small as on another adapter.
+    pub fn limit_bindings(&self, bytes: u64) {
+        self.binding_limit.set(bytes);
+    }
+
     /// Cuts a crowd into chunks that this adapter can bind and dispatch.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
         let limits = self.device.limits();
-        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let groups = u64::from(limits.max_compute_workgroups_per_dimension);
-        if let Some(group) =
-            crowd.groups().iter().find(|g| g.model.mesh().vertex_count() as u64 > groups * u64::from(WORKGROUP))
-        {
-            return Err(BackendError::TooLarge(format!(
-                "{:?} has {} vertices; the adapter dispatches at most {}",
-                group.model.name(),
-                group.model.mesh().vertex_count(),
-                groups * u64::from(WORKGROUP)
-            )));
-        }
-        chunks(crowd, bytes, groups * u64::from(INSTANCES_PER_THREAD))
+        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.binding_limit.get());
+        chunks(crowd, bytes, limits.max_compute_workgroups_per_dimension.into())
     }
 
-    /// Makes the arena's device side, one buffer a chunk.
-    pub fn allocate_arena(&self, crowd: &Crowd, arena: &mut Arena) -> Result<()> {
+    /// Sizes of the arena's device side: a buffer a chunk, or those that take turns.
+    fn arena_sizes(&self, crowd: &Crowd, keep: Keep) -> Result<Vec<u64>> {
+        let mut sizes: Vec<u64> = self.chunks(crowd)?.iter().map(|c| c.output_bytes(crowd)).collect();
+        if keep == Keep::Ring && sizes.len() > RING {
+            let largest = sizes.iter().copied().max().unwrap_or(0);
+            sizes = vec![largest; RING];
+        }
+        Ok(sizes)
+    }
+
+    /// Bytes of the arena's device side.
+    pub fn arena_bytes(&self, crowd: &Crowd, keep: Keep) -> Result<u64> {
+        let frames = if keep == Keep::TwoFrames { 2 } else { 1 };
+        Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
+    }
+
+    /// Makes the arena's device side, one buffer a chunk, or a few that chunks write to in turn.
+    pub fn allocate_arena(&self, crowd: &Crowd, keep: Keep, arena: &mut Arena) -> Result<()> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        arena.device =
-            self.chunks(crowd)?.iter().map(|c| self.buffer("vertices", c.output_bytes(crowd), usage)).collect();
+        let sizes = self.arena_sizes(crowd, keep)?;
+        let buffers = || sizes.iter().map(|&size| self.buffer("vertices", size, usage)).collect();
+        arena.device = buffers();
+        arena.previous = if keep == Keep::TwoFrames { buffers() } else { Vec::new() };
         self.check()
     }
 
     /// Fills the arena's device side with NaN.
     pub fn poison_arena(self: &Rc<Self>, arena: &Arena) -> Result<()> {
+        self.poison(&arena.device)
+    }
+
+    /// Fills buffers with NaN.
+    pub fn poison(self: &Rc<Self>, buffers: &[wgpu::Buffer]) -> Result<()> {
         let mut commands = self.commands("poison");
-        let largest = arena.device.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
+        let largest = buffers.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
         let nan = self.buffer("NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
         self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size() / 4) as usize]));
-        for buffer in &arena.device {
+        for buffer in buffers {
             for offset in (0..buffer.size()).step_by(nan.size() as usize) {
                 let size = nan.size().min(buffer.size() - offset);
                 commands.encoder.copy_buffer_to_buffer(&nan, 0, buffer, offset, size);
@@ -313,6 +445,9 @@ impl Gpu {
 
     /// Queries for a stage, if the adapter has them.
     pub(super) fn span(&self, stage: Stage) -> Option<GpuSpan> {
+        if !self.timing.get() {
+            return None;
+        }
         self.timestamps.as_ref().and_then(|t| t.borrow_mut().span(stage))
     }
 
@@ -364,23 +499,24 @@ impl Gpu {
     /// timestamps when it next flushes, so that in one submission 130 ms of skinning read as 0.1 ms.
     pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
         let span = if self.timestamps_in_encoder { self.span(stage) } else { None };
-        let mark = |commands: &mut Commands, index: u32| {
-            if self.summary.software {
-                commands.submit_so_far();
-            }
-            if let Some(timestamps) = &self.timestamps {
-                commands.encoder.write_timestamp(timestamps.borrow().set(), index);
-            }
-            if self.summary.software {
-                commands.submit_so_far();
-            }
-        };
         if let Some(span) = span {
-            mark(commands, span.begin());
+            self.mark(commands, span.begin());
         }
         record(commands);
         if let Some(span) = span {
-            mark(commands, span.end());
+            self.mark(commands, span.end());
+        }
+    }
+
+    fn mark(&self, commands: &mut Commands, index: u32) {
+        if self.summary.software {
+            commands.submit_so_far();
+        }
+        if let Some(timestamps) = &self.timestamps {
+            commands.encoder.write_timestamp(timestamps.borrow().set(), index);
+        }
+        if self.summary.software {
+            commands.submit_so_far();
         }
     }
 
@@ -392,15 +528,17 @@ impl Gpu {
         }
     }
 
-    fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
-        self.poll(wgpu::PollType::Wait { submission_index: Some(submission), timeout: None })
-    }
-
     fn poll(&self, how: wgpu::PollType) -> Result<()> {
         let polled = self.device.poll(how);
         self.check()?;
         polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
     }
+}
+
+fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
+    let descriptor = wgpu::PipelineCacheDescriptor { label: Some("skinbench"), data: None, fallback: true };
+    // SAFETY: the cache starts empty; only data from elsewhere could be wrong.
+    unsafe { device.create_pipeline_cache(&descriptor) }
 }
 
 fn one_line(message: &str) -> String {
