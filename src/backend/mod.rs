@@ -162,7 +162,7 @@ pub enum Skinned {
     Device,
     /// Nowhere: the vertex shader skins while drawing.
     #[cfg(feature = "gpu")]
-    InVertexShader(std::rc::Rc<crate::gpu::present::VertexSource>),
+    InVertexShader(std::rc::Rc<crate::gpu::source::VertexSource>),
 }
 
 /// How vertices follow several joints.

@@ -1,6 +1,6 @@
 //! How fast the device moves bytes: what its stages are measured against, taken in the same run.
 
-use super::present::{bind, layout_entry};
+use super::source::{bind, layout_entry};
 use super::{Commands, Gpu};
 use crate::backend::Result;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Reads back what a vertex shader skins: points into texels, with the drawn pass's WGSL function and bind groups.
 
-use super::present::VertexSource;
 use super::skinning::Kind;
+use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
 use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
@@ -54,7 +54,7 @@ impl Capture {
         }
         let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("capture"),
-            entries: &[super::present::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
+            entries: &[super::source::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
         });
         let uniform = gpu.buffer(
             "capture",

@@ -1,8 +1,8 @@
 //! Skins a crowd into storage buffers, by any of several strategies: a kernel, the forms that it reads, and how its
 //! threads are laid out over vertices and instances.
 
-use super::present::layout_entry;
 use super::skinning::{self, Edit, Kind};
+use super::source::layout_entry;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes};
 use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;

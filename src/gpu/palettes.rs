@@ -57,7 +57,7 @@ impl PaletteForm {
             |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
         match self {
             Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions => {
-                buffer(super::present::READ_ONLY, false)
+                buffer(super::source::READ_ONLY, false)
             }
             Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
             Self::Texture => wgpu::BindingType::Texture {

@@ -2,7 +2,7 @@
 //! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
 use super::palettes::{PaletteForm, Palettes};
-use super::present::{READ_ONLY, layout_entry};
+use super::source::{READ_ONLY, layout_entry};
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, chunk_uniform};
 use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};

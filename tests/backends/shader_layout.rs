@@ -3,8 +3,8 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::backend::gpu_compute::STRATEGIES;
 use skinbench::gpu::compute::{Threads, WORKGROUP};
-use skinbench::gpu::present::{draw_wgsl, preskinned_wgsl};
 use skinbench::gpu::skinning::{Kind, wgsl};
+use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
 use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, layout};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;

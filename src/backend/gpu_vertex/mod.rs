@@ -13,8 +13,9 @@ use super::{
     Stage, StageTimer, Ticket, Traffic, floats_only,
 };
 use crate::crowd::Crowd;
-use crate::gpu::present::{self, VertexSource};
+use crate::gpu::present;
 use crate::gpu::skinning::{self, Edit, Kind};
+use crate::gpu::source::VertexSource;
 use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PosedPalettes};
 use std::ops::Range;
 use std::rc::Rc;
