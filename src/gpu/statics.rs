@@ -16,7 +16,7 @@ const INLINE: usize = 4;
 pub enum MeshForm {
     /// 64 bytes a vertex, in full precision.
     Plain,
-    /// 20 bytes a vertex where the model [fits](packing::fits), else as [`MeshForm::Plain`].
+    /// 20 bytes a vertex where the model fits, else as [`MeshForm::Plain`].
     Packed,
 }
 

@@ -1,6 +1,6 @@
 //! `gpu-vertex` and its variants: poses as cpu-rayon, then the vertex shader skins, in every pass.
 //!
-//! A variant is a [`Strategy`] in a file of its own.
+//! A variant is a `Strategy` in a file of its own.
 
 mod mat4;
 mod packed;
