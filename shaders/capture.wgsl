@@ -1,7 +1,7 @@
 // Writes what `skinned_vertex` yields into texels, one point a vertex, so that a vertex shader's work can be verified.
 
 struct Capture {
-    first: u32, // instance, counted in the chunk
+    first: u32, // instance of the first texel, counted in the chunk
     width: u32,
     height: u32,
     padding: u32,
@@ -24,8 +24,8 @@ struct Texels {
 
 @vertex
 fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: u32) -> Point {
-    let skinned = skinned_vertex(index, capture.first + instance);
-    let texel = instance * chunk.vertices + index;
+    let skinned = skinned_vertex(index, instance);
+    let texel = (instance - capture.first) * chunk.vertices + index;
     let center = vec2f(f32(texel % capture.width) + 0.5, f32(texel / capture.width) + 0.5);
     let ndc = center / vec2f(f32(capture.width), f32(capture.height)) * 2.0 - 1.0;
     return Point(vec4f(ndc.x, -ndc.y, 0.5, 1.0), skinned.position, skinned.normal, skinned.tangent);

@@ -24,16 +24,19 @@ fn place(instance: u32, v: vec4f) -> vec3f {
     return vec3f(dot(placements[row], v), dot(placements[row + 1u], v), dot(placements[row + 2u], v));
 }
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: u32) -> Fragment {
+fn drawn(index: u32, instance: u32) -> Fragment {
     let skinned = skinned_vertex(index, instance);
     let world = place(instance, vec4f(skinned.position, 1.0));
     let normal = place(instance, vec4f(skinned.normal, 0.0));
     return Fragment(view.view_projection * vec4f(world, 1.0), normal, unpack4x8unorm(colors[index]).rgb, world);
 }
 
-@fragment
-fn fragment(in: Fragment) -> @location(0) vec4f {
+@vertex
+fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: u32) -> Fragment {
+    return drawn(index, instance);
+}
+
+fn shaded(in: Fragment) -> vec4f {
     var normal = normalize(in.normal);
     if FLOATS < 6u {
         // Without normals, the triangle's own, turned up: which way it faces is not known.
@@ -43,4 +46,9 @@ fn fragment(in: Fragment) -> @location(0) vec4f {
     let sun = max(dot(normal, view.light), 0.0);
     let sky = 0.5 + 0.5 * normal.y;
     return vec4f(in.color * (0.18 + 0.3 * sky + 0.75 * sun), 1.0);
+}
+
+@fragment
+fn fragment(in: Fragment) -> @location(0) vec4f {
+    return shaded(in);
 }

@@ -1,5 +1,5 @@
 // gpu-vertex: skins in the vertex shader, in every pass anew.
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
-    return skin(vertex, vertices[vertex], instance);
+    return skin(held(vertex), instance);
 }

@@ -1,23 +1,45 @@
-// Matrix palette skinning: v' = sum w_k * palette_k * v. Blends the rows first, then transforms once.
+// What all skinning shares: blends palette entries to one matrix (`blended`), then transforms with it once. The mesh's file says
+// where a vertex comes from (`held`), the palette's where an entry does (`entry_of`).
 
-struct Vertex {
-    position: vec3f,
-    influences: u32, // first << 5 | count
-    normal: vec3f,
-    padding: u32,
+// A 3x4 matrix.
+struct Rows {
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
 }
 
+// A vertex in registers, for one instance or for many: its four largest influences, how many of them there are, and
+// where the rest begin and end.
+struct Held {
+    position: vec3f,
+    normal: vec3f,
+    tangent: vec4f,
+    entries: vec4u,
+    weights: vec4f,
+    count: u32,
+    more: vec2u,
+}
+
+// An influence after a vertex' fourth.
 struct Influence {
     entry: u32,
     weight: f32,
 }
 
-@group(0) @binding(1) var<storage, read> vertices: array<Vertex>;
 @group(0) @binding(2) var<storage, read> influences: array<Influence>;
 // One a vertex where FLOATS asks for them, else a single one that nobody reads.
 @group(0) @binding(3) var<storage, read> tangents: array<vec4f>;
-// [instance][entry][3 rows]
-@group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
+
+fn count_of(weights: vec4f) -> u32 {
+    return countOneBits(dot(vec4u(weights > vec4f(0.0)), vec4u(1u, 2u, 4u, 8u)));
+}
+
+// Where a vertex' influences after the fourth begin and end.
+fn more_of(vertex: u32) -> vec2u {
+    let before = min(vertex, chunk.sixteens);
+    let first = (before - min(before, chunk.eights)) * 4u + (vertex - before) * 12u;
+    return vec2u(first, first + select(select(0u, 4u, vertex >= chunk.eights), 12u, vertex >= chunk.sixteens));
+}
 
 fn finished(v: vec3f) -> vec3f {
     if NORMALS == 1u {
@@ -28,34 +50,34 @@ fn finished(v: vec3f) -> vec3f {
     return v * select(0.0, inverseSqrt(length_squared), length_squared > 0.0);
 }
 
-fn skin(index: u32, vertex: Vertex, instance: u32) -> Skinned {
-    let palette = instance * chunk.entries * 3u;
-    let first = vertex.influences >> 5u;
-    let end = first + (vertex.influences & 31u);
-    var x = vec4f(0.0);
-    var y = vec4f(0.0);
-    var z = vec4f(0.0);
-    for (var i = first; i < end; i++) {
-        let influence = influences[i];
-        let row = palette + influence.entry * 3u;
-        x += influence.weight * palettes[row];
-        y += influence.weight * palettes[row + 1u];
-        z += influence.weight * palettes[row + 2u];
-    }
+fn turned(m: Rows, v: vec3f) -> vec3f {
+    return vec3f(dot(m.x.xyz, v), dot(m.y.xyz, v), dot(m.z.xyz, v));
+}
+
+fn transformed(m: Rows, vertex: Held) -> Skinned {
     let p = vec4f(vertex.position, 1.0);
-    var skinned = Skinned(vec3f(dot(x, p), dot(y, p), dot(z, p)), vec3f(0.0), vec4f(0.0));
+    var skinned = Skinned(vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p)), vec3f(0.0), vec4f(0.0));
     if FLOATS >= 6u {
-        let n = vertex.normal;
         if NORMALS == 2u {
-            let cofactors = mat3x3f(cross(y.xyz, z.xyz), cross(z.xyz, x.xyz), cross(x.xyz, y.xyz));
-            skinned.normal = finished(n * cofactors);
+            let cofactors = mat3x3f(cross(m.y.xyz, m.z.xyz), cross(m.z.xyz, m.x.xyz), cross(m.x.xyz, m.y.xyz));
+            skinned.normal = finished(vertex.normal * cofactors);
         } else {
-            skinned.normal = finished(vec3f(dot(x.xyz, n), dot(y.xyz, n), dot(z.xyz, n)));
+            skinned.normal = finished(turned(m, vertex.normal));
         }
     }
     if FLOATS >= 10u {
-        let t = tangents[index];
-        skinned.tangent = vec4f(finished(vec3f(dot(x.xyz, t.xyz), dot(y.xyz, t.xyz), dot(z.xyz, t.xyz))), t.w);
+        skinned.tangent = vec4f(finished(turned(m, vertex.tangent.xyz)), vertex.tangent.w);
     }
     return skinned;
+}
+
+fn skin(vertex: Held, instance: u32) -> Skinned {
+    return transformed(blended(vertex, instance), vertex);
+}
+
+fn tangent_of(vertex: u32) -> vec4f {
+    if FLOATS >= 10u {
+        return tangents[vertex];
+    }
+    return vec4f(0.0);
 }

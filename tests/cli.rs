@@ -115,6 +115,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),
         ("run --passes 65", 2, "'65' for '--passes <N>': expected a whole number, 0 to 64"),
         ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number, 1 or more"),
+        ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
         ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
         ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
         ("dump walker --clip walk --time NaN", 2, "'NaN' for '--time <S>': expected seconds, a finite number"),
@@ -309,6 +310,33 @@ fn every_backend_agrees_and_is_timed() {
     let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == "skipped").collect();
     assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
     assert!(skipped[0].error.as_ref().unwrap().contains("--passes 1"));
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn frames_in_flight_rings_and_motion_have_rows() {
+    if !has_adapter("frames_in_flight_rings_and_motion_have_rows") {
+        return;
+    }
+    let folder = empty_folder();
+    let run = |arguments: &str, out: &str| -> Vec<SummaryRow> {
+        let line = format!("run smoke -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}");
+        skinbench(&folder, &line).assert().success();
+        rows(&folder.path().join(out).join("summary.csv"))
+    };
+    let plain = run("", "plain");
+    for backend in ["cpu-rayon", "gpu-vertex", "gpu-compute"] {
+        let row = plain.iter().find(|row| row.backend == backend && row.stage == "throughput").unwrap();
+        assert!(row.clock == "wall" && row.frames >= Some(3) && row.options.is_none(), "{row:?}");
+    }
+    let ring = run("--output ring", "ring");
+    assert!(ring.iter().all(|row| row.passes == 0 && row.options.as_deref() == Some("output=ring")));
+    assert!(ring.iter().any(|row| row.backend == "gpu-compute" && row.stage == "skin" && row.median_ns.is_some()));
+    let motion = run("--motion", "motion");
+    assert!(motion.iter().all(|row| row.options.as_deref() == Some("motion")));
+    let skipped: Vec<_> = motion.iter().filter(|row| row.status != "ok").collect();
+    assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
+    assert!(skipped[0].error.as_ref().unwrap().contains("skin twice"));
 }
 
 #[cfg(feature = "gpu")]

@@ -11,9 +11,20 @@ pub struct Arena {
     /// A buffer for each chunk of the crowd, for backends that skin on the device and for uploads.
     #[cfg(feature = "gpu")]
     pub device: Vec<wgpu::Buffer>,
+    /// As `device`, with the vertices of the frame before; empty unless they are kept.
+    #[cfg(feature = "gpu")]
+    pub previous: Vec<wgpu::Buffer>,
 }
 
 impl Arena {
+    /// Begins a frame: where vertices of the frame before are kept, those of the last frame become them.
+    pub fn turn(&mut self) {
+        #[cfg(feature = "gpu")]
+        if !self.previous.is_empty() {
+            std::mem::swap(&mut self.device, &mut self.previous);
+        }
+    }
+
     /// Bytes of one side of the arena.
     pub fn bytes(crowd: &Crowd) -> u64 {
         crowd.output_words() * size_of::<f32>() as u64

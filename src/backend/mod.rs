@@ -59,10 +59,25 @@ pub struct BackendInfo {
 }
 
 /// What a run asks of every backend.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Job {
     /// How many times `draw` renders the crowd; 0 draws nothing.
     pub passes: u32,
+    /// Which vertices stay on the device.
+    pub keep: Keep,
+}
+
+/// Which skinned vertices stay on the device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// All of the frame's.
+    #[default]
+    Frame,
+    /// The last chunks': all take turns in a ring of buffers, so that a crowd may be larger than memory. Nothing can be
+    /// drawn then.
+    Ring,
+    /// The frame's and those of the frame before: two outputs that swap, for motion vectors.
+    TwoFrames,
 }
 
 /// Bytes that a backend will allocate for a crowd, besides the shared [`Arena`].
@@ -94,14 +109,37 @@ pub struct Ticket {
     /// Commands recorded but not yet submitted, so that drawing joins the same submission.
     #[cfg(feature = "gpu")]
     pub commands: Option<crate::gpu::Commands>,
+    /// Commands that the device works on.
+    #[cfg(feature = "gpu")]
+    pub flight: Option<crate::gpu::Flight>,
 }
 
 impl Ticket {
-    /// Submits what is recorded and blocks until the device is done.
-    pub fn finish(self) -> Result<()> {
+    /// A frame whose commands are still to be submitted.
+    #[cfg(feature = "gpu")]
+    pub fn recorded(commands: crate::gpu::Commands) -> Self {
+        Self { commands: Some(commands), flight: None }
+    }
+
+    /// Submits what is recorded without waiting for it. Says whether there is anything to wait for.
+    pub fn launch(&mut self) -> bool {
         #[cfg(feature = "gpu")]
-        if let Some(commands) = self.commands {
-            return commands.finish();
+        {
+            if let Some(commands) = self.commands.take() {
+                self.flight = Some(commands.launch());
+            }
+            self.flight.is_some()
+        }
+        #[cfg(not(feature = "gpu"))]
+        false
+    }
+
+    /// Submits what is recorded and blocks until the device is done.
+    pub fn finish(mut self) -> Result<()> {
+        self.launch();
+        #[cfg(feature = "gpu")]
+        if let Some(flight) = self.flight {
+            return flight.land();
         }
         Ok(())
     }
@@ -124,7 +162,7 @@ pub enum Skinned {
     Device,
     /// Nowhere: the vertex shader skins while drawing.
     #[cfg(feature = "gpu")]
-    InVertexShader(std::rc::Rc<crate::gpu::present::VertexSource>),
+    InVertexShader(std::rc::Rc<crate::gpu::source::VertexSource>),
 }
 
 /// How vertices follow several joints.
@@ -249,13 +287,61 @@ pub const REGISTRY: &[Entry] = &[
     Entry {
         name: "gpu-vertex",
         summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
-        create: gpu_vertex::create,
+        create: gpu_vertex::packed,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-vertex:mat4",
+        summary: "4x4 palettes in a storage buffer (Bevy's way)",
+        create: gpu_vertex::mat4,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-vertex:uniform",
+        summary: "4x4 palettes of up to 96 entries in a uniform block a character (the DirectX 12 book's way)",
+        create: gpu_vertex::uniform,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-vertex:texture",
+        summary: "3x4 palettes in a float texture (the way of many web engines)",
+        create: gpu_vertex::texture,
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute",
-        summary: "pose as cpu-rayon; a compute shader skins once, passes read it",
-        create: gpu_compute::create,
+        summary: "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it",
+        create: gpu_compute::best,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:per-character",
+        summary: "a dispatch a character, 4x4 palettes (what naive ports do)",
+        create: gpu_compute::per_character,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:naive",
+        summary: "a thread a vertex of an instance, 3x4 palettes",
+        create: gpu_compute::naive,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:shared",
+        summary: "a workgroup a character, palette in workgroup memory (Unity Kinemation's idea)",
+        create: gpu_compute::shared,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:instances",
+        summary: "a thread a vertex of sixteen instances, vertex in registers",
+        create: gpu_compute::instances,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:dual-quaternion",
+        summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
+        create: gpu_compute::dual_quaternion,
     },
 ];
 

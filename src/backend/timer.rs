@@ -23,8 +23,10 @@ pub enum Stage {
     Draw,
     /// Device to host.
     ReadBack,
-    /// The whole, by wall clock.
+    /// The whole, by wall clock, one frame in flight.
     Frame,
+    /// From one frame's end to the next one's, two in flight.
+    Throughput,
 }
 
 impl Stage {
@@ -41,6 +43,7 @@ impl Stage {
             Self::Draw => "draw",
             Self::ReadBack => "read_back",
             Self::Frame => "frame",
+            Self::Throughput => "throughput",
         }
     }
 }

@@ -15,6 +15,8 @@ pub enum Memory {
     },
     /// The device's memory.
     Device,
+    /// From staging memory to the device's.
+    Upload,
 }
 
 /// Bytes of one frame of a stage, each counted once however often a kernel touches it.
@@ -37,6 +39,20 @@ impl Traffic {
     pub fn bytes(&self) -> u64 {
         self.read + self.written
     }
+}
+
+/// Traffic of the stages that pose a crowd on the host and upload palettes of so many bytes.
+#[cfg(feature = "gpu")]
+pub(super) fn posed(crowd: &Crowd, palettes: u64) -> Vec<Traffic> {
+    let threads = rayon::current_num_threads();
+    let mut stages = host(crowd, threads);
+    stages.retain(|t| t.stage != Stage::Skin);
+    let upload =
+        Traffic { stage: Stage::Upload, clock: Clock::Gpu, read: 0, written: palettes, memory: Memory::Upload };
+    // Filling staging memory is one thread's work.
+    let memory = Memory::Host { threads: 1 };
+    stages.extend([Traffic { clock: Clock::Wall, read: palettes, memory, ..upload }, upload]);
+    stages
 }
 
 /// Traffic of the stages that pose and skin a crowd on the host.

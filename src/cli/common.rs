@@ -3,7 +3,7 @@
 use super::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use skinbench::backend::{BackendError, Context, Entry, REGISTRY};
+use skinbench::backend::{BackendError, Context, Entry, Keep, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::{Outcome, Status};
 use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
@@ -27,9 +27,13 @@ pub struct Workload {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     pub backends: Vec<String>,
-    /// How skinned vertices are stored: plain floats, or 16 bits a number
-    #[arg(long, value_name = "f32|packed", default_value = "f32", hide_default_value = true)]
+    /// How skinned vertices are stored: plain floats, 16 bits a number, or floats in a ring of buffers that chunks of the
+    /// crowd share (nothing is drawn)
+    #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     pub output: OutputChoice,
+    /// Keep the last frame's vertices too, and draw motion vectors from both
+    #[arg(long)]
+    pub motion: bool,
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
@@ -85,6 +89,7 @@ pub enum AttributesChoice {
 pub enum OutputChoice {
     F32,
     Packed,
+    Ring,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -161,12 +166,24 @@ impl Workload {
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
         overrides.format.encoding = match self.output {
-            OutputChoice::F32 => Encoding::F32,
+            OutputChoice::F32 | OutputChoice::Ring => Encoding::F32,
             OutputChoice::Packed => Encoding::Packed,
         };
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
         names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+    }
+
+    /// Which vertices stay on the device.
+    pub fn keep(&self) -> anyhow::Result<Keep> {
+        match (self.output, self.motion) {
+            (OutputChoice::Ring, true) => {
+                Err(UsageError("--motion draws what --output ring does not keep; expected one of them".into()).into())
+            }
+            (OutputChoice::Ring, false) => Ok(Keep::Ring),
+            (_, true) => Ok(Keep::TwoFrames),
+            (_, false) => Ok(Keep::Frame),
+        }
     }
 
     /// The backends that the patterns name, in the registry's order.

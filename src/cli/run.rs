@@ -64,6 +64,7 @@ impl Observer for Recorder<'_> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
+    let keep = arguments.workload.keep()?;
     let scenes = arguments.workload.scenes(arguments.passes)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
@@ -79,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let environment = Environment { threads: context.threads.count(), ..environment.clone() };
         let tolerance = Tolerance::of(scene.crowd.format());
         let options =
-            Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory() };
+            Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
         let mut recorder = Recorder {
             environment: &environment,
             scene,

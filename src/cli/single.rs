@@ -3,6 +3,8 @@
 use super::common;
 use anyhow::bail;
 use bytesize::ByteSize;
+#[cfg(feature = "gpu")]
+use skinbench::backend::Keep;
 use skinbench::backend::{Arena, Backend, Context, Entry, Job};
 use skinbench::crowd::Crowd;
 use skinbench::harness::rotation::Shared;
@@ -16,9 +18,10 @@ pub fn prepare(
     presenter: Option<u64>,
 ) -> anyhow::Result<(Box<dyn Backend>, Arena)> {
     let mut backend = (entry.create)(context)?;
-    let job = Job { passes: presenter.is_some().into() };
+    let job = Job { passes: presenter.is_some().into(), ..Job::default() };
     let footprint = backend.footprint(crowd, &job)?;
-    let shared = Shared { arena: Arena::bytes(crowd), presenter, device_is_host: is_software(context) };
+    let arena = Arena::bytes(crowd);
+    let shared = Shared { arena, device_arena: arena, presenter, device_is_host: is_software(context) };
     let (needed, limit) = (shared.bytes([&footprint]), common::memory());
     if needed > limit {
         let bytes = |n| ByteSize(n).display().si();
@@ -47,7 +50,7 @@ fn is_software(_: &Context) -> bool {
 
 #[cfg(feature = "gpu")]
 fn allocate_device(context: &Context, crowd: &Crowd, arena: &mut Arena) -> anyhow::Result<()> {
-    context.gpu.as_ref().map_or(Ok(()), |gpu| Ok(gpu.allocate_arena(crowd, arena)?))
+    context.gpu.as_ref().map_or(Ok(()), |gpu| Ok(gpu.allocate_arena(crowd, Keep::Frame, arena)?))
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -47,6 +47,7 @@ impl Observer for Watcher<'_> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
+    let keep = arguments.workload.keep()?;
     let scenes = arguments.workload.scenes(None)?;
     let context = arguments.workload.machine.open()?;
     let interrupted = common::interruption()?;
@@ -56,7 +57,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
         let tolerance = arguments.epsilon.map_or(default, |e| Tolerance { pose: e, position: e, ..default });
-        let options = Options { backends: backends.clone(), frames: None, tolerance, memory: common::memory() };
+        let options = Options { backends: backends.clone(), frames: None, tolerance, memory: common::memory(), keep };
         let mut watcher = Watcher { scene: &scene.name, progress: &progress, interrupted };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);

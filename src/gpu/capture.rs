@@ -1,14 +1,13 @@
 //! Reads back what a vertex shader skins: points into texels, with the drawn pass's WGSL function and bind groups.
 
-use super::present::VertexSource;
+use super::skinning::Kind;
+use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
 use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
-use crate::vertex::VertexFormat;
 use std::ops::Range;
 use std::rc::Rc;
 
-const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 /// Texels of a row: a whole number of 256-byte copy rows.
 const WIDTH: u32 = 2048;
 /// Most texels of a capture.
@@ -16,16 +15,17 @@ const TEXELS: u32 = 4 << 20;
 /// Bytes of a texel.
 const TEXEL_BYTES: u32 = 16;
 
-/// The pipelines for one format.
-struct FormatPipelines {
-    format: VertexFormat,
+/// The pipelines for one kind.
+struct Pipelines {
+    kind: Kind,
     position_and_normal: wgpu::RenderPipeline,
     tangent: wgpu::RenderPipeline,
 }
 
 /// The pipelines and targets of captures.
 pub struct Capture {
-    formats: Vec<FormatPipelines>,
+    source: Rc<VertexSource>,
+    pipelines: Vec<Pipelines>,
     uniform: wgpu::Buffer,
     group: wgpu::BindGroup,
     targets: [wgpu::Texture; 2],
@@ -33,6 +33,8 @@ pub struct Capture {
 }
 
 impl Capture {
+    /// Of the textures.
+    pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
     /// Bytes on the device, unless one instance alone has more vertices than a capture has texels.
     pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
 
@@ -40,7 +42,7 @@ impl Capture {
     ///
     /// # Errors
     /// More vertices an instance than a texture has texels.
-    pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &VertexSource) -> Result<Self> {
+    pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
         let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
         let height = largest.max(TEXELS).div_ceil(WIDTH);
         let device = gpu.device();
@@ -52,7 +54,7 @@ impl Capture {
         }
         let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("capture"),
-            entries: &[super::present::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
+            entries: &[super::source::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
         });
         let uniform = gpu.buffer(
             "capture",
@@ -66,19 +68,19 @@ impl Capture {
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
-                format: FORMAT,
+                format: Self::FORMAT,
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
                 view_formats: &[],
             })
         };
-        let module = source.module(gpu, "capture", include_str!("../../shaders/capture.wgsl"));
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("capture"),
             bind_group_layouts: &[Some(&source.layout), Some(&own)],
             immediate_size: 0,
         });
-        let pipeline = |format: VertexFormat, entry| {
-            let constants = super::skinning::constants(format);
+        let pipeline = |kind: Kind, entry| {
+            let module = source.module(gpu, kind, "capture", include_str!("../../shaders/capture.wgsl"));
+            let constants = kind.constants();
             let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
             device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some("capture"),
@@ -96,18 +98,18 @@ impl Capture {
                     module: &module,
                     entry_point: Some(entry),
                     compilation_options: options,
-                    targets: &[Some(FORMAT.into()), Some(FORMAT.into())],
+                    targets: &[Some(Self::FORMAT.into()), Some(Self::FORMAT.into())],
                 }),
                 multiview_mask: None,
-                cache: None,
+                cache: gpu.pipeline_cache(),
             })
         };
-        let formats = crowd.formats().into_iter().map(|format| FormatPipelines {
-            format,
-            position_and_normal: pipeline(format, "position_and_normal"),
-            tangent: pipeline(format, "tangent"),
+        let pipelines = source.distinct_kinds().into_iter().map(|kind| Pipelines {
+            kind,
+            position_and_normal: pipeline(kind, "position_and_normal"),
+            tangent: pipeline(kind, "tangent"),
         });
-        let formats = formats.collect();
+        let pipelines = pipelines.collect();
         gpu.check()?;
         Ok(Self {
             group: device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -115,7 +117,8 @@ impl Capture {
                 layout: &own,
                 entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
             }),
-            formats,
+            source: Rc::clone(source),
+            pipelines,
             uniform,
             targets: [target("captured first"), target("captured second")],
             texels: gpu.buffer(
@@ -133,19 +136,20 @@ impl Capture {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunk: &Chunk,
-        source: &wgpu::BindGroup,
+        bindings: &wgpu::BindGroup,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let group = &crowd.groups()[chunk.group];
-        let Some(pipelines) = self.formats.iter().find(|p| p.format == group.format) else { return Ok(()) };
+        let kind = self.source.kinds[chunk.group];
+        let Some(pipelines) = self.pipelines.iter().find(|p| p.kind == kind) else { return Ok(()) };
         let vertices = group.model.mesh().vertex_count() as u32;
         let floats = group.format.floats();
         let at_once = (WIDTH * self.targets[0].height() / vertices).max(1);
         for first in instances.clone().step_by(at_once as usize) {
             let count = at_once.min(instances.end - first);
             let first = first - chunk.instances.start;
-            let draw = |pipeline| self.draw(gpu, pipeline, source, first, 0..vertices, 0..count);
+            let draw = |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
             draw(&pipelines.position_and_normal)?;
             let texels = (count * vertices) as usize;
             let positions = self.texels_of(gpu, &self.targets[0], texels)?;
@@ -165,17 +169,17 @@ impl Capture {
         Ok(())
     }
 
-    /// Draws the points of some instances over NaN; `first` counts in the chunk.
+    /// Draws the points of some instances over NaN; `instances` counts in the chunk.
     fn draw(
         &self,
         gpu: &Rc<Gpu>,
         pipeline: &wgpu::RenderPipeline,
-        source: &wgpu::BindGroup,
-        first: u32,
+        bindings: &wgpu::BindGroup,
         vertices: Range<u32>,
         instances: Range<u32>,
     ) -> Result<()> {
-        let uniform = layout::Capture { first, width: WIDTH, height: self.targets[0].height(), padding: 0 };
+        let uniform =
+            layout::Capture { first: instances.start, width: WIDTH, height: self.targets[0].height(), padding: 0 };
         let mut commands = gpu.commands("capture");
         gpu.upload(&mut commands, &self.uniform, bytemuck::bytes_of(&uniform));
         let views = self.targets.each_ref().map(|t| t.create_view(&Default::default()));
@@ -195,9 +199,8 @@ impl Capture {
         };
         gpu.render_pass(&mut commands, descriptor, (None, None), |pass| {
             pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, source, &[]);
             pass.set_bind_group(1, &self.group, &[]);
-            pass.draw(vertices, instances);
+            self.source.draw(pass, bindings, instances, |pass, instances| pass.draw(vertices.clone(), instances));
         });
         commands.finish()
     }

@@ -2,7 +2,6 @@
 
 use crate::backend::{BackendError, Result};
 use crate::crowd::{Crowd, Group};
-use crate::model::Rows;
 use std::ops::Range;
 
 /// Neighbouring instances of one group whose vertices fit one binding, and whose palettes do.
@@ -19,19 +18,15 @@ impl Chunk {
     pub fn output_bytes(&self, crowd: &Crowd) -> u64 {
         self.instances.len() as u64 * vertex_bytes(&crowd.groups()[self.group])
     }
-
-    /// Bytes of the chunk's palettes, `[instance][entry][12]`.
-    pub fn palette_bytes(&self, crowd: &Crowd) -> u64 {
-        self.instances.len() as u64 * palette_bytes(&crowd.groups()[self.group])
-    }
 }
 
 fn vertex_bytes(group: &Group) -> u64 {
     (group.instance_words() * size_of::<f32>()) as u64
 }
 
+/// Bytes of an instance's palette in the largest form that a storage buffer holds it in: 4x4 matrices.
 fn palette_bytes(group: &Group) -> u64 {
-    (group.model.palette_joints().len() * size_of::<Rows>()) as u64
+    (group.model.palette_joints().len() * size_of::<[f32; 16]>()) as u64
 }
 
 /// Cuts a crowd into chunks of at most `limit` bytes a binding and `instances` instances.

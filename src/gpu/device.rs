@@ -1,20 +1,17 @@
-//! Adapter, device and queue, their limits, and how a frame's commands are finished.
+//! Adapter, device and queue: which there are, what they lack, what they refuse.
 
-use super::chunks::{Chunk, chunks};
-use super::timestamps::{GpuSpan, Timestamps};
-use crate::backend::{Arena, BackendError, Result, Stage, StageTimer};
-use crate::crowd::Crowd;
-use std::cell::RefCell;
+use super::bandwidth::Bandwidth;
+use super::timestamps::Timestamps;
+use crate::backend::{BackendError, Result};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::util::StagingBelt;
 
-/// Instances that one thread of a compute kernel skins, holding the vertex in registers.
-pub const INSTANCES_PER_THREAD: u32 = 8;
-/// Threads of a compute workgroup, along the vertices.
-pub const WORKGROUP: u32 = 64;
+/// Most bytes of a binding where the adapter allows more: indices stay within 32 bits, and a ring within memory.
+const BINDING_LIMIT: u64 = 1 << 30;
 /// Piece in which uploads and read-backs go through staging memory.
-const STAGING_BYTES: u64 = 16 << 20;
+pub(super) const STAGING_BYTES: u64 = 16 << 20;
 
 /// An adapter, for `list`, tables and CSV.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,44 +30,28 @@ pub struct AdapterSummary {
 
 /// An open device.
 pub struct Gpu {
-    summary: AdapterSummary,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    belt: RefCell<StagingBelt>,
-    timestamps: Option<RefCell<Timestamps>>,
-    timestamps_in_encoder: bool,
-    failure: Arc<Mutex<Option<String>>>,
+    pub(super) summary: AdapterSummary,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) belt: RefCell<StagingBelt>,
+    pub(super) timestamps: Option<RefCell<Timestamps>>,
+    pub(super) timestamps_in_encoder: bool,
+    pub(super) timing: Cell<bool>,
+    pub(super) binding_limit: Cell<u64>,
+    pipeline_cache: Option<wgpu::PipelineCache>,
+    downlevel: wgpu::DownlevelFlags,
+    captures: bool,
+    pub(super) bandwidth: OnceCell<Bandwidth>,
+    failure: Arc<Mutex<Failure>>,
 }
 
-/// A frame's commands before submission.
-pub struct Commands {
-    gpu: Rc<Gpu>,
-    /// Where they are recorded.
-    pub encoder: wgpu::CommandEncoder,
-}
-
-impl Commands {
-    /// Submits and blocks until the device is done.
-    ///
-    /// # Errors
-    /// The device was lost or refused a command.
-    pub fn finish(mut self) -> Result<()> {
-        if let Some(timestamps) = &self.gpu.timestamps {
-            timestamps.borrow().resolve(&mut self.encoder);
-        }
-        let submission = self.submit_so_far();
-        self.gpu.wait(submission)
-    }
-
-    /// Submits what is recorded and goes on recording the same frame.
-    fn submit_so_far(&mut self) -> wgpu::SubmissionIndex {
-        let next = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
-        let mut belt = self.gpu.belt.borrow_mut();
-        belt.finish();
-        let submission = self.gpu.queue.submit([std::mem::replace(&mut self.encoder, next).finish()]);
-        belt.recall();
-        submission
-    }
+/// What went wrong on the device.
+#[derive(Default)]
+struct Failure {
+    /// A command that it refused, until somebody is told.
+    refused: Option<String>,
+    /// Why it is gone for good.
+    lost: Option<String>,
 }
 
 fn adapters() -> Vec<wgpu::Adapter> {
@@ -139,7 +120,7 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let features = adapter.features() & timing;
+        let features = adapter.features() & (timing | wgpu::Features::PIPELINE_CACHE);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
             required_features: features,
@@ -147,18 +128,16 @@ impl Gpu {
             ..Default::default()
         }))
         .map_err(|error| BackendError::Device(error.to_string()))?;
-        let failure = Arc::new(Mutex::new(None));
-        let first = |slot: &Arc<Mutex<Option<String>>>| {
-            let slot = Arc::clone(slot);
-            move |message: String| {
-                slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
-            }
-        };
-        let (on_error, on_loss) = (first(&failure), first(&failure));
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(one_line(&error.to_string()))));
+        let failure = Arc::new(Mutex::new(Failure::default()));
+        let (refusals, losses) = (Arc::clone(&failure), Arc::clone(&failure));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let mut failure = refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.refused.get_or_insert_with(|| one_line(&error.to_string()));
+        }));
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                on_loss(format!("device lost: {}", one_line(&message)));
+                let mut failure = losses.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.lost.get_or_insert_with(|| format!("device lost: {}", one_line(&message)));
             }
         });
         Ok(Rc::new(Self {
@@ -168,6 +147,15 @@ impl Gpu {
                 .contains(wgpu::Features::TIMESTAMP_QUERY)
                 .then(|| RefCell::new(Timestamps::new(&device, &queue))),
             timestamps_in_encoder: features.contains(timing),
+            timing: Cell::new(true),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            bandwidth: OnceCell::new(),
+            captures: adapter
+                .get_texture_format_features(super::Capture::FORMAT)
+                .allowed_usages
+                .contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
+            downlevel: adapter.get_downlevel_capabilities().flags,
+            pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
             device,
             queue,
             failure,
@@ -182,227 +170,78 @@ impl Gpu {
     pub fn device(&self) -> &wgpu::Device {
         &self.device
     }
+    /// Spares drivers to compile a pipeline twice in a process, where the adapter has one.
+    pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipeline_cache.as_ref()
+    }
     /// The wgpu queue.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
     }
 
-    /// The first error that the device reported, if any: it stays.
+    /// Says what the adapter lacks of a stage that reads and writes so many storage buffers; nothing if it lacks nothing.
+    ///
+    /// # Errors
+    /// What it lacks: old GL drivers have no compute shaders, or few storage buffers.
+    pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
+        let (name, flag) = match stage {
+            wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
+            _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
+        };
+        let most = self.device.limits().max_storage_buffers_per_shader_stage;
+        if !self.downlevel.contains(flag) {
+            return Err(BackendError::Unavailable(format!("the adapter has no {name}")));
+        }
+        if most < storage_buffers {
+            let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
+            return Err(BackendError::Unavailable(message));
+        }
+        Ok(())
+    }
+
+    /// The first error that the device reported since the last time, if any. A device that is lost stays lost.
     ///
     /// # Errors
     /// That error.
     pub fn check(&self) -> Result<()> {
-        match &*self.failure.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(message) => Err(BackendError::Device(message.clone())),
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = failure.refused.take();
+        match failure.lost.clone().or(refused) {
+            Some(message) => Err(BackendError::Device(message)),
             None => Ok(()),
         }
     }
 
-    /// Starts recording a frame.
-    pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
-        let encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-        Commands { gpu: Rc::clone(self), encoder }
+    /// Whether depth images can be read back: old GL cannot.
+    pub fn reads_depth(&self) -> bool {
+        self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
 
-    /// A buffer; `size` is rounded up to what copies and bindings need.
-    pub fn buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
-        let size = size.max(16).next_multiple_of(16);
-        self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
-            usage,
-            mapped_at_creation: false,
-        })
-    }
-
-    /// Records a copy from host to device through recycled staging memory.
-    pub fn upload(&self, commands: &mut Commands, target: &wgpu::Buffer, data: &[u8]) {
-        let mut belt = self.belt.borrow_mut();
-        for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
-            if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                belt.write_buffer(&mut commands.encoder, target, offset, size).copy_from_slice(piece);
-            }
-        }
-    }
-
-    /// Cuts a crowd into chunks that this adapter can bind and dispatch.
-    pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
-        let limits = self.device.limits();
-        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let groups = u64::from(limits.max_compute_workgroups_per_dimension);
-        if let Some(group) =
-            crowd.groups().iter().find(|g| g.model.mesh().vertex_count() as u64 > groups * u64::from(WORKGROUP))
-        {
-            return Err(BackendError::TooLarge(format!(
-                "{:?} has {} vertices; the adapter dispatches at most {}",
-                group.model.name(),
-                group.model.mesh().vertex_count(),
-                groups * u64::from(WORKGROUP)
-            )));
-        }
-        chunks(crowd, bytes, groups * u64::from(INSTANCES_PER_THREAD))
-    }
-
-    /// Makes the arena's device side, one buffer a chunk.
-    pub fn allocate_arena(&self, crowd: &Crowd, arena: &mut Arena) -> Result<()> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        arena.device =
-            self.chunks(crowd)?.iter().map(|c| self.buffer("vertices", c.output_bytes(crowd), usage)).collect();
-        self.check()
-    }
-
-    /// Fills the arena's device side with NaN.
-    pub fn poison_arena(self: &Rc<Self>, arena: &Arena) -> Result<()> {
-        let mut commands = self.commands("poison");
-        let largest = arena.device.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
-        let nan = self.buffer("NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
-        self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size() / 4) as usize]));
-        for buffer in &arena.device {
-            for offset in (0..buffer.size()).step_by(nan.size() as usize) {
-                let size = nan.size().min(buffer.size() - offset);
-                commands.encoder.copy_buffer_to_buffer(&nan, 0, buffer, offset, size);
-            }
-        }
-        commands.finish()
-    }
-
-    /// First and last instances of every chunk: what a sampled verification must cover.
-    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
-        Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
-    }
-
-    /// Appends floats of a buffer, from `first`: untimed.
-    pub fn read_back(
-        self: &Rc<Self>,
-        buffer: &wgpu::Buffer,
-        first: u64,
-        count: usize,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        let staging = self.buffer(
-            "read back",
-            (count as u64 * 4).min(STAGING_BYTES),
-            wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        );
-        let start = out.len();
-        out.resize(start + count, 0.0);
-        let mut offset = first * 4;
-        for piece in out[start..].chunks_mut((staging.size() / 4) as usize) {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
-            let mut commands = self.commands("read back");
-            commands.encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes.len() as u64);
-            commands.finish()?;
-            self.read_mapped(&staging, bytes)?;
-            offset += bytes.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Reads a mappable buffer's first bytes.
-    pub(super) fn read_mapped(&self, buffer: &wgpu::Buffer, out: &mut [u8]) -> Result<()> {
-        let slice = buffer.slice(..out.len() as u64);
-        slice.map_async(wgpu::MapMode::Read, |_| {});
-        self.poll(wgpu::PollType::wait_indefinitely())?;
-        match slice.get_mapped_range() {
-            Ok(mapped) => out.copy_from_slice(&mapped),
-            Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),
-        }
-        buffer.unmap();
-        Ok(())
-    }
-
-    /// Queries for a stage, if the adapter has them.
-    pub(super) fn span(&self, stage: Stage) -> Option<GpuSpan> {
-        self.timestamps.as_ref().and_then(|t| t.borrow_mut().span(stage))
-    }
-
-    /// Runs `record` in a compute pass timed as `stage`.
-    pub fn compute_pass(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut wgpu::ComputePass)) {
-        if self.summary.software && self.timestamps_in_encoder {
-            return self.timed(commands, stage, |commands| {
-                let descriptor = wgpu::ComputePassDescriptor { label: Some(stage.name()), timestamp_writes: None };
-                record(&mut commands.encoder.begin_compute_pass(&descriptor));
-            });
-        }
-        let span = self.span(stage);
-        let timestamps = self.timestamps.as_ref().map(|t| t.borrow());
-        let mut pass = commands.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some(stage.name()),
-            timestamp_writes: timestamps.as_ref().zip(span).map(|(t, span)| wgpu::ComputePassTimestampWrites {
-                query_set: t.set(),
-                beginning_of_pass_write_index: Some(span.begin()),
-                end_of_pass_write_index: Some(span.end()),
-            }),
-        });
-        record(&mut pass);
-    }
-
-    /// Runs `record` in a render pass; `begin` and `end` say which ends of `span` this pass marks.
-    pub(super) fn render_pass(
-        &self,
-        commands: &mut Commands,
-        descriptor: wgpu::RenderPassDescriptor,
-        (begin, end): (Option<GpuSpan>, Option<GpuSpan>),
-        record: impl FnOnce(&mut wgpu::RenderPass),
-    ) {
-        let timestamps = self.timestamps.as_ref().map(|t| t.borrow());
-        let marked = begin.is_some() || end.is_some();
-        let mut pass = commands.encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            timestamp_writes: timestamps.as_ref().filter(|_| marked).map(|t| wgpu::RenderPassTimestampWrites {
-                query_set: t.set(),
-                beginning_of_pass_write_index: begin.map(GpuSpan::begin),
-                end_of_pass_write_index: end.map(GpuSpan::end),
-            }),
-            ..descriptor
-        });
-        record(&mut pass);
-    }
-
-    /// Records commands other than passes timed as `stage`, where the adapter can time them.
+    /// Whether what vertex shaders skin can be read back: by drawing it to float textures.
     ///
-    /// A software adapter gets a submission for each mark: llvmpipe runs dispatches and copies at once but takes
-    /// timestamps when it next flushes, so that in one submission 130 ms of skinning read as 0.1 ms.
-    pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
-        let span = if self.timestamps_in_encoder { self.span(stage) } else { None };
-        let mark = |commands: &mut Commands, index: u32| {
-            if self.summary.software {
-                commands.submit_so_far();
-            }
-            if let Some(timestamps) = &self.timestamps {
-                commands.encoder.write_timestamp(timestamps.borrow().set(), index);
-            }
-            if self.summary.software {
-                commands.submit_so_far();
-            }
-        };
-        if let Some(span) = span {
-            mark(commands, span.begin());
+    /// # Errors
+    /// The adapter cannot draw to them.
+    pub fn has_captures(&self) -> Result<()> {
+        if self.captures {
+            return Ok(());
         }
-        record(commands);
-        if let Some(span) = span {
-            mark(commands, span.end());
-        }
+        let message = "the adapter cannot draw to float textures, by which vertex shaders are verified";
+        Err(BackendError::Unavailable(message.into()))
     }
 
-    /// Moves the finished frame's GPU spans into the timer: untimed, after `Backend::wait`.
-    pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
-        match &self.timestamps {
-            Some(timestamps) => timestamps.borrow_mut().collect(self, timer),
-            None => Ok(()),
-        }
-    }
-
-    fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
-        self.poll(wgpu::PollType::Wait { submission_index: Some(submission), timeout: None })
-    }
-
-    fn poll(&self, how: wgpu::PollType) -> Result<()> {
+    pub(super) fn poll(&self, how: wgpu::PollType) -> Result<()> {
         let polled = self.device.poll(how);
         self.check()?;
         polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
     }
 }
 
-fn one_line(message: &str) -> String {
+fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
+    let descriptor = wgpu::PipelineCacheDescriptor { label: Some("skinbench"), data: None, fallback: true };
+    // SAFETY: the cache starts empty; only data from elsewhere could be wrong.
+    unsafe { device.create_pipeline_cache(&descriptor) }
+}
+
+pub(super) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,21 +2,41 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// A vertex as kernels read it (`Vertex` in shaders/skinning.wgsl).
+/// A vertex in full precision (`Vertex` in shaders/mesh_plain.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Vertex {
     /// Mesh space.
     pub position: [f32; 3],
-    /// Index of the first influence << 5 | number of influences.
-    pub influences: u32,
+    /// To a multiple of 16 bytes.
+    pub padding: u32,
     /// Mesh space.
     pub normal: [f32; 3],
     /// To a multiple of 16 bytes.
-    pub padding: u32,
+    pub more_padding: u32,
+    /// Palette entries of the four largest influences.
+    pub entries: [u32; 4],
+    /// Their weights.
+    pub weights: [f32; 4],
 }
 
-/// A (joint, weight) pair (`Influence` in shaders/skinning.wgsl).
+/// A vertex in 20 bytes (`PackedVertex` in shaders/mesh_packed.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct PackedVertex {
+    /// 4 x 8 bits.
+    pub entries: u32,
+    /// Weights of the second and third influence.
+    pub weights: u32,
+    /// Weight of the fourth; upper 16 of the position's 17 bits in x.
+    pub weight_x: u32,
+    /// Upper 16 bits of the position in y and z.
+    pub yz: u32,
+    /// Lowest bits of x, y, z; octahedral normal, 14 bits each.
+    pub rest: u32,
+}
+
+/// An influence after a vertex' fourth (`Influence` in shaders/skinning.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Influence {
@@ -38,6 +58,18 @@ pub struct Chunk {
     pub vertices: u32,
     /// Palette entries of one instance.
     pub entries: u32,
+    /// Where packed positions begin.
+    pub origin: [f32; 3],
+    /// First vertex with eight influences instead of up to four.
+    pub eights: u32,
+    /// What one step of a packed position is.
+    pub step: [f32; 3],
+    /// First vertex with sixteen influences.
+    pub sixteens: u32,
+    /// Middle of the cube that packed output counts in.
+    pub centre: [f32; 3],
+    /// Half the length of its edge.
+    pub half: f32,
 }
 
 /// What a picture shows (`View` in shaders/draw.wgsl).

@@ -1,6 +1,7 @@
 //! Draws skeletons: every joint as three axes, every parent link as a line.
 
-use super::present::{BACKGROUND, COLOR, DEPTH, Presenter, layout_entry};
+use super::present::{BACKGROUND, COLOR, DEPTH, Presenter};
+use super::source::{bind, layout_entry};
 use crate::backend::Result;
 use crate::crowd::Crowd;
 use crate::model::{NO_PARENT, Rows};
@@ -60,7 +61,7 @@ impl Presenter {
             label: Some("lines"),
             entries: &[layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
         });
-        let bindings = super::present::bind(self.gpu(), "lines", &layout, &[self.uniform()]);
+        let bindings = bind(self.gpu(), "lines", &layout, &[self.uniform()]);
         let module = device.create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
         let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("lines"),

@@ -1,21 +1,28 @@
 //! The device that GPU backends and drawing share. CPU backends never look here.
 
+mod bandwidth;
+mod buffers;
 mod capture;
 mod chunks;
+pub mod compute;
 mod device;
 pub mod layout;
 mod lines;
+mod packing;
 mod palettes;
 pub mod present;
+mod recording;
 pub mod skinning;
+pub mod source;
 mod statics;
 mod timestamps;
 
+pub use bandwidth::Bandwidth;
 pub use capture::Capture;
 pub use chunks::{Chunk, chunks};
-pub use device::{AdapterSummary, Commands, Gpu, INSTANCES_PER_THREAD, WORKGROUP};
+pub use device::{AdapterSummary, Gpu};
 pub use lines::{LineEnd, skeleton_lines};
-pub use palettes::PosedPalettes;
-pub use skinning::SKINNING_WGSL;
-pub use statics::{MeshBuffers, chunk_uniform};
+pub use palettes::{PaletteForm, Palettes, PosedPalettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+pub use recording::{Commands, Flight};
+pub use statics::{MeshBuffers, MeshForm, chunk_uniform};
 pub use timestamps::GpuSpan;

@@ -1,64 +1,234 @@
-//! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame.
+//! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
 
 use super::{Chunk, Commands, Gpu};
 use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer, rows_of};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::Rows;
 use crate::pose::CrowdPose;
 use crate::simd::Isa;
+use glam::{Mat3, Quat, Vec3};
+use rayon::prelude::*;
 use std::ops::Range;
 
-/// A crowd's poses on the host and its palettes on the device, a buffer a chunk.
+/// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
+pub const UNIFORM_ENTRIES: usize = 96;
+/// Texels of a row of a palette texture (`WIDTH` in shaders/palette_texture.wgsl).
+pub const TEXTURE_WIDTH: u32 = 4096;
+/// Bytes of a row of a palette texture.
+const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
+
+/// A 4x4 matrix, columns.
+type Columns = [f32; 16];
+/// A rotation, half the translation times it, both as quaternions x y z w (Kavan and others 2008), and a uniform scale.
+type DualQuaternion = [f32; 12];
+
+/// How palettes lie in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteForm {
+    /// 3x4 matrices in a storage buffer.
+    Rows,
+    /// As rows, and copied to workgroup memory by the kernel.
+    Workgroup,
+    /// 4x4 matrices in a storage buffer.
+    Columns,
+    /// 4x4 matrices in a uniform buffer, room for [`UNIFORM_ENTRIES`] a character, bound character by character.
+    Uniform,
+    /// Rows of 3x4 matrices as texels of a float texture.
+    Texture,
+    /// Dual quaternions in a storage buffer: joints must not scale unevenly.
+    DualQuaternions,
+}
+
+impl PaletteForm {
+    /// The shader's part.
+    pub(super) fn wgsl(self) -> &'static str {
+        match self {
+            Self::Rows => include_str!("../../shaders/palette_rows.wgsl"),
+            Self::Workgroup => include_str!("../../shaders/palette_workgroup.wgsl"),
+            Self::Columns => include_str!("../../shaders/palette_columns.wgsl"),
+            Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
+            Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
+            Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
+        }
+    }
+
+    pub(super) fn binding_type(self) -> wgpu::BindingType {
+        let buffer =
+            |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+        match self {
+            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions => {
+                buffer(super::source::READ_ONLY, false)
+            }
+            Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
+            Self::Texture => wgpu::BindingType::Texture {
+                sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                view_dimension: wgpu::TextureViewDimension::D2,
+                multisampled: false,
+            },
+        }
+    }
+
+    /// Bytes from one character's palette to the next where each is bound on its own.
+    pub fn stride(self) -> Option<u32> {
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
+    }
+
+    /// Floats of an instance's converted palette; none where rows are uploaded as they are.
+    fn converted(self, group: &Group) -> usize {
+        let entries = group.model.palette_joints().len();
+        match self {
+            Self::Rows | Self::Workgroup | Self::Texture => 0,
+            Self::Columns => entries * size_of::<Columns>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
+            Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
+        }
+    }
+
+    fn instance_bytes(self, group: &Group) -> u64 {
+        match self.converted(group) {
+            0 => (group.model.palette_joints().len() * size_of::<Rows>()) as u64,
+            floats => (floats * size_of::<f32>()) as u64,
+        }
+    }
+
+    /// Writes an instance's palette in this form.
+    fn convert(self, rows: &[Rows], out: &mut [f32]) {
+        match self {
+            Self::Rows | Self::Workgroup | Self::Texture => {}
+            Self::Columns | Self::Uniform => {
+                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
+            }
+            Self::DualQuaternions => {
+                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = dual_quaternion(rows));
+            }
+        }
+    }
+
+    /// Whether a device can hold a crowd's palettes in this form.
+    pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        let limits = gpu.device().limits();
+        for chunk in chunks {
+            let group = &crowd.groups()[chunk.group];
+            let (entries, name) = (group.model.palette_joints().len(), group.model.name());
+            if self == Self::Uniform && entries > UNIFORM_ENTRIES {
+                let message =
+                    format!("{name:?} has {entries} palette entries; a uniform block holds {UNIFORM_ENTRIES}");
+                return Err(BackendError::Unavailable(message));
+            }
+            let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
+            let most = match self {
+                Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
+                _ => limits.max_buffer_size,
+            };
+            if bytes > most || (self == Self::Texture && limits.max_texture_dimension_2d < TEXTURE_WIDTH) {
+                let message = format!("palettes of {name:?} need {bytes} bytes at once; the adapter allows {most}");
+                return Err(BackendError::TooLarge(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A chunk's palettes on the device, `[instance][entry]`.
+pub struct Palettes {
+    buffer: wgpu::Buffer,
+    /// What the shader reads instead of the buffer.
+    texture: Option<(wgpu::Texture, wgpu::TextureView)>,
+    /// Bytes that are bound at once, if not all.
+    window: Option<u32>,
+    /// The chunk's share of the crowd's rows, and of what becomes of them.
+    rows: Range<usize>,
+    converted: Range<usize>,
+    /// Of an instance.
+    entries: usize,
+    floats: usize,
+}
+
+impl Palettes {
+    /// What a bind group refers to.
+    pub(super) fn binding(&self) -> wgpu::BindingResource<'_> {
+        match (&self.texture, self.window) {
+            (Some((_, view)), _) => wgpu::BindingResource::TextureView(view),
+            (None, None) => self.buffer.as_entire_binding(),
+            (None, Some(window)) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(window.into()),
+            }),
+        }
+    }
+}
+
+/// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
     pose: CrowdPose<BLOCK>,
+    form: PaletteForm,
     rows: Vec<Rows>,
-    buffers: Vec<wgpu::Buffer>,
-    /// Each chunk's share of `rows`.
-    shares: Vec<Range<usize>>,
+    converted: Vec<f32>,
+    chunks: Vec<Palettes>,
 }
 
 impl PosedPalettes {
     /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd) -> (u64, u64) {
+    pub fn bytes(crowd: &Crowd, form: PaletteForm) -> (u64, u64) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
-        (CrowdPose::<BLOCK>::bytes(crowd) + rows, rows)
+        let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
+        let device = match form {
+            PaletteForm::Rows | PaletteForm::Workgroup => rows,
+            PaletteForm::Columns | PaletteForm::Uniform | PaletteForm::DualQuaternions => converted as u64,
+            PaletteForm::Texture => 2 * rows,
+        };
+        (CrowdPose::<BLOCK>::bytes(crowd) + rows + converted as u64, device)
     }
 
     /// Buffers for a crowd.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Self {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let mut end = 0;
-        let shares = chunks.iter().map(|chunk| {
-            let first = end;
-            end += chunk.instances.len() * crowd.groups()[chunk.group].model.palette_joints().len();
-            first..end
-        });
-        Self {
-            pose: CrowdPose::new(crowd, Isa::strongest(), true),
-            rows: vec![[0.0; 12]; crowd.palette_entries() as usize],
-            shares: shares.collect(),
-            buffers: chunks.iter().map(|c| gpu.buffer("palettes", c.palette_bytes(crowd), usage)).collect(),
-        }
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
+        let (mut row, mut float) = (0, 0);
+        let chunks: Vec<_> = chunks
+            .iter()
+            .map(|chunk| {
+                let group = &crowd.groups()[chunk.group];
+                let (entries, floats, count) =
+                    (group.model.palette_joints().len(), form.converted(group), chunk.instances.len());
+                let (rows, converted) = (row..row + count * entries, float..float + count * floats);
+                (row, float) = (rows.end, converted.end);
+                let bytes = count as u64 * form.instance_bytes(group);
+                let usage = match form {
+                    PaletteForm::Uniform => wgpu::BufferUsages::UNIFORM,
+                    PaletteForm::Texture => wgpu::BufferUsages::COPY_SRC,
+                    _ => wgpu::BufferUsages::STORAGE,
+                };
+                let texture = (form == PaletteForm::Texture).then(|| texture(gpu, bytes));
+                let bytes = if texture.is_some() { bytes.next_multiple_of(TEXTURE_ROW) } else { bytes };
+                let buffer = gpu.buffer("palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
+                Palettes { buffer, texture, window: form.stride(), rows, converted, entries, floats }
+            })
+            .collect();
+        let (rows, converted) = (vec![[0.0; 12]; row], vec![0.0; float]);
+        Self { pose: CrowdPose::new(crowd, Isa::strongest(), true), form, rows, converted, chunks }
     }
 
-    /// The palettes of each chunk, `[instance][entry][3 rows of 4]`.
-    pub fn buffers(&self) -> &[wgpu::Buffer] {
-        &self.buffers
+    /// The palettes of each chunk.
+    pub fn chunks(&self) -> &[Palettes] {
+        &self.chunks
     }
 
     /// Poses a frame and records the uploads.
     pub fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, rows, buffers, shares } = self;
+        let Self { pose, form, rows, converted, chunks } = self;
         timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick));
         if pose.blends() {
             timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick));
         }
         timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd));
-        timer.wall(Stage::Palette, || pose.palette_rows(frame.crowd, rows));
+        timer.wall(Stage::Palette, || {
+            pose.palette_rows(frame.crowd, rows);
+            chunks.iter().filter(|c| c.floats > 0).for_each(|c| c.convert(*form, rows, converted));
+        });
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
-                for (buffer, share) in buffers.iter().zip(shares) {
-                    gpu.upload(commands, buffer, bytemuck::cast_slice(&rows[share.clone()]));
+                for chunk in chunks {
+                    chunk.upload(gpu, commands, rows, converted);
                 }
             });
         });
@@ -77,4 +247,72 @@ impl PosedPalettes {
         }
         Ok(())
     }
+}
+
+impl Palettes {
+    fn convert(&self, form: PaletteForm, rows: &[Rows], converted: &mut [f32]) {
+        let instances = rows[self.rows.clone()].par_chunks(self.entries);
+        let out = converted[self.converted.clone()].par_chunks_mut(self.floats);
+        instances.zip(out).for_each(|(rows, out)| form.convert(rows, out));
+    }
+
+    fn upload(&self, gpu: &Gpu, commands: &mut Commands, rows: &[Rows], converted: &[f32]) {
+        let data = match self.floats {
+            0 => bytemuck::cast_slice(&rows[self.rows.clone()]),
+            _ => bytemuck::cast_slice(&converted[self.converted.clone()]),
+        };
+        gpu.upload(commands, &self.buffer, data);
+        if let Some((texture, _)) = &self.texture {
+            commands.encoder.copy_buffer_to_texture(
+                wgpu::TexelCopyBufferInfo {
+                    buffer: &self.buffer,
+                    layout: wgpu::TexelCopyBufferLayout {
+                        offset: 0,
+                        bytes_per_row: Some(TEXTURE_ROW as u32),
+                        rows_per_image: None,
+                    },
+                },
+                texture.as_image_copy(),
+                texture.size(),
+            );
+        }
+    }
+}
+
+fn columns(rows: &Rows) -> Columns {
+    std::array::from_fn(|i| match i % 4 {
+        3 if i == 15 => 1.0,
+        3 => 0.0,
+        row => rows[4 * row + i / 4],
+    })
+}
+
+fn dual_quaternion(rows: &Rows) -> DualQuaternion {
+    let r = |row: usize, column: usize| rows[4 * row + column];
+    let axes = [0, 1, 2].map(|column| Vec3::new(r(0, column), r(1, column), r(2, column)));
+    let scale = axes[0].length();
+    let unit = |axis: usize| if scale > 0.0 { axes[axis] / scale } else { Vec3::AXES[axis] };
+    let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
+    let half_moved = Quat::from_xyzw(0.5 * r(0, 3), 0.5 * r(1, 3), 0.5 * r(2, 3), 0.0) * rotation;
+    let ([a, b, c, d], [e, f, g, h]) = (rotation.to_array(), half_moved.to_array());
+    [a, b, c, d, e, f, g, h, scale, 0.0, 0.0, 0.0]
+}
+
+fn texture(gpu: &Gpu, bytes: u64) -> (wgpu::Texture, wgpu::TextureView) {
+    let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
+        label: Some("palettes"),
+        size: wgpu::Extent3d {
+            width: TEXTURE_WIDTH,
+            height: bytes.div_ceil(TEXTURE_ROW) as u32,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba32Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let view = texture.create_view(&Default::default());
+    (texture, view)
 }

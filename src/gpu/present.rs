@@ -1,19 +1,25 @@
 //! Draws any backend's crowd offscreen: one instanced draw a chunk and pass.
 
 use super::capture::copy_texture;
-use super::{Commands, Gpu, chunk_uniform, layout};
+use super::skinning::Kind;
+use super::source::{READ_ONLY, VertexSource, bind, draw_wgsl, layout_entry};
+use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::backend::{Arena, Result, Skinned, Stage, StageTimer, Ticket};
 use crate::crowd::Crowd;
 use crate::model::{Model, Rows};
-use crate::vertex::VertexFormat;
 use std::ops::Range;
 use std::rc::Rc;
 use wgpu::util::DeviceExt;
 
 pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// How far a pixel moved since the last frame, in parts of half the picture; 16 bits for each axis.
+const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Linear RGB behind the crowd.
 pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
+
+/// Storage buffers that drawing reads, besides where vertices come from.
+pub const STORAGE_BUFFERS: u32 = 2;
 
 /// How meshes are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,71 +46,6 @@ pub struct View {
     pub mode: Mode,
 }
 
-/// Where a vertex shader gets skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
-pub struct VertexSource {
-    /// What goes before the drawing shader.
-    pub wgsl: String,
-    /// Layout of group 0; binding 0 is the chunk.
-    pub layout: wgpu::BindGroupLayout,
-    /// Group 0 for each chunk.
-    pub groups: Vec<wgpu::BindGroup>,
-}
-
-impl VertexSource {
-    pub(super) fn module(&self, gpu: &Gpu, label: &str, tail: &str) -> wgpu::ShaderModule {
-        let wgsl = format!("{}{tail}", self.wgsl);
-        gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(label),
-            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
-        })
-    }
-
-    /// The arena's device side.
-    fn arena(gpu: &Gpu, chunks: &[DrawnChunk], arena: &Arena) -> Self {
-        let layout = gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("arena"),
-            entries: &[
-                layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform),
-                layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
-            ],
-        });
-        let groups = chunks
-            .iter()
-            .zip(&arena.device)
-            .map(|(chunk, buffer)| bind(gpu, "arena", &layout, &[&chunk.uniform, buffer]))
-            .collect();
-        let wgsl =
-            concat!(include_str!("../../shaders/chunk.wgsl"), include_str!("../../shaders/preskinned.wgsl")).to_owned();
-        Self { wgsl, layout, groups }
-    }
-}
-
-/// A read-only storage buffer.
-pub const READ_ONLY: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: true };
-
-/// A whole buffer in a bind group's layout.
-pub fn layout_entry(
-    binding: u32,
-    visibility: wgpu::ShaderStages,
-    ty: wgpu::BufferBindingType,
-) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-        count: None,
-    }
-}
-
-/// A bind group of whole buffers, bindings counted from 0.
-pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(buffers)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
-}
-
 /// A group's share of what drawing needs.
 struct Drawn {
     bindings: wgpu::BindGroup,
@@ -117,7 +58,6 @@ struct Drawn {
 /// A chunk's share.
 struct DrawnChunk {
     group: usize,
-    format: VertexFormat,
     instances: u32,
     uniform: wgpu::Buffer,
     /// Its floats in the arena's host side.
@@ -130,9 +70,25 @@ struct Target {
     view: wgpu::TextureView,
 }
 
-/// The pipelines that draw one source's vertices of one format.
+impl Target {
+    fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat) -> Self {
+        let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
+            label: Some(label),
+            size: wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        Self { view: texture.create_view(&Default::default()), texture }
+    }
+}
+
+/// The pipelines that draw one source's vertices of one kind.
 struct Pipelines {
-    format: VertexFormat,
+    kind: Kind,
     depth_only: wgpu::RenderPipeline,
     color: wgpu::RenderPipeline,
     // Wireframe: triangles leave their depth, then edges their colour.
@@ -146,13 +102,15 @@ pub struct Presenter {
     view: View,
     passes: u32,
     chunks: Vec<DrawnChunk>,
-    formats: Vec<VertexFormat>,
+    kinds: Vec<Kind>,
     drawn: Vec<Drawn>,
     layout: wgpu::BindGroupLayout,
     uniform: wgpu::Buffer,
     color: Target,
     depth: Target,
-    arena: Option<Rc<VertexSource>>,
+    motion: Option<Target>,
+    // For each buffer that the arena's device side begins with: two take turns where the last frame is kept.
+    arena: Vec<(wgpu::Buffer, Rc<VertexSource>)>,
     // By source, made the first time that it is drawn.
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
 }
@@ -185,7 +143,6 @@ impl Presenter {
             floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
             DrawnChunk {
                 group: chunk.group,
-                format: crowd.groups()[chunk.group].format,
                 instances: chunk.instances.len() as u32,
                 uniform: chunk_uniform(&gpu, crowd, &chunk),
                 floats: first..floats,
@@ -226,33 +183,21 @@ impl Presenter {
                 }
             })
             .collect();
-        let target = |label, format| {
-            let texture = device.create_texture(&wgpu::TextureDescriptor {
-                label: Some(label),
-                size: wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 },
-                mip_level_count: 1,
-                sample_count: 1,
-                dimension: wgpu::TextureDimension::D2,
-                format,
-                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-                view_formats: &[],
-            });
-            Target { view: texture.create_view(&Default::default()), texture }
-        };
-        let (color, depth) = (target("color", COLOR), target("depth", DEPTH));
+        let (color, depth) = (Target::new(&gpu, &view, "color", COLOR), Target::new(&gpu, &view, "depth", DEPTH));
         gpu.check()?;
         Ok(Self {
             gpu,
             view,
             passes,
             chunks,
-            formats: crowd.formats(),
+            kinds: Kind::all(crowd, MeshForm::Plain),
             drawn,
             layout,
             uniform,
             color,
             depth,
-            arena: None,
+            motion: None,
+            arena: Vec::new(),
             pipelines: Vec::new(),
         })
     }
@@ -261,31 +206,36 @@ impl Presenter {
     /// colours, those before it depth alone.
     pub fn draw(&mut self, ticket: Ticket, skinned: &Skinned, arena: &Arena, timer: &mut StageTimer) -> Result<Ticket> {
         let gpu = Rc::clone(&self.gpu);
-        let mut commands = ticket.commands.unwrap_or_else(|| gpu.commands("frame"));
+        let mut commands = ticket.commands.unwrap_or_else(|| gpu.frame("frame"));
         let source = match skinned {
             Skinned::InVertexShader(source) => Rc::clone(source),
             Skinned::Host | Skinned::Device => {
                 if matches!(skinned, Skinned::Host) {
                     timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
                 }
-                let make = || Rc::new(VertexSource::arena(&gpu, &self.chunks, arena));
-                Rc::clone(self.arena.get_or_insert_with(make))
+                self.arena_source(arena)
             }
         };
         let known = self.pipelines.iter().position(|(s, _)| Rc::ptr_eq(s, &source));
         let known = known.unwrap_or_else(|| {
-            let pipelines = self.formats.iter().map(|&format| self.make_pipelines(&source, format)).collect();
+            let pipelines =
+                source.distinct_kinds().into_iter().map(|kind| self.make_pipelines(&source, kind)).collect();
             self.pipelines.push((Rc::clone(&source), pipelines));
             self.pipelines.len() - 1
         });
+        if source.motion && self.motion.is_none() {
+            self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION));
+        }
         let pipelines = &self.pipelines[known].1;
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
-            let attachments = [Some(self.color_attachment(BACKGROUND))];
+            let motion = self.motion.as_ref().map(|target| cleared(target, wgpu::Color::TRANSPARENT));
+            let attachments = [Some(self.color_attachment(BACKGROUND)), motion];
+            let attachments = &attachments[..1 + usize::from(source.motion)];
             let descriptor = wgpu::RenderPassDescriptor {
                 label: Some("draw"),
-                color_attachments: if last { &attachments } else { &[] },
+                color_attachments: if last { attachments } else { &[] },
                 depth_stencil_attachment: Some(self.depth_attachment()),
                 ..Default::default()
             };
@@ -296,31 +246,57 @@ impl Presenter {
                     if drawn.index_count == 0 {
                         continue;
                     }
-                    let Some(pipelines) = pipelines.iter().find(|p| p.format == chunk.format) else { continue };
+                    let kind = source.kinds[chunk.group];
+                    let Some(pipelines) = pipelines.iter().find(|p| p.kind == kind) else { continue };
                     let wireframe = last && self.view.mode == Mode::Wireframe;
                     pass.set_pipeline(match (last, wireframe) {
                         (false, _) => &pipelines.depth_only,
                         (true, false) => &pipelines.color,
                         (true, true) => &pipelines.hidden,
                     });
-                    pass.set_bind_group(0, group, &[]);
                     pass.set_bind_group(1, &drawn.bindings, &[]);
                     pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
-                    pass.draw_indexed(0..drawn.index_count, 0, 0..chunk.instances);
+                    source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                        pass.draw_indexed(0..drawn.index_count, 0, instances);
+                    });
                     if wireframe {
                         pass.set_pipeline(&pipelines.edges);
                         pass.set_index_buffer(drawn.edges.slice(..), wgpu::IndexFormat::Uint32);
-                        pass.draw_indexed(0..drawn.edge_count, 0, 0..chunk.instances);
+                        source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                            pass.draw_indexed(0..drawn.edge_count, 0, instances);
+                        });
                     }
                 }
             });
         }
-        Ok(Ticket { commands: Some(commands) })
+        Ok(Ticket::recorded(commands))
     }
 
     /// The last frame's colours, RGBA 8 bit sRGB, rows from the top.
     pub fn read_color(&self) -> Result<Vec<u8>> {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
+    }
+
+    /// The source of vertices that stand in the arena.
+    fn arena_source(&mut self, arena: &Arena) -> Rc<VertexSource> {
+        let known = self.arena.iter().find(|(first, _)| arena.device.first() == Some(first));
+        if let Some((_, source)) = known {
+            return Rc::clone(source);
+        }
+        let uniforms: Vec<_> = self.chunks.iter().map(|c| &c.uniform).collect();
+        let source = Rc::new(VertexSource::arena(&self.gpu, &self.kinds, &uniforms, arena));
+        if let Some(first) = arena.device.first() {
+            self.arena.push((first.clone(), Rc::clone(&source)));
+        }
+        source
+    }
+
+    /// How far each pixel moved since the last frame, as two halves in the order x, y; rows from the top. None where no
+    /// motion was drawn.
+    pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
+        let Some(target) = &self.motion else { return Ok(None) };
+        let texels = self.read_target(&target.texture)?;
+        Ok(Some(texels.into_iter().map(bytemuck::cast).collect()))
     }
 
     /// The last frame's depths, rows from the top.
@@ -350,12 +326,7 @@ impl Presenter {
     }
 
     pub(super) fn color_attachment(&self, background: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
-        wgpu::RenderPassColorAttachment {
-            view: &self.color.view,
-            depth_slice: None,
-            resolve_target: None,
-            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(background), store: wgpu::StoreOp::Store },
-        }
+        cleared(&self.color, background)
     }
 
     pub(super) fn depth_attachment(&self) -> wgpu::RenderPassDepthStencilAttachment<'_> {
@@ -375,25 +346,28 @@ impl Presenter {
         });
     }
 
-    fn make_pipelines(&self, source: &VertexSource, format: VertexFormat) -> Pipelines {
+    fn make_pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let device = self.gpu.device();
-        let module = source.module(&self.gpu, "draw", include_str!("../../shaders/draw.wgsl"));
+        let module = source.module(&self.gpu, kind, "draw", &draw_wgsl(source.motion));
+        let (vertex, shaded) =
+            if source.motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("draw"),
             bind_group_layouts: &[Some(&source.layout), Some(&self.layout)],
             immediate_size: 0,
         });
-        let constants = super::skinning::constants(format);
+        let constants = kind.constants();
         let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         let pipeline = |label, topology, fragment: Option<wgpu::ColorWrites>, bias| {
-            let targets =
-                [fragment.map(|write_mask| wgpu::ColorTargetState { format: COLOR, blend: None, write_mask })];
+            let targets = [COLOR, MOTION]
+                .map(|format| fragment.map(|write_mask| wgpu::ColorTargetState { format, blend: None, write_mask }));
             device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some(label),
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: &module,
-                    entry_point: Some("vertex"),
+                    // Depth needs no motion.
+                    entry_point: Some(if fragment.is_some() { vertex } else { "vertex" }),
                     compilation_options: options.clone(),
                     buffers: &[],
                 },
@@ -408,22 +382,32 @@ impl Presenter {
                 multisample: Default::default(),
                 fragment: fragment.map(|_| wgpu::FragmentState {
                     module: &module,
-                    entry_point: Some("fragment"),
+                    entry_point: Some(shaded),
                     compilation_options: options.clone(),
-                    targets: &targets,
+                    targets: &targets[..1 + usize::from(source.motion)],
                 }),
                 multiview_mask: None,
-                cache: None,
+                cache: self.gpu.pipeline_cache(),
             })
         };
         let (triangles, lines) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::LineList);
         Pipelines {
-            format,
+            kind,
             depth_only: pipeline("depth", triangles, None, 0),
             color: pipeline("color", triangles, Some(wgpu::ColorWrites::ALL), 0),
             hidden: pipeline("hidden", triangles, Some(wgpu::ColorWrites::empty()), 2),
             edges: pipeline("edges", lines, Some(wgpu::ColorWrites::ALL), 0),
         }
+    }
+}
+
+/// A target that begins with one colour.
+fn cleared(target: &Target, color: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
+    wgpu::RenderPassColorAttachment {
+        view: &target.view,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations { load: wgpu::LoadOp::Clear(color), store: wgpu::StoreOp::Store },
     }
 }
 

@@ -1,22 +1,84 @@
-//! What every matrix-palette shader reads: chunk, vertices, influences, tangents, palettes (shaders/skinning.wgsl).
+//! What every skinning shader reads: chunk, vertices, influences, tangents, palettes, each in one of several forms
+//! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
-use super::present::{READ_ONLY, bind, layout_entry};
-use super::{Chunk, Gpu, MeshBuffers, chunk_uniform};
-use crate::crowd::Crowd;
+use super::palettes::{PaletteForm, Palettes};
+use super::source::{READ_ONLY, layout_entry};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, chunk_uniform};
+use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};
+use std::rc::Rc;
 
-/// The shared WGSL, to be followed by a kernel's own.
-pub const SKINNING_WGSL: &str =
-    concat!(include_str!("../../shaders/chunk.wgsl"), include_str!("../../shaders/skinning.wgsl"));
+/// Storage buffers that skinning reads.
+pub const STORAGE_BUFFERS: u32 = 4;
+
+/// Names and values of shader overrides.
+pub type Constants = Vec<(&'static str, f64)>;
+
+/// Changes a shader's WGSL: tests break it and see parity fail.
+pub type Edit = Rc<dyn Fn(String) -> String>;
+
+/// What decides a group's shader: groups of one kind share pipelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// What is written.
+    pub format: VertexFormat,
+    /// How the mesh lies in memory.
+    pub mesh: MeshForm,
+    /// Most influences of a vertex, padding included.
+    pub influences: u32,
+}
+
+impl Kind {
+    /// The kind of a group, where `mesh` is asked for.
+    pub fn of(group: &Group, mesh: MeshForm) -> Self {
+        Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences() }
+    }
+
+    /// The kinds of a crowd's groups.
+    pub fn all(crowd: &Crowd, mesh: MeshForm) -> Vec<Self> {
+        crowd.groups().iter().map(|group| Self::of(group, mesh)).collect()
+    }
+
+    /// Values of the overrides in shaders/chunk.wgsl.
+    pub fn constants(self) -> Constants {
+        let normals = match self.format.normals {
+            Normals::Unit => 0.0,
+            Normals::Raw => 1.0,
+            Normals::Exact => 2.0,
+        };
+        vec![("FLOATS", self.format.floats() as f64), ("NORMALS", normals), ("INFLUENCES", self.influences.into())]
+    }
+}
+
+/// The shared WGSL for these forms, to be followed by a kernel's own.
+pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
+    let mesh = match mesh {
+        MeshForm::Plain => include_str!("../../shaders/mesh_plain.wgsl"),
+        MeshForm::Packed => include_str!("../../shaders/mesh_packed.wgsl"),
+    };
+    let blending = match palette {
+        // Brings its own along.
+        PaletteForm::DualQuaternions => "",
+        _ => include_str!("../../shaders/blend_linear.wgsl"),
+    };
+    let parts = [
+        include_str!("../../shaders/chunk.wgsl"),
+        include_str!("../../shaders/skinning.wgsl"),
+        mesh,
+        palette.wgsl(),
+        blending,
+    ];
+    parts.concat()
+}
 
 /// Layout of group 0 of a skinning shader, with a last binding for its output if it has one.
-pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, output: bool) -> wgpu::BindGroupLayout {
+pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output: bool) -> wgpu::BindGroupLayout {
     let mut entries = vec![
         layout_entry(0, stage, wgpu::BufferBindingType::Uniform),
         layout_entry(1, stage, READ_ONLY),
         layout_entry(2, stage, READ_ONLY),
         layout_entry(3, stage, READ_ONLY),
-        layout_entry(4, stage, READ_ONLY),
+        wgpu::BindGroupLayoutEntry { binding: 4, visibility: stage, ty: palette.binding_type(), count: None },
     ];
     if output {
         entries.push(layout_entry(5, stage, wgpu::BufferBindingType::Storage { read_only: false }));
@@ -25,42 +87,44 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, output: bool) -> wgpu::BindG
     gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }
 
-/// Group 0 for each chunk; `outputs` holds a buffer for each chunk, or none.
+/// Group 0 for each chunk; `meshes` holds those of the crowd's groups, `outputs` the buffers that chunks write to in turn, or none.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
     chunks: &[Chunk],
     layout: &wgpu::BindGroupLayout,
-    palettes: &[wgpu::Buffer],
+    meshes: &[MeshBuffers],
+    palettes: &[Palettes],
     outputs: &[wgpu::Buffer],
 ) -> Vec<wgpu::BindGroup> {
-    let meshes: Vec<MeshBuffers> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g)).collect();
-    let groups = chunks.iter().zip(palettes).enumerate().map(|(index, (chunk, palette))| {
+    let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
+    let groups = chunks.iter().zip(palettes).zip(outputs).map(|((chunk, palettes), output)| {
         let mesh = &meshes[chunk.group];
         let uniform = chunk_uniform(gpu, crowd, chunk);
-        let mut buffers = vec![&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents, palette];
-        buffers.extend(outputs.get(index));
-        bind(gpu, "skinning", layout, &buffers)
+        let buffers = [&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents];
+        let mut resources: Vec<_> = buffers.into_iter().map(wgpu::Buffer::as_entire_binding).collect();
+        resources.push(palettes.binding());
+        resources.extend(output.map(wgpu::Buffer::as_entire_binding));
+        let entries: Vec<_> =
+            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("skinning"),
+            layout,
+            entries: &entries,
+        })
     });
     groups.collect()
 }
 
-/// A module of our own WGSL without the checks that untrusted shaders need: bounds and loop counters took a compute
+/// A module; our own WGSL goes without the checks that untrusted shaders need: bounds and loop counters took a compute
 /// kernel on llvmpipe from about 135 to 360 ns a vertex.
-pub(crate) fn trusted_module(gpu: &Gpu, label: &str, wgsl: String) -> wgpu::ShaderModule {
+pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> wgpu::ShaderModule {
     let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
-    // SAFETY: the kernels index buffers by palette entry, vertex and instance. `Model::new` refuses entries and
-    // vertices out of range, buffers are sized from the chunk that the uniform describes, and every loop ends at a
-    // count from the same data.
+    if !trusted {
+        return gpu.device().create_shader_module(descriptor);
+    }
+    // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and
+    // indices out of range (tests/backends/unchecked.rs proves it), buffers are sized from the chunk that the uniform
+    // describes, and every loop ends at a count from the same data.
     unsafe { gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
-}
-
-/// Values of the overrides in shaders/chunk.wgsl.
-pub fn constants(format: VertexFormat) -> [(&'static str, f64); 2] {
-    let normals = match format.normals {
-        Normals::Unit => 0.0,
-        Normals::Raw => 1.0,
-        Normals::Exact => 2.0,
-    };
-    [("FLOATS", format.floats() as f64), ("NORMALS", normals)]
 }

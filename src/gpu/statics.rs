@@ -1,17 +1,44 @@
 //! A model's vertices and a chunk's numbers on the device: uploaded once.
 
 use super::layout::{self, Influence, Vertex};
+use super::packing::{self, Grid};
 use super::{Chunk, Gpu};
 use crate::crowd::{Crowd, Group};
-use crate::model::Model;
+use crate::model::Mesh;
 use crate::vertex::Attributes;
 use wgpu::util::DeviceExt;
 
+/// Influences of a vertex that are part of it; more stand in a stream of their own.
+const INLINE: usize = 4;
+
+/// How a mesh lies in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeshForm {
+    /// 64 bytes a vertex, in full precision.
+    Plain,
+    /// 20 bytes a vertex where the model fits, else as [`MeshForm::Plain`].
+    Packed,
+}
+
+impl MeshForm {
+    /// What becomes of a group's mesh.
+    pub fn of(self, group: &Group) -> Self {
+        if self == Self::Packed && packing::fits(group) { Self::Packed } else { Self::Plain }
+    }
+
+    fn stride(self) -> usize {
+        match self {
+            Self::Plain => size_of::<Vertex>(),
+            Self::Packed => size_of::<layout::PackedVertex>(),
+        }
+    }
+}
+
 /// A model's vertex and influence streams.
 pub struct MeshBuffers {
-    /// [`Vertex`] each.
+    /// [`layout::Vertex`] or [`layout::PackedVertex`] each.
     pub vertices: wgpu::Buffer,
-    /// [`Influence`] each.
+    /// [`Influence`] each: those after the fourth.
     pub influences: wgpu::Buffer,
     /// Tangents, or a single zero where none are asked for.
     pub tangents: wgpu::Buffer,
@@ -19,32 +46,47 @@ pub struct MeshBuffers {
 
 impl MeshBuffers {
     /// Bytes on the device.
-    pub fn bytes(group: &Group) -> u64 {
+    pub fn bytes(group: &Group, form: MeshForm) -> u64 {
         let mesh = group.model.mesh();
-        let tangents = size_of_val(tangents(group));
-        (tangents + mesh.vertex_count() * size_of::<Vertex>() + mesh.joints().len() * size_of::<Influence>()) as u64
+        let more: usize = mesh.runs().iter().map(|r| r.vertex_count as usize * more_than_inline(r.influences)).sum();
+        let vertices = mesh.vertex_count() * form.of(group).stride();
+        (size_of_val(tangents(group)) + vertices + more * size_of::<Influence>()) as u64
     }
 
     /// Uploads a model's streams.
-    pub fn new(gpu: &Gpu, group: &Group) -> Self {
-        let model = &group.model;
-        let mesh = model.mesh();
-        let influences: Vec<Influence> = mesh
-            .joints()
-            .iter()
-            .zip(mesh.weights())
-            .map(|(&entry, &weight)| Influence { entry: entry.into(), weight })
-            .collect();
+    pub fn new(gpu: &Gpu, group: &Group, form: MeshForm) -> Self {
         let storage = |label, contents: &[u8]| {
             gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
                 label: Some(label),
-                contents,
+                // A binding cannot be empty.
+                contents: if contents.is_empty() { &[0; 16] } else { contents },
                 usage: wgpu::BufferUsages::STORAGE,
             })
         };
+        let mesh = group.model.mesh();
+        let (inline, more) = influences(mesh);
+        let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
+        let vertices = match form.of(group) {
+            MeshForm::Plain => {
+                let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
+                    position,
+                    padding: 0,
+                    normal,
+                    more_padding: 0,
+                    entries: pairs.map(|(entry, _)| entry.into()),
+                    weights: pairs.map(|(_, weight)| weight),
+                };
+                storage("mesh vertices", bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()))
+            }
+            MeshForm::Packed => {
+                let grid = Grid::of(mesh);
+                let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
+                storage("packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
+            }
+        };
         Self {
-            vertices: storage("mesh vertices", bytemuck::cast_slice(&vertices(model))),
-            influences: storage("influences", bytemuck::cast_slice(&influences)),
+            vertices,
+            influences: storage("influences", bytemuck::cast_slice(&more)),
             tangents: storage("tangents", bytemuck::cast_slice(tangents(group))),
         }
     }
@@ -55,32 +97,47 @@ fn tangents(group: &Group) -> &[[f32; 4]] {
     group.model.mesh().tangents().filter(|_| asked).unwrap_or(&[[0.0; 4]])
 }
 
-/// A model's vertices as shaders read them.
-fn vertices(model: &Model) -> Vec<Vertex> {
-    let mesh = model.mesh();
-    let mut vertices = Vec::with_capacity(mesh.vertex_count());
-    for run in mesh.runs() {
-        for i in 0..run.vertex_count {
-            let vertex = (run.first_vertex + i) as usize;
-            vertices.push(Vertex {
-                position: mesh.positions()[vertex],
-                influences: (run.first_influence + i * run.influences) << 5 | run.influences,
-                normal: mesh.normals()[vertex],
-                padding: 0,
-            });
-        }
+fn more_than_inline(influences: u32) -> usize {
+    (influences as usize).saturating_sub(INLINE)
+}
+
+/// Each vertex' four largest influences, and the rest of all vertices that have more.
+fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
+    let mut inline = Vec::with_capacity(mesh.vertex_count());
+    let mut more = Vec::new();
+    let mut pairs = Vec::new();
+    for vertex in 0..mesh.vertex_count() {
+        pairs.clear();
+        pairs.extend(mesh.influences_of(vertex));
+        pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // An entry that is read for nothing is one that is read anyway.
+        let padding = (pairs[0].0, 0.0);
+        inline.push(std::array::from_fn(|k| pairs.get(k).copied().unwrap_or(padding)));
+        more.extend(pairs.iter().skip(INLINE).map(|&(entry, weight)| Influence { entry: entry.into(), weight }));
     }
-    vertices
+    (inline, more)
 }
 
 /// A chunk's numbers as a uniform buffer.
 pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
     let model = &crowd.groups()[chunk.group].model;
+    let mesh = model.mesh();
+    let first_with = |influences| {
+        let run = mesh.runs().iter().find(|r| r.influences >= influences);
+        run.map_or(mesh.vertex_count() as u32, |r| r.first_vertex)
+    };
+    let grid = Grid::of(mesh);
     let contents = layout::Chunk {
         first_instance: chunk.instances.start,
         instances: chunk.instances.len() as u32,
-        vertices: model.mesh().vertex_count() as u32,
+        vertices: mesh.vertex_count() as u32,
         entries: model.palette_joints().len() as u32,
+        origin: grid.origin.to_array(),
+        eights: first_with(8),
+        step: grid.step.to_array(),
+        sixteens: first_with(16),
+        centre: mesh.cube().centre,
+        half: mesh.cube().half,
     };
     gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: Some("chunk"),

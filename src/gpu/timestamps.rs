@@ -2,8 +2,12 @@
 
 use crate::backend::{Clock, Result, Span, Stage, StageTimer};
 
-/// Most queries of a frame: two a stage.
+/// Most queries of a frame: two a stage, and an outer pair.
 const CAPACITY: u32 = 32;
+/// The outer pair's queries.
+const OUTER: [u32; 2] = [0, 1];
+/// How much longer than the outer pair all stages together may be: clocks tick in steps.
+const OUTER_TOLERANCE: f64 = 1.02;
 
 /// The queries of one stage: a begin and an end.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +23,15 @@ pub(super) struct Timestamps {
     mappable: wgpu::Buffer,
     ns_per_tick: f32,
     spans: Vec<GpuSpan>,
+    outer: Outer,
+}
+
+/// How far the pair around all stages is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outer {
+    Absent,
+    Begun,
+    Ended,
 }
 
 impl Timestamps {
@@ -41,15 +54,32 @@ impl Timestamps {
             mappable: buffer("timestamps mappable", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
             ns_per_tick: queue.get_timestamp_period(),
             spans: Vec::with_capacity(CAPACITY as usize / 2),
+            outer: Outer::Absent,
         }
     }
 
     /// A begin and an end for a stage; none when the frame has no query left.
     pub(super) fn span(&mut self, stage: Stage) -> Option<GpuSpan> {
-        let first = 2 * self.spans.len() as u32;
+        let first = self.queries();
         let span = (first < CAPACITY).then_some(GpuSpan { stage, first })?;
         self.spans.push(span);
         Some(span)
+    }
+
+    /// The query that marks a frame's beginning. Spans that nobody collected are forgotten.
+    pub(super) fn begin_outer(&mut self) -> u32 {
+        self.spans.clear();
+        self.outer = Outer::Begun;
+        OUTER[0]
+    }
+
+    /// The query that marks a frame's end, if its beginning was marked.
+    pub(super) fn end_outer(&mut self) -> Option<u32> {
+        let begun = self.outer == Outer::Begun;
+        begun.then(|| {
+            self.outer = Outer::Ended;
+            OUTER[1]
+        })
     }
 
     pub(super) fn set(&self) -> &wgpu::QuerySet {
@@ -57,29 +87,41 @@ impl Timestamps {
     }
 
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        let queries = 2 * self.spans.len() as u32;
+        let queries = self.queries();
         if queries > 0 {
             encoder.resolve_query_set(&self.set, 0..queries, &self.resolved, 0);
             encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.mappable, 0, u64::from(queries) * 8);
         }
     }
 
-    /// Hands the frame's spans over and starts the next frame. The device must be idle.
+    /// Queries taken so far.
+    fn queries(&self) -> u32 {
+        let outer = if self.outer == Outer::Absent { 0 } else { OUTER.len() };
+        (outer + 2 * self.spans.len()) as u32
+    }
+
+    /// Hands the frame's spans over and starts the next frame. The device must be idle. Spans that together exceed the
+    /// outer pair are wrong, whichever it is: all are dropped.
     pub(super) fn collect(&mut self, gpu: &super::Gpu, timer: &mut StageTimer) -> Result<()> {
+        let mut ticks = [0u64; CAPACITY as usize];
+        let ticks = &mut ticks[..self.queries() as usize];
+        let outer = std::mem::replace(&mut self.outer, Outer::Absent);
         if self.spans.is_empty() {
             return Ok(());
         }
-        let mut ticks = [0u64; CAPACITY as usize];
-        let ticks = &mut ticks[..2 * self.spans.len()];
         gpu.read_mapped(&self.mappable, bytemuck::cast_slice_mut(ticks))?;
-        for span in self.spans.drain(..) {
-            let [begin, end] = [ticks[span.first as usize], ticks[span.first as usize + 1]];
-            let ns = end
-                .checked_sub(begin)
-                .map(|t| (t as f64 * f64::from(self.ns_per_tick)).round() as u64)
-                .filter(|&ns| ns > 0);
+        let between = |[begin, end]: [u32; 2]| {
+            let ticks = ticks[end as usize].checked_sub(ticks[begin as usize])?;
+            Some((ticks as f64 * f64::from(self.ns_per_tick)).round() as u64).filter(|&ns| ns > 0)
+        };
+        let sum: u64 = self.spans.iter().filter_map(|s| between([s.begin(), s.end()])).sum();
+        let whole = if outer == Outer::Ended { between(OUTER) } else { None };
+        let sound = whole.is_none_or(|whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
+        for span in &self.spans {
+            let ns = between([span.begin(), span.end()]).filter(|_| sound);
             timer.push(Span { stage: span.stage, clock: Clock::Gpu, ns });
         }
+        self.spans.clear();
         Ok(())
     }
 }

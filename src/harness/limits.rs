@@ -37,8 +37,17 @@ pub struct Bandwidth {
 pub struct Limits {
     isa: Isa,
     known: Vec<(u64, usize, Bandwidth)>,
-    /// Bytes a second of the device's memory; none where it was not measured.
-    pub device: Option<f64>,
+    /// The device's; none where it was not measured.
+    pub device: Option<Device>,
+}
+
+/// What a device's memory moves, in bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Device {
+    /// Bytes read and written together, at the best mix of both.
+    pub memory: f64,
+    /// Bytes copied from staging memory.
+    pub upload: f64,
 }
 
 impl Limits {
@@ -49,7 +58,11 @@ impl Limits {
 
     /// Bytes a second that a stage's traffic could move at most; none where that is not known.
     pub fn of(&mut self, traffic: &Traffic, pool: &Threads) -> Option<f64> {
-        let Memory::Host { threads } = traffic.memory else { return self.device };
+        let threads = match traffic.memory {
+            Memory::Host { threads } => threads,
+            Memory::Device => return self.device.map(|d| d.memory),
+            Memory::Upload => return self.device.map(|d| d.upload),
+        };
         let pool = if threads == 1 { &Threads::One } else { pool };
         let seconds = |bytes: u64, rate: f64| bytes as f64 / rate;
         let read = self.bandwidth(traffic.read, pool).read;

@@ -5,8 +5,10 @@ use crate::backend::Footprint;
 /// Bytes that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
-    /// One side of the arena.
+    /// The arena's host side.
     pub arena: u64,
+    /// The arena's device side.
+    pub device_arena: u64,
     /// What drawing takes on the device; none if nothing is drawn.
     pub presenter: Option<u64>,
     /// Whether the device's memory is the machine's: it is on a software adapter. The size of a real device's memory
@@ -27,7 +29,7 @@ impl Shared {
             device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
         }
         host = host.saturating_add(if host_arena { self.arena } else { 0 });
-        device = device.saturating_add(if device_arena { self.arena } else { 0 });
+        device = device.saturating_add(if device_arena { self.device_arena } else { 0 });
         if self.device_is_host { host.saturating_add(device) } else { host }
     }
 }
@@ -64,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_arena_counts_once() {
-        let shared = Shared { arena: 100, presenter: None, device_is_host: true };
+        let shared = Shared { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
         assert_eq!(rotations(&[host(10), host(20), host(30)], shared, 160), (vec![vec![0, 1, 2]], vec![]));
         assert_eq!(rotations(&[host(10), host(20), host(31)], shared, 160), (vec![vec![0, 1], vec![2]], vec![]));
         assert_eq!(rotations(&[host(10), host(70), device(10)], shared, 160), (vec![vec![0], vec![2]], vec![1]));
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn drawing_needs_the_device_side_for_host_vertices() {
-        let drawn = Shared { arena: 100, presenter: Some(7), device_is_host: true };
+        let drawn = Shared { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
         assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
         assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
         let real_device = Shared { device_is_host: false, ..drawn };

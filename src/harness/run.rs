@@ -10,14 +10,13 @@ use super::schedule::Schedule;
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use crate::backend::{
-    Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Result, Span, Stage,
-    StageTimer,
+    Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Keep, Memory, Result,
+    Span, Stage, StageTimer, Ticket,
 };
 use crate::scene::BuiltScene;
-use crate::vertex::Encoding;
 use bytesize::ByteSize;
 use std::io;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
 /// Ticks of the verified frames: the first ones, one a while later, and one after nearly five hours.
@@ -25,6 +24,9 @@ const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
 /// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
 const WARM_UP: Duration = Duration::from_millis(250);
 const WARM_UP_FRAMES: u32 = 2;
+/// Time for frames with two in flight, and how few and how many there are.
+const THROUGHPUT: Duration = Duration::from_secs(1);
+const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 /// Part of a backend's work that verifying it counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
@@ -39,6 +41,8 @@ pub struct Options {
     pub tolerance: Tolerance,
     /// Bytes of main memory that may be taken.
     pub memory: u64,
+    /// Which skinned vertices stay on the device.
+    pub keep: Keep,
 }
 
 /// What became of a backend.
@@ -121,6 +125,8 @@ pub struct Outcome {
     pub variant: &'static str,
     /// How often a frame drew the crowd; 0 without an adapter.
     pub passes: u32,
+    /// Which skinned vertices stayed on the device.
+    pub keep: Keep,
     /// What became of it.
     pub status: Status,
     /// Why it is not [`Status::Ok`].
@@ -219,9 +225,9 @@ impl<'a> Run<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        // Drawing reads floats.
-        let drawn = scene.crowd.format().encoding == Encoding::F32;
-        let passes = if drawn && Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
+        // A ring holds a part of the crowd at a time: nothing whole to draw.
+        let drawn = options.keep != Keep::Ring && Screen::bytes(context, scene, scene.passes).is_some();
+        let passes = if drawn { scene.passes } else { 0 };
         let outcomes = vec![None; options.backends.len()];
         let limits = Limits::new(context.isa);
         Self { scene, context, options, observer, depth, passes, first_depths: None, limits, outcomes }
@@ -231,6 +237,7 @@ impl<'a> Run<'a> {
         let contenders = self.contenders()?;
         let shared = Shared {
             arena: Arena::bytes(&self.scene.crowd),
+            device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
             presenter: Screen::bytes(self.context, self.scene, self.passes),
             device_is_host: Screen::is_software(self.context),
         };
@@ -254,9 +261,13 @@ impl<'a> Run<'a> {
         Ok(self.outcomes.into_iter().flatten().collect())
     }
 
+    fn job(&self) -> Job {
+        Job { passes: self.passes, keep: self.options.keep }
+    }
+
     /// Makes the backends; those that the machine cannot run are done already.
     fn contenders(&mut self) -> io::Result<Vec<Contender>> {
-        let job = Job { passes: self.passes };
+        let job = self.job();
         let mut contenders = Vec::new();
         for (index, &entry) in self.options.backends.iter().enumerate() {
             let made = (entry.create)(self.context).and_then(|backend| {
@@ -265,7 +276,7 @@ impl<'a> Run<'a> {
             });
             match made {
                 Ok(contender) => contenders.push(contender),
-                Err(error) => self.finish(index, outcome(entry, self.passes, error))?,
+                Err(error) => self.finish(index, outcome(entry, &self.job(), error))?,
             }
         }
         Ok(contenders)
@@ -303,7 +314,7 @@ impl<'a> Run<'a> {
             arena.allocate_host(&self.scene.crowd);
         }
         if (host && self.passes > 0) || contenders.iter().any(|c| c.footprint.device_output) {
-            screen.allocate(self.scene, &mut arena)?;
+            screen.allocate(self.scene, self.options.keep, &mut arena)?;
         }
         Ok(Bench { arena, screen, timer: StageTimer::default() })
     }
@@ -311,7 +322,7 @@ impl<'a> Run<'a> {
     /// Prepares a backend and compares its vertices and its picture.
     fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
         let crowd = &self.scene.crowd;
-        contender.backend.prepare(crowd, &Job { passes: self.passes })?;
+        contender.backend.prepare(crowd, &self.job())?;
         if self.depth == Depth::Measured && bench.screen.hides(&*contender.backend) {
             return Ok(Gate::Closed(Status::Skipped, "skins in the draw; needs --passes 1 or more".into()));
         }
@@ -375,7 +386,11 @@ impl<'a> Run<'a> {
             let at_hand = 1 + racing.iter().flatten().count();
             let what = format!("measuring {}", contender.entry.name);
             self.observer.progress(&what, self.done(at_hand, schedule.progress()));
-            match self.block(&mut contender, bench, frames, |frame| schedule.record(index, frame)) {
+            let mut measured = self.block(&mut contender, bench, frames, |frame| schedule.record(index, frame));
+            if measured.is_ok() && schedule.is_done(index) {
+                measured = self.throughput(&mut contender, bench, schedule.mean(index));
+            }
+            match measured {
                 Ok(()) if schedule.is_done(index) => self.finish_with(contender, Status::Ok, None)?,
                 Ok(()) => racing[index] = Some(contender),
                 Err(error) => {
@@ -397,6 +412,10 @@ impl<'a> Run<'a> {
         self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
         for contender in contenders {
             for traffic in contender.backend.traffic(&self.scene.crowd) {
+                if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
+                    // What was not measured limits nothing.
+                    self.limits.device = Screen::limits(self.context);
+                }
                 self.limits.of(&traffic, &self.context.threads);
             }
         }
@@ -417,6 +436,26 @@ impl<'a> Run<'a> {
             // Frame numbers are ticks, so that every backend computes the same poses.
             record(bench.frame(&mut *contender.backend, self.scene, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
+        }
+        Ok(())
+    }
+
+    /// Measures frames with two in flight, where a frame has anything to wait for; one takes about `frame`.
+    fn throughput(&self, contender: &mut Contender, bench: &mut Bench, frame: Duration) -> Result<()> {
+        let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
+        let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
+        bench.screen.set_timing(false);
+        let samples = bench.throughput(&mut *contender.backend, self.scene, frames);
+        bench.screen.set_timing(true);
+        let samples = samples?;
+        if !samples.is_empty() {
+            contender.stages.push(StageTimes {
+                stage: Stage::Throughput,
+                clock: Clock::Wall,
+                samples,
+                dropped: 0,
+                floor: None,
+            });
         }
         Ok(())
     }
@@ -444,7 +483,7 @@ impl<'a> Run<'a> {
     }
 
     fn fail(&mut self, contender: Contender, error: BackendError) -> io::Result<()> {
-        let outcome = outcome(contender.entry, self.passes, error);
+        let outcome = outcome(contender.entry, &self.job(), error);
         self.finish(contender.index, Outcome { parity: contender.parity, ..outcome })
     }
 
@@ -456,6 +495,7 @@ impl<'a> Run<'a> {
             backend,
             variant,
             passes: self.passes,
+            keep: self.options.keep,
             status,
             problem,
             parity: contender.parity,
@@ -490,6 +530,7 @@ impl Bench {
     fn frame(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, tick: u32) -> Result<Duration> {
         let Self { arena, screen, timer } = self;
         timer.clear();
+        arena.turn();
         let start = Instant::now();
         let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
         let ticket = screen.draw(ticket, backend, arena, timer)?;
@@ -502,12 +543,44 @@ impl Bench {
     }
 }
 
+impl Bench {
+    /// From one frame's end to the next one's with two in flight, frame by frame; none if frames end when they are
+    /// submitted.
+    fn throughput(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
+        let Self { arena, screen, timer } = self;
+        let mut samples = Vec::with_capacity(frames as usize);
+        let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
+        // One more than is kept: the first end has none before it.
+        for frame in 0..=frames + 1 {
+            let mut ticket = None;
+            if frame <= frames {
+                timer.clear();
+                arena.turn();
+                let submitted = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick: frame, arena }, timer)?;
+                let mut submitted = screen.draw(submitted, backend, arena, timer)?;
+                if !submitted.launch() {
+                    return Ok(Vec::new());
+                }
+                ticket = Some(submitted);
+            }
+            if let Some(earlier) = std::mem::replace(&mut earlier, ticket) {
+                backend.wait(earlier)?;
+                let now = Instant::now();
+                if let Some(end) = end.replace(now) {
+                    samples.push((frame - 2, (now - end).as_nanos() as u64));
+                }
+            }
+        }
+        Ok(samples)
+    }
+}
+
 /// Name and variant of a line of the registry.
 fn names(entry: &'static Entry) -> (&'static str, &'static str) {
     entry.name.split_once(':').unwrap_or((entry.name, ""))
 }
 
-fn outcome(entry: &'static Entry, passes: u32, error: BackendError) -> Outcome {
+fn outcome(entry: &'static Entry, job: &Job, error: BackendError) -> Outcome {
     let status = match error {
         BackendError::Unavailable(_) => Status::Skipped,
         BackendError::TooLarge(_) => Status::TooLarge,
@@ -515,7 +588,9 @@ fn outcome(entry: &'static Entry, passes: u32, error: BackendError) -> Outcome {
     };
     let (backend, variant) = names(entry);
     let problem = Some(error.to_string());
-    Outcome { backend, variant, passes, status, problem, parity: None, device: String::new(), stages: Vec::new() }
+    let &Job { passes, keep } = job;
+    let device = String::new();
+    Outcome { backend, variant, passes, keep, status, problem, parity: None, device, stages: Vec::new() }
 }
 
 /// Adds a frame's spans: those of one stage and clock together are one sample, which is dropped if any of them is.

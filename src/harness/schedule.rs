@@ -62,6 +62,11 @@ impl Schedule {
         self.done(backend) >= 1.0
     }
 
+    /// Mean time of a backend's frames so far.
+    pub fn mean(&self, backend: usize) -> Duration {
+        self.turns[backend].spent / self.turns[backend].frames.max(1)
+    }
+
     /// Part of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         (0..self.turns.len()).map(|backend| self.done(backend)).sum::<f64>() / self.turns.len().max(1) as f64

@@ -1,11 +1,15 @@
 //! Draws what backends skin, where there is an adapter and something to draw; everything that the run asks of the
 //! device goes through here, so that a build without it needs no other code.
 
+use super::limits::Device;
 #[cfg(feature = "gpu")]
 use crate::backend::Skinned;
-use crate::backend::{Arena, Backend, Context, Result, StageTimer, Ticket};
+use crate::backend::{Arena, Backend, Context, Keep, Result, StageTimer, Ticket};
+use crate::crowd::Crowd;
 #[cfg(feature = "gpu")]
-use crate::gpu::{Gpu, present::Presenter};
+use crate::gpu::Gpu;
+#[cfg(feature = "gpu")]
+use crate::gpu::present::{self, Presenter};
 use crate::scene::BuiltScene;
 #[cfg(feature = "gpu")]
 use std::rc::Rc;
@@ -36,7 +40,9 @@ impl Screen {
 
     /// Bytes that drawing takes on the device; none if nothing is drawn.
     pub fn bytes(context: &Context, scene: &BuiltScene, passes: u32) -> Option<u64> {
-        (context.gpu.is_some() && passes > 0).then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
+        let draws = |gpu: &Rc<Gpu>| gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
+        let draws = passes > 0 && context.gpu.as_ref().is_some_and(draws);
+        draws.then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
     }
 
     /// Whether the device's memory is the machine's.
@@ -44,10 +50,23 @@ impl Screen {
         context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
     }
 
+    /// What the device's memory moves.
+    pub fn limits(context: &Context) -> Option<Device> {
+        let bandwidth = context.gpu.as_ref()?.bandwidth().ok()?;
+        let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;
+        Some(Device { memory, upload: bandwidth.upload as f64 })
+    }
+
+    /// Bytes of the arena's device side.
+    pub fn arena_bytes(context: &Context, crowd: &Crowd, keep: Keep) -> u64 {
+        // What the adapter cannot hold is told when it is allocated.
+        context.gpu.as_ref().and_then(|gpu| gpu.arena_bytes(crowd, keep).ok()).unwrap_or(0)
+    }
+
     /// Makes the arena's device side.
-    pub fn allocate(&self, scene: &BuiltScene, arena: &mut Arena) -> Result<()> {
+    pub fn allocate(&self, scene: &BuiltScene, keep: Keep, arena: &mut Arena) -> Result<()> {
         match &self.gpu {
-            Some(gpu) => gpu.allocate_arena(&scene.crowd, arena),
+            Some(gpu) => gpu.allocate_arena(&scene.crowd, keep, arena),
             None => Ok(()),
         }
     }
@@ -75,14 +94,20 @@ impl Screen {
         }
     }
 
+    /// Switches the device's timestamps on or off.
+    pub fn set_timing(&self, on: bool) {
+        self.gpu.iter().for_each(|gpu| gpu.set_timing(on));
+    }
+
     /// Adds the device's spans of the finished frame.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.collect(timer))
     }
 
-    /// The last frame's depths; none if nothing is drawn.
+    /// The last frame's depths; none if nothing is drawn, or the adapter does not give them back.
     pub fn depths(&self) -> Result<Option<Vec<f32>>> {
-        self.presenter.as_ref().map(Presenter::read_depth).transpose()
+        let reads = self.gpu.as_ref().is_some_and(|gpu| gpu.reads_depth());
+        self.presenter.as_ref().filter(|_| reads).map(Presenter::read_depth).transpose()
     }
 }
 
@@ -100,7 +125,15 @@ impl Screen {
         false
     }
 
-    pub fn allocate(&self, _: &BuiltScene, _: &mut Arena) -> Result<()> {
+    pub fn limits(_: &Context) -> Option<Device> {
+        None
+    }
+
+    pub fn arena_bytes(_: &Context, _: &Crowd, _: Keep) -> u64 {
+        0
+    }
+
+    pub fn allocate(&self, _: &BuiltScene, _: Keep, _: &mut Arena) -> Result<()> {
         Ok(())
     }
 
@@ -115,6 +148,8 @@ impl Screen {
     pub fn draw(&mut self, ticket: Ticket, _: &dyn Backend, _: &Arena, _: &mut StageTimer) -> Result<Ticket> {
         Ok(ticket)
     }
+
+    pub fn set_timing(&self, _: bool) {}
 
     pub fn collect(&self, _: &mut StageTimer) -> Result<()> {
         Ok(())

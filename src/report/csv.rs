@@ -1,7 +1,7 @@
 //! `summary.csv` and `samples.csv`: rows as soon as a backend is done, so that an interrupted run keeps what it
 //! measured. Integer nanoseconds; an empty field means absent.
 
-use crate::backend::{Clock, Stage};
+use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
@@ -233,7 +233,7 @@ fn row(
         vertices: crowd.vertex_count(),
         influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
         attributes: crowd.format().attributes.name().into(),
-        options: options(scene),
+        options: options(scene, outcome.keep),
         passes: outcome.passes,
         visible: None,
         backend: outcome.backend.into(),
@@ -260,12 +260,17 @@ fn row(
 }
 
 /// What differs from the defaults, one after the other.
-fn options(scene: &BuiltScene) -> Option<String> {
+fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
     let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [
         (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
         (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
+        match keep {
+            Keep::Frame => None,
+            Keep::Ring => Some("output=ring".into()),
+            Keep::TwoFrames => Some("motion".into()),
+        },
     ];
     text(&options.into_iter().flatten().collect::<Vec<String>>().join(" "))
 }
@@ -281,6 +286,7 @@ mod tests {
             backend: "cpu-scalar",
             variant: "",
             passes: 0,
+            keep: crate::backend::Keep::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -226,6 +226,7 @@ mod tests {
             backend,
             variant: "",
             passes: 1,
+            keep: crate::backend::Keep::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -1,7 +1,7 @@
 //! Models and crowds that tests make themselves.
 
 use glam::{Quat, Vec3};
-use skinbench::backend::{Arena, Backend, Context, Entry, Job, REGISTRY};
+use skinbench::backend::{Arena, Backend, Context, Entry, Job, Keep, REGISTRY};
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
@@ -141,14 +141,19 @@ pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
 
 /// Prepares a backend and an arena with both sides.
 pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> Arena {
+    prepare_with(backend, context, crowd, Keep::Frame)
+}
+
+/// As [`prepare`], keeping what is asked for on the device.
+pub fn prepare_with(backend: &mut dyn Backend, context: &Context, crowd: &Crowd, keep: Keep) -> Arena {
     let mut arena = Arena::default();
     arena.allocate_host(crowd);
     #[cfg(feature = "gpu")]
     if let Some(gpu) = &context.gpu {
-        gpu.allocate_arena(crowd, &mut arena).unwrap();
+        gpu.allocate_arena(crowd, keep, &mut arena).unwrap();
     }
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;
-    backend.prepare(crowd, &Job { passes: 1 }).unwrap();
+    backend.prepare(crowd, &Job { passes: 1, keep }).unwrap();
     arena
 }

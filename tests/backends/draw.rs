@@ -1,7 +1,7 @@
 //! Whoever skins, the picture is the same.
 
-use crate::common::{backends, context, crowd, prepare, tube};
-use skinbench::backend::{FrameInput, Job, REGISTRY, ReadBack, Stage, StageTimer};
+use crate::common::{backends, context, crowd, prepare, prepare_with, tube};
+use skinbench::backend::{FrameInput, Job, Keep, REGISTRY, ReadBack, Stage, StageTimer};
 use skinbench::gpu::present::{Mode, Presenter, View};
 use skinbench::gpu::skeleton_lines;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ fn depth_images_of_all_backends_agree() {
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
         for (entry, mut backend) in backends(&context) {
-            if let Err(refusal) = backend.footprint(&crowd, &Job { passes }) {
+            if let Err(refusal) = backend.footprint(&crowd, &Job { passes, ..Job::default() }) {
                 println!("{}: {refusal}", entry.name);
                 continue;
             }
@@ -87,4 +87,48 @@ fn wireframes_and_skeletons_are_drawn() {
     assert!(skin > 2_000, "{skin} pixels of skin");
     assert!(wireframe > 500 && wireframe <= skin + skin / 5, "{wireframe} pixels of wireframe, {skin} of skin");
     assert!(skeleton > 300 && skeleton < skin, "{skeleton} pixels of skeleton, {skin} of skin");
+}
+
+/// Vertices of the frame before are those that were skinned then; pixels move where poses do, and only there.
+#[test]
+fn two_outputs_swap_and_show_motion() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
+    let words: Vec<usize> = crowd.groups().iter().map(|g| g.len() * g.instance_words()).collect();
+    let job = Job { passes: 1, keep: Keep::TwoFrames };
+    for (entry, mut backend) in backends(&context) {
+        if let Err(refusal) = backend.footprint(&crowd, &job) {
+            let refusal = refusal.to_string();
+            let known = ["would skin twice", "cannot be drawn", "no uneven scale"];
+            assert!(known.iter().any(|reason| refusal.contains(reason)), "{}: {refusal}", entry.name);
+            continue;
+        }
+        let mut arena = prepare_with(&mut *backend, &context, &crowd, Keep::TwoFrames);
+        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view(), 2).unwrap();
+        let mut timer = StageTimer::default();
+        let mut before: Option<Vec<f32>> = None;
+        for (tick, moves) in [(40, None), (40, Some(false)), (55, Some(true)), (70, Some(true))] {
+            arena.turn();
+            let ticket =
+                backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
+            let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
+            backend.wait(ticket).unwrap();
+            let read = |buffers: &[wgpu::Buffer]| {
+                let mut vertices = Vec::new();
+                buffers.iter().zip(&words).for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
+                vertices
+            };
+            let previous = read(&arena.previous);
+            assert!(before.is_none_or(|before| before == previous), "{}: not the frame before {tick}", entry.name);
+            before = Some(read(&arena.device));
+            let motion = presenter.read_motion().unwrap().unwrap();
+            let moving = motion.iter().filter(|m| m.iter().any(|half| half & 0x7fff != 0)).count();
+            match moves {
+                None => {}
+                Some(false) => assert_eq!(moving, 0, "{}: a held pose moves", entry.name),
+                Some(true) => assert!(moving > 2_000, "{}: {moving} pixels move", entry.name),
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 mod common;
 #[cfg(feature = "gpu")]
+mod device;
+#[cfg(feature = "gpu")]
 mod draw;
 mod kernels;
 mod layers;
@@ -9,3 +11,4 @@ mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]
 mod shader_layout;
+mod unchecked;

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 fn small_crowd() -> Crowd {
-    let mut crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2)]);
+    let mut crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2), (tube(9, 17, 9), 3)]);
     let model = Arc::new(tube(4, 9, 3));
     let schedule = Schedule { period: 100, offset: 0, length: 80, fade_in: 50, fade_out: 20 };
     let instances = [Fade::Cross, Fade::Inertial].map(|fade| {
@@ -188,19 +188,32 @@ mod gpu {
     use super::*;
     use crate::common::context;
     use skinbench::backend::{gpu_compute, gpu_vertex};
-    use skinbench::gpu::SKINNING_WGSL;
+    use skinbench::gpu::skinning::Edit;
+    use std::rc::Rc;
 
     /// Old text, which the shader must hold, and the text that breaks it.
-    const SKINNING: [(&str, &str); 4] = [
-        ("vec3f(dot(x, p), dot(y, p), dot(z, p))", "x.xyz * p.x + y.xyz * p.y + z.xyz * p.z + vec3f(x.w, y.w, z.w)"),
-        ("palette + influence.entry * 3u", "palette + (influence.entry + 1u) * 3u"),
-        ("(vertex.influences & 31u)", "(vertex.influences & 31u) - 1u"),
-        ("influence.weight *", "influences[first + end - 1u - i].weight *"),
+    type Mutation = (&'static str, &'static str);
+
+    const SKINNING: [Mutation; 8] = [
+        ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
+        ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
+        ("k < vertex.count", "k + 1u < vertex.count"),
+        ("let weight = vertex.weights.x", "let weight = vertex.weights.y"),
+        ("(upper << vec3u(1u)) | lower", "upper"),
+        ("weights.x -= influences[i].weight", "weights.x -= 0.0"),
+        ("vec4u(0u, 8u, 16u, 24u)", "vec4u(8u, 0u, 16u, 24u)"),
+        ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
     ];
 
-    fn broken(wgsl: &str, (old, new): (&str, &str)) -> String {
-        assert!(wgsl.contains(old), "the shader no longer holds {old:?}");
-        wgsl.replace(old, new)
+    /// Puts one mutation into a shader, or none.
+    fn edit(mutation: Option<Mutation>) -> Edit {
+        Rc::new(move |wgsl| match mutation {
+            Some((old, new)) => {
+                assert!(wgsl.contains(old), "the shader no longer holds {old:?}");
+                wgsl.replace(old, new)
+            }
+            None => wgsl,
+        })
     }
 
     #[test]
@@ -209,15 +222,14 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let sound = format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_compute.wgsl"));
-        let killed = |wgsl| refused(&mut *gpu_compute::with_shader(&context, wgsl).unwrap(), &context);
-        assert_eq!(killed(sound.clone()), None);
+        let killed = |mutation| refused(&mut *gpu_compute::with_edit(&context, edit(mutation)).unwrap(), &context);
+        assert_eq!(killed(None), None);
         let own = [
-            ("id.x >= chunk.vertices", "id.x + 1u >= chunk.vertices"),
-            ("first + INSTANCES_PER_THREAD, chunk.instances", "first + INSTANCES_PER_THREAD, chunk.instances - 1u"),
+            ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
+            ("first + INSTANCES, chunk.instances", "first + INSTANCES, chunk.instances - 1u"),
         ];
         for mutation in SKINNING.into_iter().chain(own) {
-            assert!(killed(broken(&sound, mutation)).is_some(), "{} survived", mutation.1);
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
     }
 
@@ -227,15 +239,11 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let sound = format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_vertex.wgsl"));
-        let killed = |wgsl| refused(&mut *gpu_vertex::with_shader(&context, wgsl).unwrap(), &context);
-        assert_eq!(killed(sound.clone()), None);
-        let own = [(
-            "skin(vertex, vertices[vertex], instance)",
-            "skin(vertex, vertices[min(vertex, chunk.vertices - 2u)], instance)",
-        )];
+        let killed = |mutation| refused(&mut *gpu_vertex::with_edit(&context, edit(mutation)).unwrap(), &context);
+        assert_eq!(killed(None), None);
+        let own = [("skin(held(vertex), instance)", "skin(held(min(vertex, chunk.vertices - 2u)), instance)")];
         for mutation in SKINNING.into_iter().chain(own) {
-            assert!(killed(broken(&sound, mutation)).is_some(), "{} survived", mutation.1);
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
     }
 }

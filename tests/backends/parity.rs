@@ -1,7 +1,11 @@
 //! Every registered backend agrees with the f64 reference.
 
+#[cfg(feature = "gpu")]
+use crate::common::prepare_with;
 use crate::common::{backends, context, crowd, crowd_of, prepare, tube};
 use skinbench::asset::walker::walker;
+#[cfg(feature = "gpu")]
+use skinbench::backend::Keep;
 use skinbench::backend::{Context, Job, REGISTRY};
 use skinbench::crowd::Crowd;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
@@ -14,7 +18,7 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
     let context = context();
     let coverage = Coverage::all(crowd, ticks);
     for (entry, mut backend) in backends(&context) {
-        if backend.footprint(crowd, &Job { passes: 0 }).is_err() {
+        if backend.footprint(crowd, &Job::default()).is_err() {
             println!("{}: does not write this format", entry.name);
             continue;
         }
@@ -46,7 +50,7 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
     for isa in Isa::available() {
         let context = Context { isa, threads: Threads::new(2).unwrap(), ..Context::default() };
         for (entry, mut backend) in backends(&context) {
-            if let Err(refusal) = backend.footprint(&crowd, &Job { passes: 0 }) {
+            if let Err(refusal) = backend.footprint(&crowd, &Job::default()) {
                 assert!(refusal.to_string().contains("\"joint 0\" of \"tube\" in clip \"bend\""), "{refusal}");
                 continue;
             }
@@ -81,6 +85,50 @@ fn dual_quaternions_agree_where_nothing_scales() {
                 assert!(apart > 1e-3, "as linear blending: {apart}");
             }
         }
+    }
+}
+
+/// An adapter with bindings of 64 KiB: a chunk holds three of the largest instances.
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    gpu.limit_bindings(64 << 10);
+    let crowd = crowd(groups());
+    let chunks = gpu.chunks(&crowd).unwrap().len();
+    assert!(chunks > 30, "{chunks} chunks");
+    let coverage = Coverage::all(&crowd, &[0, 59]);
+    for keep in [Keep::Frame, Keep::Ring] {
+        for (entry, mut backend) in backends(&context) {
+            if backend.footprint(&crowd, &Job { passes: 0, keep }).is_err() {
+                assert!(entry.name.contains("dual-quaternion"), "{}", entry.name);
+                continue;
+            }
+            let mut arena = prepare_with(&mut *backend, &context, &crowd, keep);
+            assert_eq!(arena.device.len(), if keep == Keep::Ring { 3 } else { chunks });
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+            assert_eq!(parity.failure, None, "{}", entry.name);
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn dual_quaternions_agree_on_the_device_too() {
+    let context = context();
+    if context.gpu.is_none() {
+        return;
+    }
+    let entry = REGISTRY.iter().find(|e| e.name == "gpu-compute:dual-quaternion").unwrap();
+    for (attributes, encoding) in [(Attributes::Pn, Encoding::F32), (Attributes::Pnt, Encoding::Packed)] {
+        let format = VertexFormat { attributes, encoding, ..VertexFormat::default() };
+        let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
+        let mut backend = (entry.create)(&context).unwrap();
+        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        assert_eq!(parity.failure, None);
     }
 }
 

@@ -1,6 +1,12 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
-use skinbench::gpu::{INSTANCES_PER_THREAD, SKINNING_WGSL, WORKGROUP, layout};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use skinbench::backend::gpu_compute::STRATEGIES;
+use skinbench::gpu::compute::{Threads, WORKGROUP};
+use skinbench::gpu::skinning::{Kind, wgsl};
+use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, layout};
+use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;
 
 /// Name, bytes, and (field, offset) of a Rust struct.
@@ -14,34 +20,66 @@ macro_rules! layout_of {
 
 fn shared() -> Vec<Layout> {
     vec![
-        layout_of!(Vertex: position, influences, normal, padding),
+        layout_of!(Vertex: position, padding, normal, more_padding, entries, weights),
+        layout_of!(PackedVertex: entries, weights, weight_x, yz, rest),
         layout_of!(Influence: entry, weight),
-        layout_of!(Chunk: first_instance, instances, vertices, entries),
+        layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
         layout_of!(View: view_projection, light, padding),
         layout_of!(Capture: first, width, height, padding),
     ]
 }
 
-fn kernels() -> Vec<(&'static str, String)> {
-    let vertex = format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_vertex.wgsl"));
-    let preskinned =
-        format!("{}{}", include_str!("../../shaders/chunk.wgsl"), include_str!("../../shaders/preskinned.wgsl"));
-    vec![
-        ("gpu_compute", format!("{SKINNING_WGSL}{}", include_str!("../../shaders/gpu_compute.wgsl"))),
-        ("gpu_vertex + draw", format!("{vertex}{}", include_str!("../../shaders/draw.wgsl"))),
-        ("gpu_vertex + capture", format!("{vertex}{}", include_str!("../../shaders/capture.wgsl"))),
-        ("preskinned + draw", format!("{preskinned}{}", include_str!("../../shaders/draw.wgsl"))),
-    ]
+/// Structs that stay inside a shader.
+const LOCAL: [&str; 4] = ["Skinned", "Held", "Rows", "DualQuaternion"];
+
+const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
+
+fn kernels() -> Vec<(String, String)> {
+    let mut kernels = Vec::new();
+    for (strategy, mesh) in STRATEGIES.iter().flat_map(|s| FORMS.map(|mesh| (s, mesh))) {
+        let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt].into_iter().flat_map(|attributes| {
+            [Encoding::F32, Encoding::Packed].map(|encoding| VertexFormat {
+                attributes,
+                encoding,
+                ..Default::default()
+            })
+        });
+        for format in formats {
+            let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
+            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
+        }
+    }
+    let tails = [include_str!("../../shaders/draw.wgsl"), include_str!("../../shaders/capture.wgsl")];
+    let palettes = [
+        PaletteForm::Rows,
+        PaletteForm::Columns,
+        PaletteForm::Uniform,
+        PaletteForm::Texture,
+        PaletteForm::DualQuaternions,
+    ];
+    for (palette, mesh) in palettes.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
+        let own = wgsl(mesh, palette) + include_str!("../../shaders/gpu_vertex.wgsl");
+        for tail in tails {
+            kernels.push((format!("gpu-vertex, {palette:?}, {mesh:?}"), own.clone() + tail));
+        }
+    }
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        for motion in [false, true] {
+            let name = format!("preskinned, {encoding:?}, motion: {motion}");
+            kernels.push((name, preskinned_wgsl(encoding, motion) + &draw_wgsl(motion)));
+        }
+    }
+    kernels
 }
 
 /// What differs between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
-    let module = naga::front::wgsl::parse_str(wgsl).unwrap();
+    let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
     let mut differences = Vec::new();
     for (_, ty) in module.types.iter() {
         let (Some(name), naga::TypeInner::Struct { members, span }) = (&ty.name, &ty.inner) else { continue };
         // Interface structs between shader stages have bindings and no layout in memory.
-        if members.iter().any(|m| m.binding.is_some()) || name == "Skinned" {
+        if members.iter().any(|m| m.binding.is_some()) || LOCAL.contains(&&**name) {
             continue;
         }
         let wgsl: Vec<_> = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize)).collect();
@@ -64,26 +102,49 @@ fn shared_structs_agree() {
 }
 
 #[test]
+fn every_shader_is_valid() {
+    for (name, wgsl) in kernels() {
+        let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
+        let valid = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+        assert!(valid.is_ok(), "{name}: {}", valid.unwrap_err().emit_to_string(&wgsl));
+    }
+}
+
+#[test]
 fn a_swapped_field_is_noticed() {
     let swapped = |wgsl: &str, a: &str, b: &str| {
         assert!(wgsl.contains(a) && wgsl.contains(b));
         differences(&wgsl.replacen(a, "\0", 1).replacen(b, a, 1).replacen('\0', b, 1))
     };
-    let compute = &kernels()[0].1;
-    assert_eq!(swapped(compute, "first_instance: u32", "entries: u32").len(), 1);
-    assert_eq!(swapped(compute, "entry: u32", "weight: f32").len(), 1);
+    let plain = &kernels()[0].1;
+    assert_eq!(swapped(plain, "first_instance: u32", "entries: u32").len(), 1);
+    assert_eq!(swapped(plain, "entry: u32", "weight: f32").len(), 1);
     assert!(differences("struct Vertex { position: vec3f, normal: vec3f }").len() == 1);
     assert!(differences("struct Unknown { a: u32 }").len() == 1);
 }
 
-#[test]
-fn workgroups_and_loops_are_as_dispatched() {
-    let module = naga::front::wgsl::parse_str(&kernels()[0].1).unwrap();
-    assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1]);
-    let (_, constant) =
-        module.constants.iter().find(|(_, c)| c.name.as_deref() == Some("INSTANCES_PER_THREAD")).unwrap();
+/// A constant of a shader.
+fn constant(module: &naga::Module, name: &str) -> u32 {
+    let (_, constant) = module.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name)).unwrap();
     let naga::Expression::Literal(naga::Literal::U32(value)) = module.global_expressions[constant.init] else {
-        panic!("INSTANCES_PER_THREAD is no plain number");
+        panic!("{name} is no plain number");
     };
-    assert_eq!(value, INSTANCES_PER_THREAD);
+    value
+}
+
+#[test]
+fn numbers_are_as_in_rust() {
+    for strategy in STRATEGIES {
+        let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
+        let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
+        assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
+        assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", strategy.name);
+        let overrides: Vec<_> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
+        let asks = |name| overrides.contains(&name);
+        assert_eq!(asks("INSTANCES"), matches!(strategy.threads, Threads::Vertex(_)), "{}", strategy.name);
+        assert_eq!(asks("VERTICES"), matches!(strategy.threads, Threads::Instance(_)), "{}", strategy.name);
+    }
+    let module = |palette| naga::front::wgsl::parse_str(&wgsl(MeshForm::Plain, palette)).unwrap();
+    assert_eq!(constant(&module(PaletteForm::Uniform), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
+    assert_eq!(constant(&module(PaletteForm::Texture), "WIDTH"), TEXTURE_WIDTH);
 }

@@ -41,12 +41,7 @@ impl Skinner<BLOCK> for DualQuaternions {
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {
-        match crowd.groups().iter().find_map(|g| uneven(&g.model)) {
-            Some(problem) => {
-                Err(BackendError::Unavailable(format!("dual quaternions take no uneven scale: {problem}")))
-            }
-            None => Ok(()),
-        }
+        scales_evenly(crowd)
     }
 
     fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
@@ -55,6 +50,14 @@ impl Skinner<BLOCK> for DualQuaternions {
         let palette = &mut palette[..job.lanes.len()];
         dual_quaternions(job.lanes, palette);
         skin_dual_quaternions(job.isa, job.group.model.mesh(), palette, job.group.format, job.store, out);
+    }
+}
+
+/// Refuses a crowd that dual quaternions cannot skin.
+pub fn scales_evenly(crowd: &Crowd) -> Result<()> {
+    match crowd.groups().iter().find_map(|g| uneven(&g.model)) {
+        Some(problem) => Err(BackendError::Unavailable(format!("dual quaternions take no uneven scale: {problem}"))),
+        None => Ok(()),
     }
 }
 

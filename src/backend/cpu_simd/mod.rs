@@ -11,6 +11,8 @@ mod lanes;
 pub use cluster::create as cluster;
 pub use columns::create as columns;
 pub use dual_quaternion::create as dual_quaternion;
+#[cfg(feature = "gpu")]
+pub(super) use dual_quaternion::scales_evenly;
 pub(super) use lanes::Lanes;
 pub use lanes::{create as lanes, create_interleaved as lanes_interleaved};
 

@@ -1,0 +1,13 @@
+// Writes as fast as the device can: what skinning is measured against.
+
+@group(0) @binding(0) var<storage, read_write> output: array<vec4f>;
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let at = (group.y * groups.x + group.x) * 256u + thread;
+    output[at] = vec4f(f32(at));
+}

@@ -1,0 +1,22 @@
+// gpu-compute:instances: a thread holds one vertex and skins it for several instances, so that the mesh is read and
+// unpacked once for all of them.
+
+override INSTANCES: u32;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let vertex = (group.z * groups.x + group.x) * WORKGROUP + thread;
+    if vertex >= chunk.vertices {
+        return;
+    }
+    let v = held(vertex);
+    let first = group.y * INSTANCES;
+    let end = min(first + INSTANCES, chunk.instances);
+    for (var instance = first; instance < end; instance++) {
+        store(vertex, instance, skin(v, instance));
+    }
+}

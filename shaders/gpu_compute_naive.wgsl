@@ -1,0 +1,16 @@
+// gpu-compute:naive: a thread for each vertex of each instance.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let pair = (group.y * groups.x + group.x) * WORKGROUP + thread;
+    if pair >= chunk.vertices * chunk.instances {
+        return;
+    }
+    let vertex = pair % chunk.vertices;
+    let instance = pair / chunk.vertices;
+    store(vertex, instance, skin(held(vertex), instance));
+}

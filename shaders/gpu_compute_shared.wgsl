@@ -1,0 +1,21 @@
+// gpu-compute:shared: a workgroup copies one instance's palette to workgroup memory and skins many vertices with it.
+
+override VERTICES: u32;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let instance = group.y;
+    for (var row = thread; row < min(chunk.entries * 3u, ROWS); row += WORKGROUP) {
+        near[row] = palettes[instance * chunk.entries * 3u + row];
+    }
+    workgroupBarrier();
+    let first = (group.z * groups.x + group.x) * VERTICES;
+    let end = min(first + VERTICES, chunk.vertices);
+    for (var vertex = first + thread; vertex < end; vertex += WORKGROUP) {
+        store(vertex, instance, skin(held(vertex), instance));
+    }
+}

@@ -1,0 +1,37 @@
+// A mesh in 20 bytes a vertex, for palettes of at most 256 entries; src/gpu/packing.rs writes it.
+
+struct PackedVertex {
+    entries: u32, // 4 x 8 bits
+    weights: u32, // second and third influence, 16 bits each, 0 to 1/2
+    weight_x: u32, // fourth influence; upper 16 of the position's 17 bits in x
+    yz: u32, // and in y and z
+    rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
+}
+
+@group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
+
+fn unfolded(octahedral: vec2f) -> vec3f {
+    var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
+    let fold = max(-n.z, 0.0);
+    n.x -= select(-fold, fold, n.x >= 0.0);
+    n.y -= select(-fold, fold, n.y >= 0.0);
+    return normalize(n);
+}
+
+fn held(index: u32) -> Held {
+    let v = vertices[index];
+    let upper = vec3u(v.weight_x >> 16u, v.yz & 0xffffu, v.yz >> 16u);
+    let lower = (vec3u(v.rest) >> vec3u(0u, 1u, 2u)) & vec3u(1u);
+    let position = chunk.origin + vec3f((upper << vec3u(1u)) | lower) * chunk.step;
+    let normal = unfolded(vec2f((vec2u(v.rest) >> vec2u(3u, 17u)) & vec2u(0x3fffu)) / 8191.0 - 1.0);
+    let entries = (vec4u(v.entries) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
+    var weights = vec4f(1.0, vec3f(vec3u(v.weights & 0xffffu, v.weights >> 16u, v.weight_x & 0xffffu)) / 131070.0);
+    weights.x -= weights.y + weights.z + weights.w;
+    let more = more_of(index);
+    if INFLUENCES > 4u {
+        for (var i = more.x; i < more.y; i++) {
+            weights.x -= influences[i].weight;
+        }
+    }
+    return Held(position, normal, tangent_of(index), entries, weights, count_of(weights), more);
+}

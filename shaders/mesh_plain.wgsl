@@ -1,0 +1,17 @@
+// A mesh in full precision: 64 bytes a vertex.
+
+struct Vertex {
+    position: vec3f,
+    padding: u32,
+    normal: vec3f,
+    more_padding: u32,
+    entries: vec4u,
+    weights: vec4f,
+}
+
+@group(0) @binding(1) var<storage, read> vertices: array<Vertex>;
+
+fn held(index: u32) -> Held {
+    let v = vertices[index];
+    return Held(v.position, v.normal, tangent_of(index), v.entries, v.weights, count_of(v.weights), more_of(index));
+}

@@ -1,0 +1,44 @@
+// Dual quaternion skinning (Kavan and others 2008): a rigid motion and a uniform scale an entry, blended and normalised, so
+// that twisted joints keep their volume. 48 bytes an entry, 36 of them used.
+
+struct DualQuaternion {
+    real: vec4f,
+    dual: vec4f,
+    scale: vec4f, // x
+}
+
+// [instance][entry]
+@group(0) @binding(4) var<storage, read> palettes: array<DualQuaternion>;
+
+// q and -q turn alike: all are taken to the side of the largest.
+fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
+    let turned = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
+    (*sum).real += turned * entry.real;
+    (*sum).dual += turned * entry.dual;
+    (*sum).scale.x += weight * entry.scale.x;
+}
+
+fn blended(vertex: Held, instance: u32) -> Rows {
+    let first = instance * chunk.entries;
+    let largest = palettes[first + vertex.entries.x];
+    let weight = vertex.weights.x;
+    var sum = DualQuaternion(weight * largest.real, weight * largest.dual, weight * largest.scale);
+    for (var k = 1u; k < vertex.count; k++) {
+        add(&sum, vertex.weights[k], palettes[first + vertex.entries[k]]);
+    }
+    if INFLUENCES > 4u {
+        for (var i = vertex.more.x; i < vertex.more.y; i++) {
+            add(&sum, influences[i].weight, palettes[first + influences[i].entry]);
+        }
+    }
+    let length = inverseSqrt(dot(sum.real, sum.real));
+    let q = sum.real * length;
+    let d = sum.dual * length;
+    let t = 2.0 * (q.w * d.xyz - d.w * q.xyz + cross(q.xyz, d.xyz));
+    let two = 2.0 * q.xyz;
+    let x = vec3f(1.0 - two.y * q.y - two.z * q.z, two.x * q.y - two.z * q.w, two.x * q.z + two.y * q.w);
+    let y = vec3f(two.x * q.y + two.z * q.w, 1.0 - two.x * q.x - two.z * q.z, two.y * q.z - two.x * q.w);
+    let z = vec3f(two.x * q.z - two.y * q.w, two.y * q.z + two.x * q.w, 1.0 - two.x * q.x - two.y * q.y);
+    let scale = sum.scale.x;
+    return Rows(vec4f(scale * x, t.x), vec4f(scale * y, t.y), vec4f(scale * z, t.z));
+}

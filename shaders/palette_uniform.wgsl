@@ -1,0 +1,10 @@
+// The palette of one character as 4x4 matrices in a uniform block; the next one is bound by its offset.
+
+const MOST_ENTRIES = 96u;
+
+@group(0) @binding(4) var<uniform> palette: array<mat4x4f, MOST_ENTRIES>;
+
+fn entry_of(_instance: u32, entry: u32) -> Rows {
+    let m = transpose(palette[entry]);
+    return Rows(m[0], m[1], m[2]);
+}

@@ -1,0 +1,17 @@
+// The palette of one instance in workgroup memory; what does not fit stays in the storage buffer.
+
+// 256 entries: 12 of the 16 KiB that every adapter has.
+const ROWS = 768u;
+
+// [instance][entry][3 rows]
+@group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
+var<workgroup> near: array<vec4f, ROWS>;
+
+fn entry_of(instance: u32, entry: u32) -> Rows {
+    let row = entry * 3u;
+    if row >= ROWS {
+        let far = instance * chunk.entries * 3u + row;
+        return Rows(palettes[far], palettes[far + 1u], palettes[far + 2u]);
+    }
+    return Rows(near[row], near[row + 1u], near[row + 2u]);
+}

@@ -1,0 +1,9 @@
+// Where vertices were in the last frame.
+
+// [instance][vertex][FLOATS]
+@group(0) @binding(2) var<storage, read> previous: array<f32>;
+
+fn previous_position(vertex: u32, instance: u32) -> vec3f {
+    let at = (instance * chunk.vertices + vertex) * FLOATS;
+    return vec3f(previous[at], previous[at + 1u], previous[at + 2u]);
+}

@@ -1,0 +1,11 @@
+//! `gpu-vertex:mat4`: 4x4 palettes in a storage buffer, full precision: Bevy's way.
+
+use super::{GpuVertex, Strategy};
+use crate::backend::{Backend, Context, Result};
+use crate::gpu::{MeshForm, PaletteForm};
+
+const STRATEGY: Strategy = Strategy { variant: "mat4", mesh: MeshForm::Plain, palette: PaletteForm::Columns };
+
+pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
+    GpuVertex::create(context, STRATEGY, None)
+}

@@ -1,0 +1,155 @@
+//! `gpu-vertex` and its variants: poses as cpu-rayon, then the vertex shader skins, in every pass.
+//!
+//! A variant is a `Strategy` in a file of its own.
+
+mod mat4;
+mod packed;
+mod texture;
+mod uniform;
+
+use super::traffic::posed;
+use super::{
+    Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, Keep, ReadBack, Result, Skinned,
+    Stage, StageTimer, Ticket, Traffic, floats_only,
+};
+use crate::crowd::Crowd;
+use crate::gpu::present;
+use crate::gpu::skinning::{self, Edit, Kind};
+use crate::gpu::source::VertexSource;
+use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PosedPalettes};
+use std::ops::Range;
+use std::rc::Rc;
+
+pub(super) use mat4::create as mat4;
+pub(super) use packed::create as packed;
+pub use packed::with_edit;
+pub(super) use texture::create as texture;
+pub(super) use uniform::create as uniform;
+
+/// A way to skin in a vertex shader.
+#[derive(Debug, Clone, Copy)]
+struct Strategy {
+    variant: &'static str,
+    mesh: MeshForm,
+    palette: PaletteForm,
+}
+
+struct GpuVertex {
+    gpu: Rc<Gpu>,
+    strategy: Strategy,
+    edit: Option<Edit>,
+    state: Option<State>,
+}
+
+struct State {
+    chunks: Vec<Chunk>,
+    palettes: PosedPalettes,
+    source: Rc<VertexSource>,
+    // Made when vertices are first read back.
+    capture: Option<Capture>,
+}
+
+impl GpuVertex {
+    fn create(context: &Context, strategy: Strategy, edit: Option<Edit>) -> Result<Box<dyn Backend>> {
+        Ok(Box::new(Self { gpu: context.gpu()?, strategy, edit, state: None }))
+    }
+
+    fn source(&self, crowd: &Crowd, chunks: &[Chunk], palettes: &PosedPalettes) -> VertexSource {
+        let Strategy { mesh, palette, .. } = self.strategy;
+        let layout = skinning::layout(&self.gpu, wgpu::ShaderStages::VERTEX, palette, false);
+        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(&self.gpu, g, mesh)).collect();
+        let edit = self.edit.clone();
+        let trusted = edit.is_none();
+        VertexSource {
+            wgsl: Box::new(move |kind| {
+                let wgsl = skinning::wgsl(kind.mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl");
+                if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
+            }),
+            kinds: Kind::all(crowd, mesh),
+            groups: skinning::bind_groups(&self.gpu, crowd, chunks, &layout, &meshes, palettes.chunks(), &[]),
+            layout,
+            stride: palette.stride(),
+            trusted,
+            motion: false,
+        }
+    }
+}
+
+impl Backend for GpuVertex {
+    fn info(&self) -> BackendInfo {
+        BackendInfo { name: "gpu-vertex", variant: self.strategy.variant, device: self.gpu.summary().name.clone() }
+    }
+
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        posed(crowd, PosedPalettes::bytes(crowd, self.strategy.palette).1)
+    }
+
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        if job.keep == Keep::TwoFrames {
+            return Err(BackendError::Unavailable("would skin twice for --motion; leaves no vertices to keep".into()));
+        }
+        floats_only(crowd)?;
+        self.gpu.has_captures()?;
+        self.gpu.has(wgpu::ShaderStages::VERTEX, skinning::STORAGE_BUFFERS + present::STORAGE_BUFFERS)?;
+        let Strategy { mesh, palette, .. } = self.strategy;
+        palette.check(&self.gpu, crowd, &self.gpu.chunks(crowd)?)?;
+        let (host, device) = PosedPalettes::bytes(crowd, palette);
+        let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, mesh)).sum();
+        Ok(Footprint { host, device: device + meshes + Capture::BYTES, host_output: false, device_output: false })
+    }
+
+    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+        let chunks = self.gpu.chunks(crowd)?;
+        let palettes = PosedPalettes::new(&self.gpu, crowd, &chunks, self.strategy.palette);
+        let source = Rc::new(self.source(crowd, &chunks, &palettes));
+        self.state = Some(State { chunks, palettes, source, capture: None });
+        self.gpu.check()
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
+        let palettes = &mut self.state.as_mut().ok_or_else(BackendError::unprepared)?.palettes;
+        let mut commands = self.gpu.frame("gpu-vertex");
+        palettes.submit(&self.gpu, frame, timer, &mut commands);
+        Ok(Ticket::recorded(commands))
+    }
+
+    fn wait(&mut self, ticket: Ticket) -> Result<()> {
+        ticket.finish()
+    }
+
+    fn skinned(&self) -> Skinned {
+        match &self.state {
+            Some(state) => Skinned::InVertexShader(Rc::clone(&state.source)),
+            None => Skinned::Device,
+        }
+    }
+
+    fn read_back(
+        &mut self,
+        crowd: &Crowd,
+        _: &Arena,
+        what: Stage,
+        instances: Range<u32>,
+        out: &mut ReadBack,
+    ) -> Result<()> {
+        let State { chunks, palettes, source, capture } = self.state.as_mut().ok_or_else(BackendError::unprepared)?;
+        if what != Stage::Skin {
+            return palettes.read_back(crowd, what, instances, out);
+        }
+        let capture = match capture {
+            Some(capture) => capture,
+            None => capture.insert(Capture::new(&self.gpu, crowd, source)?),
+        };
+        for (chunk, group) in chunks.iter().zip(&source.groups) {
+            let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
+            if !part.is_empty() {
+                capture.read(&self.gpu, crowd, chunk, group, part, &mut out.values)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.state = None;
+    }
+}

@@ -1,0 +1,11 @@
+//! `gpu-vertex:uniform`: 4x4 palettes of 96 entries in a uniform block, character by character: the DirectX 12 book's way.
+
+use super::{GpuVertex, Strategy};
+use crate::backend::{Backend, Context, Result};
+use crate::gpu::{MeshForm, PaletteForm};
+
+const STRATEGY: Strategy = Strategy { variant: "uniform", mesh: MeshForm::Plain, palette: PaletteForm::Uniform };
+
+pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
+    GpuVertex::create(context, STRATEGY, None)
+}

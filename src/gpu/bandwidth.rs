@@ -1,0 +1,121 @@
+//! How fast the device moves bytes: what its stages are measured against, taken in the same run.
+
+use super::source::{bind, layout_entry};
+use super::{Commands, Gpu};
+use crate::backend::Result;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Bytes moved at once, on a software adapter and on hardware: beyond all caches.
+const BYTES: [u64; 2] = [64 << 20, 1 << 30];
+/// Threads of a workgroup in shaders/fill.wgsl, 16 bytes each.
+const WORKGROUP: u64 = 256;
+/// Measured rounds; the fastest counts.
+const ROUNDS: u32 = 4;
+/// Bytes of an upload: more than caches hold, less than staging memory may be short of.
+const UPLOAD_BYTES: u64 = 64 << 20;
+
+/// Bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bandwidth {
+    /// A compute shader writes.
+    pub write: u64,
+    /// One buffer to another: bytes copied, each read once and written once.
+    pub copy: u64,
+    /// From staging memory that is filled.
+    pub upload: u64,
+}
+
+impl Gpu {
+    /// What the device moves, measured when it is first asked for: a second or less.
+    ///
+    /// # Errors
+    /// The device failed, or cannot hold two buffers to copy between.
+    pub fn bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+        if let Some(known) = self.bandwidth.get() {
+            return Ok(*known);
+        }
+        let measured = self.measure_bandwidth()?;
+        Ok(*self.bandwidth.get_or_init(|| measured))
+    }
+
+    fn measure_bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+        let limits = self.device().limits();
+        let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(label, bytes, usage));
+        self.check()?;
+        let fill = Fill::new(self, &from);
+        let write = self.fastest(bytes, |commands| fill.record(self, commands, bytes))?;
+        let copy = self.fastest(bytes, |commands| commands.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes))?;
+        let staged = UPLOAD_BYTES.min(bytes);
+        let staging = self.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("staging"),
+            size: staged,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        });
+        staging.unmap();
+        let upload =
+            self.fastest(staged, |commands| commands.encoder.copy_buffer_to_buffer(&staging, 0, &to, 0, staged))?;
+        Ok(Bandwidth { write, copy, upload })
+    }
+
+    /// Bytes a second of the fastest round; the first is not counted. Wall clock: timestamps of transfers are not to be
+    /// had everywhere.
+    fn fastest(self: &Rc<Self>, bytes: u64, record: impl Fn(&mut Commands)) -> Result<u64> {
+        let mut least = Duration::MAX;
+        for round in 0..=ROUNDS {
+            let start = Instant::now();
+            let mut commands = self.commands("bandwidth");
+            record(&mut commands);
+            commands.finish()?;
+            if round > 0 {
+                least = least.min(start.elapsed());
+            }
+        }
+        Ok((bytes as f64 / least.as_secs_f64().max(1e-9)) as u64)
+    }
+}
+
+struct Fill {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+}
+
+impl Fill {
+    fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
+        let device = gpu.device();
+        let ty = wgpu::BufferBindingType::Storage { read_only: false };
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("fill"),
+            entries: &[layout_entry(0, wgpu::ShaderStages::COMPUTE, ty)],
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("fill"),
+            layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("fill"),
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
+            })),
+            module: &device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("fill"),
+                source: wgpu::ShaderSource::Wgsl(include_str!("../../shaders/fill.wgsl").into()),
+            }),
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: gpu.pipeline_cache(),
+        });
+        Self { pipeline, group: bind(gpu, "fill", &layout, &[target]) }
+    }
+
+    fn record(&self, gpu: &Gpu, commands: &mut Commands, bytes: u64) {
+        let groups = (bytes / 16 / WORKGROUP) as u32;
+        let rows = groups.div_ceil(gpu.device().limits().max_compute_workgroups_per_dimension);
+        let mut pass = commands.encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
+    }
+}

@@ -1,0 +1,137 @@
+//! Buffers: the arena's device side, uploads, read-backs.
+
+use super::chunks::{Chunk, chunks};
+use super::device::{STAGING_BYTES, one_line};
+use super::{Commands, Gpu};
+use crate::backend::{Arena, BackendError, Keep, Result};
+use crate::crowd::Crowd;
+use std::rc::Rc;
+
+/// Buffers of a ring.
+const RING: usize = 3;
+
+impl Gpu {
+    /// A buffer; `size` is rounded up to what copies and bindings need.
+    pub fn buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let size = size.max(16).next_multiple_of(16);
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// Records a copy from host to device through recycled staging memory.
+    pub fn upload(&self, commands: &mut Commands, target: &wgpu::Buffer, data: &[u8]) {
+        let mut belt = self.belt.borrow_mut();
+        for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
+            if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
+                belt.write_buffer(&mut commands.encoder, target, offset, size).copy_from_slice(piece);
+            }
+        }
+    }
+
+    /// Makes bindings as small as on another adapter.
+    pub fn limit_bindings(&self, bytes: u64) {
+        self.binding_limit.set(bytes);
+    }
+
+    /// Cuts a crowd into chunks that this adapter can bind and dispatch.
+    pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
+        let limits = self.device.limits();
+        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.binding_limit.get());
+        chunks(crowd, bytes, limits.max_compute_workgroups_per_dimension.into())
+    }
+
+    /// Sizes of the arena's device side: a buffer a chunk, or those that take turns.
+    fn arena_sizes(&self, crowd: &Crowd, keep: Keep) -> Result<Vec<u64>> {
+        let mut sizes: Vec<u64> = self.chunks(crowd)?.iter().map(|c| c.output_bytes(crowd)).collect();
+        if keep == Keep::Ring && sizes.len() > RING {
+            let largest = sizes.iter().copied().max().unwrap_or(0);
+            sizes = vec![largest; RING];
+        }
+        Ok(sizes)
+    }
+
+    /// Bytes of the arena's device side.
+    pub fn arena_bytes(&self, crowd: &Crowd, keep: Keep) -> Result<u64> {
+        let frames = if keep == Keep::TwoFrames { 2 } else { 1 };
+        Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
+    }
+
+    /// Makes the arena's device side, one buffer a chunk, or a few that chunks write to in turn.
+    pub fn allocate_arena(&self, crowd: &Crowd, keep: Keep, arena: &mut Arena) -> Result<()> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let sizes = self.arena_sizes(crowd, keep)?;
+        let buffers = || sizes.iter().map(|&size| self.buffer("vertices", size, usage)).collect();
+        arena.device = buffers();
+        arena.previous = if keep == Keep::TwoFrames { buffers() } else { Vec::new() };
+        self.check()
+    }
+
+    /// Fills the arena's device side with NaN.
+    pub fn poison_arena(self: &Rc<Self>, arena: &Arena) -> Result<()> {
+        self.poison(&arena.device)
+    }
+
+    /// Fills buffers with NaN.
+    pub fn poison(self: &Rc<Self>, buffers: &[wgpu::Buffer]) -> Result<()> {
+        let mut commands = self.commands("poison");
+        let largest = buffers.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
+        let nan = self.buffer("NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+        self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size() / 4) as usize]));
+        for buffer in buffers {
+            for offset in (0..buffer.size()).step_by(nan.size() as usize) {
+                let size = nan.size().min(buffer.size() - offset);
+                commands.encoder.copy_buffer_to_buffer(&nan, 0, buffer, offset, size);
+            }
+        }
+        commands.finish()
+    }
+
+    /// First and last instances of every chunk: what a sampled verification must cover.
+    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
+        Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
+    }
+
+    /// Appends floats of a buffer, from `first`: untimed.
+    pub fn read_back(
+        self: &Rc<Self>,
+        buffer: &wgpu::Buffer,
+        first: u64,
+        count: usize,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let staging = self.buffer(
+            "read back",
+            (count as u64 * 4).min(STAGING_BYTES),
+            wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        );
+        let start = out.len();
+        out.resize(start + count, 0.0);
+        let mut offset = first * 4;
+        for piece in out[start..].chunks_mut((staging.size() / 4) as usize) {
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
+            let mut commands = self.commands("read back");
+            commands.encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes.len() as u64);
+            commands.finish()?;
+            self.read_mapped(&staging, bytes)?;
+            offset += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads a mappable buffer's first bytes.
+    pub(super) fn read_mapped(&self, buffer: &wgpu::Buffer, out: &mut [u8]) -> Result<()> {
+        let slice = buffer.slice(..out.len() as u64);
+        slice.map_async(wgpu::MapMode::Read, |_| {});
+        self.poll(wgpu::PollType::wait_indefinitely())?;
+        match slice.get_mapped_range() {
+            Ok(mapped) => out.copy_from_slice(&mapped),
+            Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),
+        }
+        buffer.unmap();
+        Ok(())
+    }
+}

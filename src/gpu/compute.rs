@@ -1,0 +1,289 @@
+//! Skins a crowd into storage buffers, by any of several strategies: a kernel, the forms that it reads, and how its
+//! threads are laid out over vertices and instances.
+
+use super::skinning::{self, Edit, Kind};
+use super::source::layout_entry;
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes};
+use crate::backend::{BackendError, Result};
+use crate::crowd::Crowd;
+use crate::vertex::Encoding;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use wgpu::util::DeviceExt;
+
+/// Threads of a workgroup in every kernel.
+pub const WORKGROUP: u32 = 64;
+/// Bytes of vertices that a trial writes, on a software adapter and on hardware.
+const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
+/// Measured rounds of a trial; the least time of each kernel counts.
+const TRIAL_ROUNDS: u32 = 3;
+/// Dispatches of a round, on a software adapter and on hardware, where one alone is mostly overhead.
+const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
+
+/// How the threads of a dispatch share the work out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// One for a vertex and this many neighbouring instances; `INSTANCES` in the kernel.
+    Vertex(u32),
+    /// One for a vertex of an instance, numbered through.
+    Pair,
+    /// A workgroup for an instance and this many neighbouring vertices; `VERTICES` in the kernel.
+    Instance(u32),
+    /// A dispatch for an instance, which a uniform names.
+    Character,
+}
+
+/// A way to skin in a compute shader.
+#[derive(Debug)]
+pub struct Strategy {
+    /// Variant of `gpu-compute`.
+    pub name: &'static str,
+    /// The kernel, after the shared WGSL.
+    pub wgsl: &'static str,
+    /// How it reads meshes.
+    pub mesh: MeshForm,
+    /// How it reads palettes.
+    pub palette: PaletteForm,
+    /// How it is dispatched.
+    pub threads: Threads,
+}
+
+impl Strategy {
+    /// The whole shader for groups of a kind.
+    pub fn shader(&self, kind: Kind) -> String {
+        let output = match (kind.format.encoding, kind.format.floats() % 2) {
+            (Encoding::Packed, _) => include_str!("../../shaders/output_packed.wgsl"),
+            (Encoding::F32, 0) => include_str!("../../shaders/output_pairs.wgsl"),
+            (Encoding::F32, _) => include_str!("../../shaders/output.wgsl"),
+        };
+        skinning::wgsl(kind.mesh, self.palette) + output + self.wgsl
+    }
+
+    /// Values of the overrides, the kernel's own among them.
+    pub fn constants(&self, kind: Kind) -> skinning::Constants {
+        let mut constants = kind.constants();
+        match self.threads {
+            Threads::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
+            Threads::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
+            Threads::Pair | Threads::Character => {}
+        }
+        constants
+    }
+}
+
+/// A strategy's pipelines and bindings for a crowd.
+pub struct ComputeSkin {
+    strategy: &'static Strategy,
+    layout: wgpu::BindGroupLayout,
+    pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
+    kinds: Vec<Kind>,
+    characters: Option<Characters>,
+    // Bindings of all chunks, once for each set of buffers that they write to, and the set in turn.
+    sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
+    turn: usize,
+}
+
+/// Names an instance to a dispatch of its own.
+struct Characters {
+    group: wgpu::BindGroup,
+    stride: u32,
+}
+
+impl ComputeSkin {
+    /// Pipelines for a crowd; a strategy that was edited is checked when it runs.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, strategy: &'static Strategy, edit: Option<&Edit>) -> Self {
+        let device = gpu.device();
+        let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, strategy.palette, true);
+        let characters = (strategy.threads == Threads::Character).then(|| characters(gpu, crowd));
+        let own = characters.as_ref().map(|(layout, _)| layout);
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(strategy.name),
+            bind_group_layouts: &[Some(&layout), own][..1 + usize::from(own.is_some())],
+            immediate_size: 0,
+        });
+        let kinds = Kind::all(crowd, strategy.mesh);
+        let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
+        for &kind in &kinds {
+            if pipelines.iter().any(|(known, _)| *known == kind) {
+                continue;
+            }
+            let wgsl = strategy.shader(kind);
+            let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(strategy.name),
+                layout: Some(&pipeline_layout),
+                module: &skinning::module(gpu, strategy.name, wgsl, edit.is_none()),
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &strategy.constants(kind),
+                    // Kernels write what they read of workgroup memory.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: gpu.pipeline_cache(),
+            });
+            pipelines.push((kind, pipeline));
+        }
+        let characters = characters.map(|(_, characters)| characters);
+        Self { strategy, layout, pipelines, kinds, characters, sets: Vec::new(), turn: 0 }
+    }
+
+    /// Which strategy this is.
+    pub fn strategy(&self) -> &'static Strategy {
+        self.strategy
+    }
+
+    /// Takes the bindings to these buffers; says whether they were bound before.
+    pub fn choose(&mut self, outputs: &[wgpu::Buffer]) -> bool {
+        let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
+        self.turn = known.unwrap_or(0);
+        known.is_some()
+    }
+
+    /// Binds what chunks read, and the buffers that they write to in turn: one set for now, more if they swap.
+    pub fn bind(
+        &mut self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        palettes: &[Palettes],
+        sets: &[&[wgpu::Buffer]],
+    ) {
+        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.strategy.mesh)).collect();
+        let bound = |outputs: &&[wgpu::Buffer]| {
+            let first = outputs.first()?.clone();
+            Some((first, skinning::bind_groups(gpu, crowd, chunks, &self.layout, &meshes, palettes, outputs)))
+        };
+        self.sets = sets.iter().filter_map(bound).collect();
+        self.turn = 0;
+    }
+
+    /// Dispatches a chunk, `index` among those bound.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, crowd: &Crowd, chunk: &Chunk, index: usize) {
+        let kind = self.kinds[chunk.group];
+        let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
+        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
+        let instances = chunk.instances.len() as u32;
+        let most = gpu.device().limits().max_compute_workgroups_per_dimension;
+        // What exceeds one dimension is spread over the next one that is free.
+        let folded = |groups: u32| (groups.div_ceil(groups.div_ceil(most)), groups.div_ceil(most));
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &self.sets[self.turn].1[index], &[]);
+        match self.strategy.threads {
+            Threads::Vertex(at_once) => {
+                let (x, z) = folded(vertices.div_ceil(WORKGROUP));
+                pass.dispatch_workgroups(x, instances.div_ceil(at_once), z);
+            }
+            Threads::Pair => {
+                let pairs = u64::from(vertices) * u64::from(instances);
+                let (x, y) = folded(pairs.div_ceil(WORKGROUP.into()) as u32);
+                pass.dispatch_workgroups(x, y, 1);
+            }
+            Threads::Instance(at_once) => {
+                let (x, z) = folded(vertices.div_ceil(at_once));
+                pass.dispatch_workgroups(x, instances, z);
+            }
+            Threads::Character => {
+                let Some(characters) = &self.characters else { return };
+                let (x, z) = folded(vertices.div_ceil(WORKGROUP));
+                for instance in 0..instances {
+                    pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
+                    pass.dispatch_workgroups(x, 1, z);
+                }
+            }
+        }
+    }
+}
+
+/// A uniform for each instance of the largest chunk there may be, and the layout that binds one of them.
+fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
+    let device = gpu.device();
+    let size = size_of::<[u32; 4]>() as u32;
+    let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
+    let count = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
+    let mut contents = vec![0u8; count * stride as usize];
+    for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride as usize)) {
+        bytes[..size as usize].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
+    }
+    let buffer = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("characters"),
+        contents: &contents,
+        usage: wgpu::BufferUsages::UNIFORM,
+    });
+    let mut entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, wgpu::BufferBindingType::Uniform);
+    if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut entry.ty {
+        *has_dynamic_offset = true;
+    }
+    let layout = device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("character"), entries: &[entry] });
+    let window = wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size.into()) };
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("character"),
+        layout: &layout,
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
+    });
+    (layout, Characters { group, stride })
+}
+
+/// Bytes of vertices that a trial writes.
+///
+/// # Errors
+/// The crowd does not fit the adapter.
+pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd) -> Result<u64> {
+    let chunks = gpu.chunks(crowd)?;
+    Ok(trial_chunk(gpu, crowd, &chunks).map_or(0, |(_, part)| part.output_bytes(crowd)))
+}
+
+/// The largest chunk, and as many of its instances as a trial skins.
+fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
+    let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
+    let all = chunk.instances.len() as u64;
+    let most = TRIAL_BYTES[usize::from(!gpu.summary().software)] * all / chunk.output_bytes(crowd);
+    let count = most.clamp(1, all) as u32;
+    Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
+}
+
+/// The fastest of some strategies on a part of the crowd's largest chunk. Palettes need not be posed yet: how long a
+/// kernel takes does not depend on what they hold.
+///
+/// # Errors
+/// The device failed.
+pub fn trial(
+    gpu: &Rc<Gpu>,
+    crowd: &Crowd,
+    chunks: &[Chunk],
+    palettes: &[Palettes],
+    mut candidates: Vec<ComputeSkin>,
+) -> Result<ComputeSkin> {
+    let hardware = usize::from(!gpu.summary().software);
+    let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
+        return Err(BackendError::TooLarge("no instance to try kernels on".into()));
+    };
+    let (part, palettes) = ([part], &palettes[index..=index]);
+    let scratch = [gpu.buffer("trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
+    let mut least = vec![Duration::MAX; candidates.len()];
+    for candidate in &mut candidates {
+        candidate.bind(gpu, crowd, &part, palettes, &[&scratch]);
+    }
+    for round in 0..=TRIAL_ROUNDS {
+        for (candidate, least) in candidates.iter().zip(&mut least) {
+            let mut commands = gpu.commands("trial");
+            {
+                let mut pass = commands.encoder.begin_compute_pass(&Default::default());
+                for _ in 0..TRIAL_DISPATCHES[hardware] {
+                    candidate.dispatch(gpu, &mut pass, crowd, &part[0], 0);
+                }
+            }
+            let start = Instant::now();
+            commands.finish()?;
+            // The first round is when drivers compile.
+            if round > 0 {
+                *least = start.elapsed().min(*least);
+            }
+        }
+    }
+    let best = (0..candidates.len()).min_by_key(|&c| least[c]).unwrap_or(0);
+    let mut best = candidates.swap_remove(best);
+    best.sets.clear();
+    Ok(best)
+}

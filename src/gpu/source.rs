@@ -1,0 +1,133 @@
+//! Where drawing gets skinned vertices from: the arena, or a vertex shader that skins.
+
+use super::Gpu;
+use super::skinning::{Kind, module};
+use crate::backend::Arena;
+use crate::vertex::Encoding;
+use std::ops::Range;
+
+/// Where a vertex shader gets skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
+pub struct VertexSource {
+    /// What goes before the drawing shader, for a group of a kind.
+    pub wgsl: Box<dyn Fn(Kind) -> String>,
+    /// The kind of each of the crowd's groups.
+    pub kinds: Vec<Kind>,
+    /// Layout of group 0; binding 0 is the chunk.
+    pub layout: wgpu::BindGroupLayout,
+    /// Group 0 for each chunk.
+    pub groups: Vec<wgpu::BindGroup>,
+    /// Bytes from one instance's palette to the next, if each instance is bound and drawn on its own.
+    pub stride: Option<u32>,
+    /// Whether the WGSL is our own, which needs no checks when it runs.
+    pub trusted: bool,
+    /// Whether there is `previous_position`, from which motion vectors are drawn.
+    pub motion: bool,
+}
+
+impl VertexSource {
+    pub(super) fn module(&self, gpu: &Gpu, kind: Kind, label: &str, tail: &str) -> wgpu::ShaderModule {
+        module(gpu, label, format!("{}{tail}", (self.wgsl)(kind)), self.trusted)
+    }
+
+    /// The source's kinds, each once.
+    pub(super) fn distinct_kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for &kind in &self.kinds {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// Binds a chunk's vertices and calls `draw`: once for `instances`, or once for each of them. Counts in the chunk.
+    pub(super) fn draw(
+        &self,
+        pass: &mut wgpu::RenderPass,
+        chunk: &wgpu::BindGroup,
+        instances: Range<u32>,
+        draw: impl Fn(&mut wgpu::RenderPass, Range<u32>),
+    ) {
+        match self.stride {
+            None => {
+                pass.set_bind_group(0, chunk, &[]);
+                draw(pass, instances);
+            }
+            Some(stride) => {
+                for instance in instances {
+                    pass.set_bind_group(0, chunk, &[instance * stride]);
+                    draw(pass, instance..instance + 1);
+                }
+            }
+        }
+    }
+
+    /// The arena's device side; `chunks` holds each chunk's numbers.
+    pub(super) fn arena(gpu: &Gpu, crowd_kinds: &[Kind], chunks: &[&wgpu::Buffer], arena: &Arena) -> Self {
+        let motion = !arena.previous.is_empty();
+        let entries = [
+            layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform),
+            layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
+            layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
+        ];
+        let layout = gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("arena"),
+            entries: &entries[..if motion { 3 } else { 2 }],
+        });
+        let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
+            let buffers = [Some(chunk), arena.device.get(index), arena.previous.get(index)];
+            bind(gpu, "arena", &layout, &buffers.into_iter().flatten().collect::<Vec<_>>())
+        };
+        let groups = chunks.iter().enumerate().map(bound).collect();
+        // How a vertex was skinned makes no difference to drawing it.
+        let kinds = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
+        let wgsl = Box::new(move |kind: Kind| preskinned_wgsl(kind.format.encoding, motion));
+        Self { wgsl, kinds, layout, groups, stride: None, trusted: true, motion }
+    }
+}
+
+/// Reads vertices that were skinned before drawing, to be followed by the drawing shader.
+pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
+    let read = match encoding {
+        Encoding::F32 => include_str!("../../shaders/preskinned.wgsl"),
+        Encoding::Packed => include_str!("../../shaders/preskinned_packed.wgsl"),
+    };
+    let previous = match (motion, encoding) {
+        (false, _) => "",
+        (true, Encoding::F32) => include_str!("../../shaders/previous.wgsl"),
+        (true, Encoding::Packed) => include_str!("../../shaders/previous_packed.wgsl"),
+    };
+    [include_str!("../../shaders/chunk.wgsl"), read, previous].concat()
+}
+
+/// Draws what `skinned_vertex` yields, and with it how far it moved.
+pub fn draw_wgsl(motion: bool) -> String {
+    let motion = if motion { include_str!("../../shaders/draw_motion.wgsl") } else { "" };
+    [include_str!("../../shaders/draw.wgsl"), motion].concat()
+}
+
+/// A read-only storage buffer.
+pub const READ_ONLY: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: true };
+
+/// A whole buffer in a bind group's layout.
+pub fn layout_entry(
+    binding: u32,
+    visibility: wgpu::ShaderStages,
+    ty: wgpu::BufferBindingType,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}
+
+/// A bind group of whole buffers, bindings counted from 0.
+pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+}
