@@ -56,6 +56,9 @@ Usage: skinbench[..] [COMMAND]
 Commands:
   run      Measure backends on scenes, each verified first
   verify   Compare every vertex of every instance with the reference
+  sweep    Measure a scene over instances, passes, vertices, influences and threads
+  compare  Tell what changed between two sets of results, and what is noise
+  report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
   inspect  Tell what a model holds, and what import had to repair
   convert  Write a model as one glTF binary (.glb)

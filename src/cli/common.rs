@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::{BackendError, Context, Entry, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
-use skinbench::harness::run::{Outcome, Status};
+use skinbench::harness::run::Status;
 use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
 use skinbench::text;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
@@ -152,17 +152,22 @@ impl Workload {
 
     /// The backends that the patterns name, in the registry's order.
     pub fn backends(&self) -> anyhow::Result<Vec<&'static Entry>> {
-        if self.backends.is_empty() {
-            return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
-        }
-        let patterns: Vec<_> = self.backends.iter().map(|glob| WildMatch::new(glob)).collect();
-        for (glob, pattern) in self.backends.iter().zip(&patterns) {
-            if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
-                return Err(unknown_backend(glob));
-            }
-        }
-        Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
+        backends(&self.backends)
     }
+}
+
+/// The backends that the patterns name, in the registry's order; without a pattern all but variants.
+pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
+    if globs.is_empty() {
+        return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
+    }
+    let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
+    for (glob, pattern) in globs.iter().zip(&patterns) {
+        if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
+            return Err(unknown_backend(glob));
+        }
+    }
+    Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
 }
 
 /// A scene by name; a name that is none is a usage error.
@@ -281,8 +286,9 @@ pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
 }
 
 /// How a command that ran backends ended.
-pub fn exit(outcomes: &[Outcome], interrupted: bool) -> Exit {
-    let any = |status| outcomes.iter().any(|o| o.status == status);
+pub fn exit(statuses: impl IntoIterator<Item = Status>, interrupted: bool) -> Exit {
+    let statuses: Vec<_> = statuses.into_iter().collect();
+    let any = |status| statuses.contains(&status);
     if interrupted {
         Exit::Interrupted
     } else if any(Status::ParityFailed) {

@@ -34,7 +34,8 @@ pub struct Arguments {
     results: Option<PathBuf>,
 }
 
-fn passes(text: &str) -> Result<u32, String> {
+/// Parses a number of passes.
+pub fn passes(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| *n <= MOST_PASSES).ok_or(format!("expected a whole number, 0 to {MOST_PASSES}"))
 }
 
@@ -98,7 +99,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     drop(progress);
     writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
-    Ok(common::exit(&all, interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }
 
 /// A folder named after the moment and the machine.

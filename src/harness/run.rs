@@ -55,6 +55,13 @@ pub enum Status {
 }
 
 impl Status {
+    const ALL: [Self; 5] = [Self::Ok, Self::Skipped, Self::ParityFailed, Self::TooLarge, Self::Error];
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -107,6 +114,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Name as in the registry.
+    pub fn name(&self) -> String {
+        match self.variant {
+            "" => self.backend.into(),
+            variant => format!("{}:{variant}", self.backend),
+        }
+    }
+
     /// A stage's median in nanoseconds by the clock nearest to it: the device's where it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
@@ -153,6 +168,13 @@ pub fn verify(
     Run::new(scene, context, options, observer, Depth::Verified).all()
 }
 
+/// How often a frame of a scene draws the crowd: never without an adapter, and never packed vertices, because drawing
+/// reads floats.
+pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
+    let drawn = scene.crowd.format().encoding == Encoding::F32;
+    if drawn && Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 }
+}
+
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
@@ -191,10 +213,8 @@ impl<'a> Run<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        // Drawing reads floats.
-        let drawn = scene.crowd.format().encoding == Encoding::F32;
-        let passes = if drawn && Screen::bytes(context, scene, scene.passes).is_some() { scene.passes } else { 0 };
         let outcomes = vec![None; options.backends.len()];
+        let passes = passes(context, scene);
         Self { scene, context, options, observer, depth, passes, first_depths: None, outcomes }
     }
 
