@@ -9,7 +9,7 @@ use skinbench::harness::environment::Environment;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Options, Outcome};
 use skinbench::report::csv::Results;
-use skinbench::report::table;
+use skinbench::report::{table, warnings};
 use skinbench::scene::BuiltScene;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let outcomes = run::run(scene, &context, &options, &mut recorder)
             .with_context(|| format!("cannot write to {}", folder.display()))?;
-        let text = table::measured(&environment, scene, &outcomes);
+        let mut text = table::measured(&environment, scene, &outcomes);
+        warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
         progress.next_scene();
         all.extend(outcomes);
@@ -98,6 +99,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     drop(progress);
+    if let Some(warning) = warnings::of_machine() {
+        writeln!(io::stdout().lock(), "warning: {warning}")?;
+    }
     writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
     Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }

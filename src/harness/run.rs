@@ -5,7 +5,7 @@
 
 use super::parity::{self, Coverage, Parity, Tolerance};
 use super::rotation::{Shared, rotations};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, WarmUp};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use crate::backend::{
@@ -20,9 +20,6 @@ use std::time::{Duration, Instant};
 
 /// Ticks of the verified frames: the first ones, one a while later, and one after nearly five hours.
 const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
-/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
-const WARM_UP: Duration = Duration::from_millis(250);
-const WARM_UP_FRAMES: u32 = 2;
 /// Part of a backend's work that verifying it counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
@@ -393,16 +390,13 @@ impl<'a> Run<'a> {
 
     /// Runs frames that are not kept; returns the mean time of one, the first left out.
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
-        let start = Instant::now();
-        let (mut frames, mut spent) = (0, Duration::ZERO);
-        while frames < WARM_UP_FRAMES || (start.elapsed() < WARM_UP && !self.observer.interrupted()) {
-            let time = bench.frame(&mut *contender.backend, self.scene, frames)?;
+        let mut warm_up = WarmUp::default();
+        while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
+            warm_up.record(bench.frame(&mut *contender.backend, self.scene, frame)?);
             // Makes the stages' rows, so that none is made while measuring.
-            add(&mut contender.stages, frames, bench.timer.spans());
-            spent += if frames > 0 { time } else { Duration::ZERO };
-            frames += 1;
+            add(&mut contender.stages, frame, bench.timer.spans());
         }
-        Ok(spent / (frames - 1))
+        Ok(warm_up.estimate())
     }
 
     /// Part of the scene's work that is done, where `at_hand` backends are verified and measured to `measured`.

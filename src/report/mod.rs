@@ -27,3 +27,5 @@ pub mod study;
 pub mod table;
 #[cfg(feature = "cli")]
 pub mod text;
+#[cfg(feature = "cli")]
+pub mod warnings;
