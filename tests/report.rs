@@ -64,7 +64,9 @@ fn good_results_are_read_without_a_word() {
 
 #[test]
 fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
-    let cases: [(&str, &dyn Fn(String) -> String, usize, &str); 9] = [
+    // Name, change, rows that are left, and what is said.
+    type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
+    let cases: [Case; 9] = [
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
@@ -254,7 +256,7 @@ fn answers_are_those_of_the_figures() {
     for answer in [
         "1,000 walkers (nothing drawn): gpu-compute is fastest",
         "gpu-compute overtakes cpu-rayon at ",
-        "1,000 walkers (1 pass): gpu-compute is fastest",
+        "1,000 walkers (1 pass): gpu-vertex is fastest",
         " fit a 60 Hz frame on gpu-compute (nothing drawn).",
         "% of this machine's bandwidth: gpu-compute",
         "| gpu-vertex | skipped |",
@@ -319,6 +321,23 @@ fn pages_are_spliced_and_drift_is_found() {
         assert!(output.status.code() == Some(1) && said.contains(problem), "{text}: {said}");
         assert_eq!(fs::read_to_string(&page).unwrap(), text);
     }
+}
+
+#[test]
+fn the_ending_or_the_format_decides_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let output = skinbench(folder.path(), &format!("report {} {arguments}", fixture().display())).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert!(run("").1.starts_with("<!DOCTYPE html>"));
+    assert!(run("--format md").1.starts_with("# Skinning on Test CPU"));
+    assert_eq!(run("-o out.md").0, Some(0));
+    assert!(fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("# Skinning"));
+    assert_eq!(run("--format svg -o charts").0, Some(0));
+    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 13);
+    let (code, _, said) = run("--format svg");
+    assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
 }
 
 /// The pages of this repository say what its results say.
@@ -396,8 +415,8 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     assert!(summary(&folder.path().join("slow")).iter().all(|row| row.instances == 3));
 
     let (said, _) = run("sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget");
-    let answer = said.lines().find(|line| line.contains("cpu-scalar: ")).unwrap_or_default();
-    assert!(answer.contains("instances of smoke fit, ") || answer.contains("not even"), "{said}");
+    let answer = said.lines().find(|line| line.contains("cpu-scalar, passes 0: ")).unwrap_or_default();
+    assert!(answer.contains("of smoke fit, ") || answer.contains("not even"), "{said}");
     let measured: Vec<_> = summary(&folder.path().join("budget")).iter().map(|row| row.instances).collect();
     assert!(measured.contains(&3) && measured.len() > 5, "{measured:?}");
 }

@@ -46,6 +46,13 @@ pub struct Shape {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
+    #[command(flatten)]
+    pub layout: Layout,
+}
+
+/// What is stored of clips and vertices.
+#[derive(Debug, Args)]
+pub struct Layout {
     /// What is skinned: position, normal, tangent
     #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
     pub attributes: AttributesChoice,
@@ -86,6 +93,14 @@ pub enum NormalsChoice {
 impl Shape {
     /// As changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
+        let Self { vertices, influences, .. } = *self;
+        Overrides { instances, passes, vertices, influences, ..self.layout.overrides() }
+    }
+}
+
+impl Layout {
+    /// As changes to a scene.
+    pub fn overrides(&self) -> Overrides {
         let format = VertexFormat {
             attributes: match self.attributes {
                 AttributesChoice::P => Attributes::P,
@@ -103,7 +118,7 @@ impl Shape {
             ClipsChoice::Raw => Clips::Raw,
             ClipsChoice::Compact => Clips::Compact,
         };
-        Overrides { instances, passes, vertices: self.vertices, influences: self.influences, format, clips }
+        Overrides { format, clips, ..Overrides::default() }
     }
 }
 

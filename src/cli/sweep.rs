@@ -1,7 +1,7 @@
 //! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
 
 use super::Exit;
-use super::common::{self, Machine, Requirement, Shape, positive};
+use super::common::{self, Layout, Machine, Requirement, positive};
 use super::progress::Progress;
 use super::run::passes;
 use anyhow::Context as _;
@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
     #[command(flatten)]
-    shape: Shape,
+    layout: Layout,
     /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
@@ -98,6 +98,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         threads: arguments.threads.clone(),
     };
     let points = axes.points(arguments.shard);
+    let base = arguments.layout.overrides();
+    if let Some(smallest) = points.first() {
+        // What cannot be built at all is refused before anything is written.
+        scene.clone().with(smallest.overrides(base)).build(common::memory())?;
+    }
     let interrupted = common::interruption()?;
     let mut book = Book::open(&arguments.output, arguments.frames, interrupted)?;
     let mut ending = Ending::default();
@@ -106,7 +111,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for (done, &threads) in groups.iter().enumerate() {
         let sweep = Sweep {
             scene: &scene,
-            base: arguments.shape.overrides(None, None),
+            base,
             points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
             options: Options {
                 backends: backends.clone(),

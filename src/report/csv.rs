@@ -137,7 +137,20 @@ pub struct Results {
     summary: csv::Writer<File>,
     samples: csv::Writer<File>,
     /// Keeps others from adding to the same files.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
+}
+
+/// A locked file that goes when it is no longer needed.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // One that stays behind locks nothing.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// A result folder that cannot be written.
@@ -181,9 +194,11 @@ impl Results {
     pub fn append(folder: &Path) -> Result<Self, ResultsError> {
         let io = |error| ResultsError::Io(folder.into(), error);
         std::fs::create_dir_all(folder).map_err(io)?;
-        // Held until the process ends. A file beside the results, because those are replaced while they are mended.
-        let lock = File::create(folder.join(".lock")).map_err(io)?;
-        lock.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
+        // A file beside the results, because those are replaced while they are mended.
+        let path = folder.join(".lock");
+        let file = File::create(&path).map_err(io)?;
+        file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
+        let lock = Lock { path, _file: file };
         mend(folder).map_err(io)?;
         let open = |name| {
             let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;

@@ -3,7 +3,7 @@
 use super::csv::{SCHEMA, SampleRow, SummaryRow};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -154,6 +154,7 @@ impl Recorded {
         let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
         let mut lines: HashMap<Key, (u64, usize)> = HashMap::new();
         let first = self.measurements.len();
+        let elsewhere: HashSet<Key> = self.measurements.iter().map(|m| key(&m.row)).collect();
         for (line, row) in rows {
             if row.schema > SCHEMA {
                 let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
@@ -177,7 +178,7 @@ impl Recorded {
                     };
                     self.problem(&name, line, what);
                 }
-                None if self.measurements[..first].iter().any(|m| key(&m.row) == key(&row)) => {
+                None if elsewhere.contains(&key(&row)) => {
                     self.problem(&name, line, "this run is in another file, too: counted once".into());
                 }
                 None => {

@@ -59,6 +59,7 @@ impl Search {
                     return None;
                 }
                 let part = (self.budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
+                let part = if exceeds.1.is_finite() { part } else { 0.5 };
                 // Not so near to an end that the interval would hardly shrink.
                 let inside = low + (high - low) * part.clamp(0.2, 0.8);
                 rounded(inside).clamp(fits.0 + 1, exceeds.0 - 1)

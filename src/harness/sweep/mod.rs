@@ -119,7 +119,11 @@ impl Drive<'_> {
                 backends.iter().copied().filter(|b| !self.over.contains(&(point.series, b.name))).collect();
             let rest = &self.sweep.points[index + 1..];
             let done = index as f64 / self.sweep.points.len() as f64;
-            self.point(point, &racing, rest, done)?;
+            match self.point(point, &racing, rest, done) {
+                // Memory ends at large crowds: the smaller ones are worth having.
+                Err(SweepError::Scene(error)) if index > 0 => self.log.note(&format!("{error}: left out")),
+                measured => drop(measured?),
+            }
             if self.log.interrupted() {
                 break;
             }
