@@ -124,7 +124,7 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("dump walker --clip walk --time inf", 2, "'inf' for '--time <S>': expected seconds, a finite number"),
         ("dump walker --time 1", 2, "required arguments were not provided: --clip <NAME|INDEX>"),
         ("dump walker -b cpu", 2, "unknown backend \"cpu\";"),
-        ("sweep walkers", 2, "required arguments were not provided: --output <DIR>"),
+        ("sweep walkers", 2, "required arguments were not provided: --results <DIR>"),
         ("sweep wlakers -o out", 2, "unknown scene \"wlakers\"; did you mean \"walkers\"?"),
         (
             "sweep walkers --instances 1,0 -o out",

@@ -90,6 +90,16 @@ pub enum NormalsChoice {
     Exact,
 }
 
+impl OutputChoice {
+    /// As part of a vertex format.
+    pub fn encoding(self) -> Encoding {
+        match self {
+            Self::F32 => Encoding::F32,
+            Self::Packed => Encoding::Packed,
+        }
+    }
+}
+
 impl Shape {
     /// As changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
@@ -156,10 +166,7 @@ impl Workload {
     /// The scenes, read and changed as asked.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
-        overrides.format.encoding = match self.output {
-            OutputChoice::F32 => Encoding::F32,
-            OutputChoice::Packed => Encoding::Packed,
-        };
+        overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
         names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()

@@ -1,7 +1,7 @@
 //! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
 
 use super::Exit;
-use super::common::{self, Layout, Machine, Requirement, positive};
+use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
 use super::progress::Progress;
 use super::run::passes;
 use anyhow::Context as _;
@@ -53,6 +53,9 @@ pub struct Arguments {
     backends: Vec<String>,
     #[command(flatten)]
     layout: Layout,
+    /// How skinned vertices are stored: 32-bit floats, or packed into 12 to 16 bytes
+    #[arg(long, value_name = "f32|packed", default_value = "f32", hide_default_value = true)]
+    output: OutputChoice,
     /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
@@ -66,8 +69,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
     budget: Option<Duration>,
     /// Folder for summary.csv and samples.csv; a sweep that is there already goes on
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
+    #[arg(short = 'o', long, value_name = "DIR")]
+    results: PathBuf,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     adapter: Option<String>,
@@ -98,13 +101,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         threads: arguments.threads.clone(),
     };
     let points = axes.points(arguments.shard);
-    let base = arguments.layout.overrides();
+    let mut base = arguments.layout.overrides();
+    base.format.encoding = arguments.output.encoding();
     if let Some(smallest) = points.first() {
         // What cannot be built at all is refused before anything is written.
         scene.clone().with(smallest.overrides(base)).build(common::memory())?;
     }
     let interrupted = common::interruption()?;
-    let mut book = Book::open(&arguments.output, arguments.frames, interrupted)?;
+    let mut book = Book::open(&arguments.results, arguments.frames, interrupted)?;
     let mut ending = Ending::default();
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
@@ -148,7 +152,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let summary = book.results.summary_path();
     drop(book);
-    print(&arguments.output, &ending, arguments.budget, scene.name())?;
+    print(&arguments.results, &ending, arguments.budget, scene.name())?;
     writeln!(io::stdout().lock(), "results: {}", summary.display())?;
     Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
 }
