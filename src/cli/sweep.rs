@@ -53,7 +53,7 @@ pub struct Arguments {
     backends: Vec<String>,
     #[command(flatten)]
     layout: Layout,
-    /// How skinned vertices are stored: 32-bit floats, or packed into 12 to 16 bytes
+    /// How skinned vertices are stored: plain floats, or 16 bits a number
     #[arg(long, value_name = "f32|packed", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
     /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             options: Options {
                 backends: backends.clone(),
                 frames: arguments.frames,
-                tolerance: Tolerance::default(),
+                tolerance: Tolerance::of(base.format),
                 memory: common::memory(),
             },
             max_frame_time: arguments.max_frame_time,
@@ -277,7 +277,7 @@ impl Log for Book {
             let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
             environment.run_id = format!("{moment}-{process}-{binary:016x}.{moves}");
         }
-        self.results.write(environment, scene, Tolerance::default(), outcome)
+        self.results.write(environment, scene, Tolerance::of(scene.crowd.format()), outcome)
     }
 
     fn note(&mut self, text: &str) {
