@@ -17,6 +17,7 @@ use skinbench::report::csv::Results;
 use skinbench::report::recorded::Recorded;
 use skinbench::report::study::Study;
 use skinbench::report::text;
+use skinbench::report::warnings::{of_machine, warnings};
 use skinbench::scene::BuiltScene;
 use std::hash::Hasher;
 use std::io::{self, Write};
@@ -26,6 +27,9 @@ use std::time::Duration;
 
 /// Stack of a thread that drives a point: as much as a main thread has, for drivers that compile shaders on it.
 const STACK: usize = 8 << 20;
+
+/// Most warnings that are listed one by one.
+const LISTED: usize = 6;
 
 /// Measure a scene over instances, passes, vertices, influences and threads
 #[derive(Debug, Args)]
@@ -150,10 +154,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
-    let summary = book.results.summary_path();
+    let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
     drop(book);
     print(&arguments.results, &ending, arguments.budget, scene.name())?;
-    writeln!(io::stdout().lock(), "results: {}", summary.display())?;
+    let mut out = io::stdout().lock();
+    troubles.iter().take(LISTED).try_for_each(|trouble| writeln!(out, "warning: {trouble}"))?;
+    if troubles.len() > LISTED {
+        writeln!(out, "warning: {} more like these", troubles.len() - LISTED)?;
+    }
+    writeln!(out, "results: {}", summary.display())?;
     Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
 }
 
@@ -183,6 +192,8 @@ struct Book {
     at: Option<(u64, u32, usize)>,
     moves: u32,
     progress: Progress,
+    /// What may have spoiled measurements.
+    troubles: Vec<String>,
     /// Part of the whole that is done before what is measured now, and part that this is.
     share: (f64, f64),
     interrupted: &'static AtomicBool,
@@ -229,6 +240,7 @@ impl Book {
             at: None,
             moves: 0,
             progress: Progress::told(),
+            troubles: of_machine().into_iter().collect(),
             share: (0.0, 1.0),
             interrupted,
         })
@@ -277,6 +289,9 @@ impl Log for Book {
             let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
             environment.run_id = format!("{moment}-{process}-{binary:016x}.{moves}");
         }
+        let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
+        self.troubles
+            .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
         self.results.write(environment, scene, Tolerance::of(scene.crowd.format()), outcome)
     }
 
