@@ -56,6 +56,9 @@ Usage: skinbench[..] [COMMAND]
 Commands:
   run      Measure backends on scenes, each verified first
   verify   Compare every vertex of every instance with the reference
+  sweep    Measure a scene over instances, passes, vertices, influences and threads
+  compare  Tell what changed between two sets of results, and what is noise
+  report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
   inspect  Tell what a model holds, and what import had to repair
   convert  Write a model as one glTF binary (.glb)
@@ -122,6 +125,25 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("dump walker --clip walk --time inf", 2, "'inf' for '--time <S>': expected seconds, a finite number"),
         ("dump walker --time 1", 2, "required arguments were not provided: --clip <NAME|INDEX>"),
         ("dump walker -b cpu", 2, "unknown backend \"cpu\";"),
+        ("sweep walkers", 2, "required arguments were not provided: --results <DIR>"),
+        ("sweep wlakers -o out", 2, "unknown scene \"wlakers\"; did you mean \"walkers\"?"),
+        (
+            "sweep walkers --instances 1,0 -o out",
+            2,
+            "'0' for '--instances <N,...>': expected a whole number, 1 or more",
+        ),
+        ("sweep walkers --shard 5/4 -o out", 2, "expected a part and how many there are, such as 1/4"),
+        ("sweep walkers --budget 16.7 -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
+        ("sweep walkers --max-frame-time 0ms -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
+        ("sweep walkers --instances 1000000000000 -o out", 1, "walkers: 1000000000000 instances take "),
+        (&format!("sweep smoke -o {blocked}"), 1, "blocked: "),
+        ("compare one", 2, "required arguments were not provided: <NEW>"),
+        ("compare one two --fail-above -3", 2, "unexpected argument '-3' found"),
+        ("compare one two", 1, "one: cannot read: "),
+        ("report", 2, "required arguments were not provided: <RESULTS>..."),
+        ("report missing -o out.html", 1, "missing: cannot read: "),
+        ("report . -o out.html", 1, ".: no summary.csv in it; expected a folder that `skinbench run -o`"),
+        ("report --splice missing.md", 1, "missing.md: cannot read: "),
         ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
         ("run --instances 1000000000000", 1, "walkers: 1000000000000 instances take "),
         ("run --vertices 5", 1, "walker: 5 vertices; expected 500 to 200000"),

@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::{BackendError, Context, Entry, Keep, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
-use skinbench::harness::run::{Outcome, Status};
+use skinbench::harness::run::Status;
 use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::text;
@@ -52,6 +52,13 @@ pub struct Shape {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
+    #[command(flatten)]
+    pub layout: Layout,
+}
+
+/// What is stored of clips and vertices.
+#[derive(Debug, Args)]
+pub struct Layout {
     /// What is skinned: position, normal, tangent
     #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
     pub attributes: AttributesChoice,
@@ -99,9 +106,27 @@ pub enum NormalsChoice {
     Exact,
 }
 
+impl OutputChoice {
+    /// As part of a vertex format.
+    pub fn encoding(self) -> Encoding {
+        match self {
+            Self::F32 | Self::Ring => Encoding::F32,
+            Self::Packed => Encoding::Packed,
+        }
+    }
+}
+
 impl Shape {
     /// As changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
+        let Self { vertices, influences, .. } = *self;
+        Overrides { instances, passes, vertices, influences, ..self.layout.overrides() }
+    }
+}
+
+impl Layout {
+    /// As changes to a scene.
+    pub fn overrides(&self) -> Overrides {
         let format = VertexFormat {
             attributes: match self.attributes {
                 AttributesChoice::P => Attributes::P,
@@ -119,15 +144,8 @@ impl Shape {
             ClipsChoice::Raw => Clips::Raw,
             ClipsChoice::Compact => Clips::Compact,
         };
-        Overrides {
-            instances,
-            passes,
-            vertices: self.vertices,
-            influences: self.influences,
-            format,
-            clips,
-            smooth: self.interpolation == InterpolationChoice::Smooth,
-        }
+        let smooth = self.interpolation == InterpolationChoice::Smooth;
+        Overrides { format, clips, smooth, ..Overrides::default() }
     }
 }
 
@@ -165,10 +183,7 @@ impl Workload {
     /// The scenes, read and changed as asked.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
-        overrides.format.encoding = match self.output {
-            OutputChoice::F32 | OutputChoice::Ring => Encoding::F32,
-            OutputChoice::Packed => Encoding::Packed,
-        };
+        overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
         names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
@@ -188,17 +203,22 @@ impl Workload {
 
     /// The backends that the patterns name, in the registry's order.
     pub fn backends(&self) -> anyhow::Result<Vec<&'static Entry>> {
-        if self.backends.is_empty() {
-            return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
-        }
-        let patterns: Vec<_> = self.backends.iter().map(|glob| WildMatch::new(glob)).collect();
-        for (glob, pattern) in self.backends.iter().zip(&patterns) {
-            if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
-                return Err(unknown_backend(glob));
-            }
-        }
-        Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
+        backends(&self.backends)
     }
+}
+
+/// The backends that the patterns name, in the registry's order; without a pattern all but variants.
+pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
+    if globs.is_empty() {
+        return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
+    }
+    let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
+    for (glob, pattern) in globs.iter().zip(&patterns) {
+        if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
+            return Err(unknown_backend(glob));
+        }
+    }
+    Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
 }
 
 /// A scene by name; a name that is none is a usage error.
@@ -332,8 +352,9 @@ pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
 }
 
 /// How a command that ran backends ended.
-pub fn exit(outcomes: &[Outcome], interrupted: bool) -> Exit {
-    let any = |status| outcomes.iter().any(|o| o.status == status);
+pub fn exit(statuses: impl IntoIterator<Item = Status>, interrupted: bool) -> Exit {
+    let statuses: Vec<_> = statuses.into_iter().collect();
+    let any = |status| statuses.contains(&status);
     if interrupted {
         Exit::Interrupted
     } else if any(Status::ParityFailed) {

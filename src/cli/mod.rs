@@ -1,6 +1,7 @@
 //! One file a subcommand, and what they share: exit codes and errors.
 
 mod common;
+mod compare;
 mod convert;
 mod dump;
 mod inspect;
@@ -9,8 +10,10 @@ mod output;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
+mod report;
 mod run;
 mod single;
+mod sweep;
 mod verify;
 
 use clap::error::ErrorKind;
@@ -30,6 +33,9 @@ pub struct Cli {
 enum Command {
     Run(run::Arguments),
     Verify(verify::Arguments),
+    Sweep(sweep::Arguments),
+    Compare(compare::Arguments),
+    Report(report::Arguments),
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
@@ -44,6 +50,7 @@ pub enum Exit {
     Done,
     Error,
     ParityFailure,
+    Regression,
     Interrupted,
 }
 
@@ -59,6 +66,9 @@ impl Cli {
         match command {
             Command::Run(arguments) => run::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
+            Command::Sweep(arguments) => sweep::run(&arguments),
+            Command::Compare(arguments) => compare::run(&arguments),
+            Command::Report(arguments) => report::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),
             Command::Convert(arguments) => convert::run(&arguments),
@@ -75,6 +85,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Done) => return ExitCode::SUCCESS,
         Ok(Exit::Error) => return 1.into(),
         Ok(Exit::ParityFailure) => return 3.into(),
+        Ok(Exit::Regression) => return 4.into(),
         Ok(Exit::Interrupted) => return 130.into(),
         Err(error) => error,
     };

@@ -1,7 +1,8 @@
 //! A bar on stderr with the time left, on a terminal only.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// Steps of the bar a scene.
 const STEPS: u64 = 1_000;
@@ -19,10 +20,22 @@ impl Progress {
             std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(scenes as u64 * STEPS), target);
-        if let Ok(style) = ProgressStyle::with_template("{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left") {
-            bar.set_style(style);
-        }
+        set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
         Self { bar, scene: 0 }
+    }
+
+    /// A bar whose time left is told, not guessed from what is done.
+    pub fn told() -> Self {
+        let progress = Self::new(1);
+        set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %  {prefix} left");
+        progress
+    }
+
+    /// What happens now, which part of the whole is done (0 to 1), and how long the rest will take.
+    pub fn show_left(&self, what: &str, done: f64, left: Duration) {
+        self.bar.set_message(what.to_owned());
+        self.bar.set_prefix(HumanDuration(left).to_string());
+        self.bar.set_position((done * STEPS as f64) as u64);
     }
 
     /// What happens now, and which part of the scene is done, 0 to 1.
@@ -40,6 +53,12 @@ impl Progress {
     /// Runs `print` with the bar out of the way.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
+    }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 

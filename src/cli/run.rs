@@ -9,7 +9,7 @@ use skinbench::harness::environment::Environment;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Options, Outcome};
 use skinbench::report::csv::Results;
-use skinbench::report::table;
+use skinbench::report::{table, warnings};
 use skinbench::scene::BuiltScene;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ pub struct Arguments {
     results: Option<PathBuf>,
 }
 
-fn passes(text: &str) -> Result<u32, String> {
+/// Parses a number of passes.
+pub fn passes(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| *n <= MOST_PASSES).ok_or(format!("expected a whole number, 0 to {MOST_PASSES}"))
 }
 
@@ -91,7 +92,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let outcomes = run::run(scene, context, &options, &mut recorder)
             .with_context(|| format!("cannot write to {}", folder.display()))?;
-        let text = table::measured(&environment, scene, &outcomes);
+        let mut text = table::measured(&environment, scene, &outcomes);
+        warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
         progress.next_scene();
         all.extend(outcomes);
@@ -100,8 +102,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     drop(progress);
+    if let Some(warning) = warnings::of_machine() {
+        writeln!(io::stdout().lock(), "warning: {warning}")?;
+    }
     writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
-    Ok(common::exit(&all, interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }
 
 /// A folder named after the moment and the machine.

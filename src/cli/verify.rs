@@ -68,5 +68,5 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
-    Ok(common::exit(&all, interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }

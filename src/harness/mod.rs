@@ -10,3 +10,6 @@ pub mod run;
 pub mod schedule;
 mod screen;
 pub mod stats;
+pub mod sweep;
+#[cfg(feature = "cli")]
+pub mod uncertainty;

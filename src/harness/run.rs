@@ -6,7 +6,7 @@
 use super::limits::Limits;
 use super::parity::{self, Coverage, Parity, Tolerance};
 use super::rotation::{Shared, rotations};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, WarmUp};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use crate::backend::{
@@ -21,9 +21,6 @@ use std::time::{Duration, Instant};
 
 /// Ticks of the verified frames: the first ones, one a while later, and one after nearly five hours.
 const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
-/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
-const WARM_UP: Duration = Duration::from_millis(250);
-const WARM_UP_FRAMES: u32 = 2;
 /// Time for frames with two in flight, and how few and how many there are.
 const THROUGHPUT: Duration = Duration::from_secs(1);
 const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
@@ -61,6 +58,13 @@ pub enum Status {
 }
 
 impl Status {
+    const ALL: [Self; 5] = [Self::Ok, Self::Skipped, Self::ParityFailed, Self::TooLarge, Self::Error];
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -140,6 +144,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Name as in the registry.
+    pub fn name(&self) -> String {
+        match self.variant {
+            "" => self.backend.into(),
+            variant => format!("{}:{variant}", self.backend),
+        }
+    }
+
     /// A stage's median in nanoseconds by the clock nearest to it: the device's where it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
@@ -186,6 +198,13 @@ pub fn verify(
     Run::new(scene, context, options, observer, Depth::Verified).all()
 }
 
+/// How often a frame of a scene draws the crowd: never without an adapter, and never what a ring keeps, which holds a part
+/// of the crowd at a time.
+pub fn passes(context: &Context, scene: &BuiltScene, keep: Keep) -> u32 {
+    let drawn = keep != Keep::Ring && Screen::bytes(context, scene, scene.passes).is_some();
+    if drawn { scene.passes } else { 0 }
+}
+
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
@@ -225,9 +244,7 @@ impl<'a> Run<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        // A ring holds a part of the crowd at a time: nothing whole to draw.
-        let drawn = options.keep != Keep::Ring && Screen::bytes(context, scene, scene.passes).is_some();
-        let passes = if drawn { scene.passes } else { 0 };
+        let passes = passes(context, scene, options.keep);
         let outcomes = vec![None; options.backends.len()];
         let limits = Limits::new(context.isa);
         Self { scene, context, options, observer, depth, passes, first_depths: None, limits, outcomes }
@@ -462,16 +479,13 @@ impl<'a> Run<'a> {
 
     /// Runs frames that are not kept; returns the mean time of one, the first left out.
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
-        let start = Instant::now();
-        let (mut frames, mut spent) = (0, Duration::ZERO);
-        while frames < WARM_UP_FRAMES || (start.elapsed() < WARM_UP && !self.observer.interrupted()) {
-            let time = bench.frame(&mut *contender.backend, self.scene, frames)?;
+        let mut warm_up = WarmUp::default();
+        while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
+            warm_up.record(bench.frame(&mut *contender.backend, self.scene, frame)?);
             // Makes the stages' rows, so that none is made while measuring.
-            add(&mut contender.stages, frames, bench.timer.spans());
-            spent += if frames > 0 { time } else { Duration::ZERO };
-            frames += 1;
+            add(&mut contender.stages, frame, bench.timer.spans());
         }
-        Ok(spent / (frames - 1))
+        Ok(warm_up.estimate())
     }
 
     /// Part of the scene's work that is done, where `at_hand` backends are verified and measured to `measured`.

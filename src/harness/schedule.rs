@@ -11,6 +11,40 @@ const FRAMES: Range<u32> = 5..200;
 const BLOCK: Duration = Duration::from_millis(250);
 const BLOCK_FRAMES: u32 = 10;
 
+/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
+const WARM_UP: Duration = Duration::from_millis(250);
+const WARM_UP_FRAMES: u32 = 2;
+
+/// Frames that are not kept, before a backend is measured.
+#[derive(Debug, Default)]
+pub struct WarmUp {
+    frames: u32,
+    spent: Duration,
+    first: Duration,
+}
+
+impl WarmUp {
+    /// Number of the next frame; none when the backend is warm, or as warm as it must be if there is a `hurry`.
+    pub fn next_frame(&self, hurry: bool) -> Option<u32> {
+        let warm = self.spent >= WARM_UP || hurry;
+        (self.frames < WARM_UP_FRAMES || !warm).then_some(self.frames)
+    }
+
+    /// Counts a frame.
+    pub fn record(&mut self, frame: Duration) {
+        if self.frames == 0 {
+            self.first = frame;
+        }
+        self.frames += 1;
+        self.spent += frame;
+    }
+
+    /// Mean time of a frame, the first left out.
+    pub fn estimate(&self) -> Duration {
+        (self.spent - self.first) / self.frames.saturating_sub(1).max(1)
+    }
+}
+
 /// Deals out blocks of frames, round after round, until each backend has enough.
 #[derive(Debug)]
 pub struct Schedule {
@@ -131,5 +165,71 @@ mod tests {
         schedule.retire(0);
         assert_eq!(schedule.next_block(), Some((1, 0..10)));
         assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
+    }
+
+    /// A machine by a clock of its own: frames of backends take what they should times how slow it is at the moment.
+    struct Machine {
+        now: Duration,
+        slowness: fn(f64) -> f64,
+    }
+
+    impl Machine {
+        fn frame(&mut self, milliseconds: f64) -> Duration {
+            let time = Duration::from_secs_f64(milliseconds / 1e3 * (self.slowness)(self.now.as_secs_f64()));
+            self.now += time;
+            time
+        }
+
+        /// Medians of backends that should take so many milliseconds a frame, in milliseconds.
+        fn measure(&mut self, backends: &[f64], frames: u32) -> Vec<f64> {
+            let mut estimates = Vec::new();
+            for &own in backends {
+                let mut warm_up = WarmUp::default();
+                while warm_up.next_frame(false).is_some() {
+                    warm_up.record(self.frame(own));
+                }
+                estimates.push(warm_up.estimate());
+            }
+            let mut schedule = Schedule::new(Some(frames), estimates);
+            let mut samples = vec![Vec::new(); backends.len()];
+            while let Some((backend, block)) = schedule.next_block() {
+                for _ in block {
+                    let time = self.frame(backends[backend]);
+                    schedule.record(backend, time);
+                    samples[backend].push(time.as_secs_f64() * 1e3);
+                }
+            }
+            samples.iter_mut().for_each(|s| s.sort_by(f64::total_cmp));
+            samples.iter().map(|s| s[s.len() / 2]).collect()
+        }
+    }
+
+    #[test]
+    fn drift_of_the_machine_hits_all_alike() {
+        // Twice as slow in the course of four seconds, as a machine that gets hot.
+        let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
+        let medians = Machine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
+        for (other, ratio) in [(1, 2.0), (2, 1.1)] {
+            let found = medians[other] / medians[0];
+            assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
+        }
+        // One after the other, the last looks slower by far more.
+        let mut machine = Machine { now: Duration::ZERO, slowness: hot };
+        let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
+        assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
+    }
+
+    #[test]
+    fn what_is_slow_at_first_is_not_kept() {
+        // Ten times as slow for a fifth of a second: shaders compile, clocks rise.
+        let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
+        let medians = Machine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
+        assert_eq!(medians, [4.0]);
+        let mut warm_up = WarmUp::default();
+        [900, 100, 200].into_iter().for_each(|ms| warm_up.record(Duration::from_millis(ms)));
+        assert_eq!(warm_up.estimate(), Duration::from_millis(150), "the first frame is no guide");
+        let mut slow = WarmUp::default();
+        slow.record(Duration::from_secs(9));
+        assert_eq!((slow.next_frame(true), slow.next_frame(false)), (Some(1), Some(1)), "two at least");
     }
 }

@@ -1,6 +1,7 @@
 //! `summary.csv` and `samples.csv`: rows as soon as a backend is done, so that an interrupted run keeps what it
 //! measured. Integer nanoseconds; an empty field means absent.
 
+use super::resume::mend;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::parity::Tolerance;
@@ -19,10 +20,12 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// [`SCHEMA`].
+    #[serde(default)]
     pub schema: u32,
     /// Same for all rows of a run.
     pub run_id: String,
     /// When the run began, RFC 3339.
+    #[serde(default)]
     pub utc: String,
     /// Commit that the binary was built from.
     pub git_rev: Option<String>,
@@ -35,6 +38,7 @@ pub struct SummaryRow {
     /// Processor's name.
     pub cpu: Option<String>,
     /// Threads that parallel backends use.
+    #[serde(default)]
     pub threads: usize,
     /// The adapter's name; those emulated on the CPU say so.
     pub adapter: Option<String>,
@@ -47,12 +51,16 @@ pub struct SummaryRow {
     /// Instances of the crowd.
     pub instances: usize,
     /// Joints posed in a frame, over all instances.
+    #[serde(default)]
     pub joints: u64,
     /// Vertices skinned in a frame, over all instances.
+    #[serde(default)]
     pub vertices: u64,
     /// Most influences of a vertex.
+    #[serde(default)]
     pub influences: u32,
     /// `p`, `pn` or `pnt`: positions, normals, tangents.
+    #[serde(default)]
     pub attributes: String,
     /// What differs from the defaults; empty if nothing does.
     pub options: Option<String>,
@@ -128,6 +136,21 @@ pub struct Results {
     folder: PathBuf,
     summary: csv::Writer<File>,
     samples: csv::Writer<File>,
+    /// Keeps others from adding to the same files.
+    _lock: Option<Lock>,
+}
+
+/// A locked file that goes when it is no longer needed.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // One that stays behind locks nothing.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// A result folder that cannot be written.
@@ -136,6 +159,9 @@ pub enum ResultsError {
     /// The folder holds results already.
     #[error("{} exists already; name a folder without results", .0.display())]
     Exists(PathBuf),
+    /// Another process adds to the folder.
+    #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
+    Busy(PathBuf),
     /// The system refuses.
     #[error("{}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
@@ -156,7 +182,31 @@ impl Results {
                 Err(error) => Err(ResultsError::Io(path, error)),
             }
         };
-        Ok(Self { folder: folder.into(), summary: open("summary.csv")?, samples: open("samples.csv")? })
+        let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
+        Ok(Self { folder: folder.into(), summary, samples, _lock: None })
+    }
+
+    /// Adds to the files of a folder, which are made if they are not there. What an earlier process left unfinished is
+    /// taken out of them first.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be made or written, or another process has it open.
+    pub fn append(folder: &Path) -> Result<Self, ResultsError> {
+        let io = |error| ResultsError::Io(folder.into(), error);
+        std::fs::create_dir_all(folder).map_err(io)?;
+        // A file beside the results, because those are replaced while they are mended.
+        let path = folder.join(".lock");
+        let file = File::create(&path).map_err(io)?;
+        file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
+        let lock = Lock { path, _file: file };
+        mend(folder).map_err(io)?;
+        let open = |name| {
+            let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
+            let fresh = file.metadata()?.len() == 0;
+            Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
+        };
+        let (summary, samples) = (open("summary.csv").map_err(io)?, open("samples.csv").map_err(io)?);
+        Ok(Self { folder: folder.into(), summary, samples, _lock: Some(lock) })
     }
 
     /// Where the summary is.

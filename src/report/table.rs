@@ -194,7 +194,7 @@ fn skins_in_draw(outcome: &Outcome) -> bool {
 }
 
 /// Nanoseconds with three digits and a unit.
-fn duration(ns: u64) -> String {
+pub(super) fn duration(ns: u64) -> String {
     let ns = ns as f64;
     let (value, unit) = match ns {
         ..1e3 => return format!("{ns} ns"),
@@ -207,7 +207,7 @@ fn duration(ns: u64) -> String {
 }
 
 /// A number with a comma after every third digit from the end.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")

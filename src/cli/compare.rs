@@ -1,0 +1,71 @@
+//! `skinbench compare`: what changed between two sets of results, and what is noise.
+
+use super::Exit;
+use anyhow::bail;
+use clap::Args;
+use skinbench::report::compare::{Verdict, compare};
+use skinbench::report::recorded::Recorded;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Most problems of files that are listed one by one.
+const LISTED: usize = 12;
+
+/// Tell what changed between two sets of results, and what is noise
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Results to compare with: a summary.csv, or a folder of one run or several
+    #[arg(value_name = "BASE")]
+    base: PathBuf,
+    /// Results to judge
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    /// Exit with 4 if a row is slower by more than this for certain, such as 5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_above: Option<f64>,
+    /// Show only rows that changed
+    #[arg(long)]
+    changed: bool,
+}
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>().ok();
+    number.filter(|n| n.is_finite() && *n >= 0.0).map(|n| n / 1e2).ok_or("expected a percentage, such as 5%")
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let base = read(&arguments.base)?;
+    let new = read(&arguments.new)?;
+    let comparison = compare(&base, &new);
+    if comparison.compared() == 0 {
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in &comparison.rows {
+            if let Verdict::NotComparable(why) = &row.verdict {
+                *reasons.entry(why).or_default() += 1;
+            }
+        }
+        let why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why} ({count} rows)")).collect();
+        bail!("nothing can be compared: {}", why.join("; "));
+    }
+    write!(io::stdout().lock(), "{}", comparison.to_text(!arguments.changed))?;
+    let beyond = arguments.fail_above.map_or(0, |limit| comparison.beyond(limit).len());
+    if beyond > 0 {
+        let limit = arguments.fail_above.unwrap_or_default() * 1e2;
+        writeln!(io::stdout().lock(), "{beyond} rows are slower by more than {limit} % for certain")?;
+        return Ok(Exit::Regression);
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads results; says on stderr what could not be used.
+fn read(path: &PathBuf) -> anyhow::Result<Recorded> {
+    let recorded = Recorded::read(&[path])?;
+    for problem in recorded.problems.iter().take(LISTED) {
+        eprintln!("note: {problem}");
+    }
+    if recorded.problems.len() > LISTED {
+        eprintln!("note: {} more problems like these", recorded.problems.len() - LISTED);
+    }
+    Ok(recorded)
+}

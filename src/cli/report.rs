@@ -1,0 +1,99 @@
+//! `skinbench report`: results as one page, as Markdown, as pictures, or inside other pages.
+
+use super::output::write_file;
+use super::{Exit, UsageError};
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use skinbench::report::chart::charts;
+use skinbench::report::recorded::Recorded;
+use skinbench::report::splice::spliced;
+use skinbench::report::study::Study;
+use skinbench::report::{html, markdown, text};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Make a page of results: a verdict, charts, tables and the data
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Results: summary.csv files or folders, such as the parts of a sweep
+    #[arg(value_name = "RESULTS", required_unless_present = "splice")]
+    results: Vec<PathBuf>,
+    /// File to write, a folder for svg; default: standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// One HTML page, Markdown, or a folder of SVG charts; default: as the file ends, html
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Rewrite what stands between the markers of a Markdown page, and its charts
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["results", "output", "format"])]
+    splice: Vec<PathBuf>,
+    /// Write nothing; exit with 1 if a page differs from its results
+    #[arg(long, requires = "splice")]
+    check: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Html,
+    Md,
+    Svg,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if !arguments.splice.is_empty() {
+        return splice(&arguments.splice, arguments.check);
+    }
+    let study = Study::new(Recorded::read(&arguments.results)?);
+    eprint!("{}", text::problems(&study));
+    let output = arguments.output.as_deref();
+    match arguments.format.unwrap_or_else(|| by_ending(output)) {
+        Format::Html => write(output, &html::page(&study))?,
+        Format::Md => write(output, &markdown::report(&study))?,
+        Format::Svg => {
+            let Some(folder) = output else {
+                return Err(
+                    UsageError("--format svg writes a file for each chart; name a folder with -o".into()).into()
+                );
+            };
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            for chart in charts(&study) {
+                write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn by_ending(output: Option<&Path>) -> Format {
+    match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
+        Some("md") => Format::Md,
+        _ => Format::Html,
+    }
+}
+
+fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {
+    match output {
+        Some(path) => write_file(path, |file| file.write_all(text.as_bytes())),
+        None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
+    }
+}
+
+fn splice(pages: &[PathBuf], check: bool) -> anyhow::Result<Exit> {
+    let mut differing = Vec::new();
+    for page in pages {
+        for (path, content) in spliced(page)? {
+            if std::fs::read_to_string(&path).is_ok_and(|before| before == content) {
+                continue;
+            }
+            if check {
+                differing.push(path.display().to_string());
+            } else {
+                write(Some(&path), &content)?;
+            }
+        }
+    }
+    if !differing.is_empty() {
+        bail!("{} differ from their results; run skinbench report --splice PAGE", differing.join(", "));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,303 @@
+//! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
+
+use super::Exit;
+use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
+use super::progress::Progress;
+use super::run::passes;
+use anyhow::Context as _;
+use clap::Args;
+use fnv::FnvHasher;
+use jiff::Timestamp;
+use skinbench::backend::{Entry, Keep};
+use skinbench::harness::environment::Environment;
+use skinbench::harness::parity::Tolerance;
+use skinbench::harness::run::{Options, Outcome, Status};
+use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
+use skinbench::report::csv::Results;
+use skinbench::report::recorded::Recorded;
+use skinbench::report::study::Study;
+use skinbench::report::text;
+use skinbench::report::warnings::{of_machine, warnings};
+use skinbench::scene::BuiltScene;
+use std::hash::Hasher;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Stack of a thread that drives a point: as much as a main thread has, for drivers that compile shaders on it.
+const STACK: usize = 8 << 20;
+
+/// Most warnings that are listed one by one.
+const LISTED: usize = 6;
+
+/// Measure a scene over instances, passes, vertices, influences and threads
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Built-in scene, scene file (.toml) or model
+    #[arg(value_name = "SCENE|MODEL")]
+    scene: String,
+    /// Instances of all groups together, such as 10,100,1000
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u64>)]
+    instances: Vec<u64>,
+    /// How many times a frame draws the crowd, such as 0,1,2; 0 draws nothing
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = passes)]
+    passes: Vec<u32>,
+    /// About how many vertices each model is brought to
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
+    vertices: Vec<u32>,
+    /// Most influences that a vertex keeps, 1 to 16
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
+    influences: Vec<u32>,
+    /// Threads of parallel backends; default: as many as the processor has
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
+    threads: Vec<u32>,
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
+    #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
+    backends: Vec<String>,
+    #[command(flatten)]
+    layout: Layout,
+    /// How skinned vertices are stored: plain floats, 16 bits a number, or a ring of buffers on the device
+    #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
+    output: OutputChoice,
+    /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    frames: Option<u32>,
+    /// Measure this part only, such as 1/4; each part wants a folder of its own
+    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+    /// Leave larger crowds out for a backend whose frame took longer, such as 500ms
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    max_frame_time: Option<Duration>,
+    /// Search the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
+    budget: Option<Duration>,
+    /// Folder for summary.csv and samples.csv; a sweep that is there already goes on
+    #[arg(short = 'o', long, value_name = "DIR")]
+    results: PathBuf,
+    /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
+    #[arg(long, value_name = "NAME|INDEX")]
+    adapter: Option<String>,
+    /// Fail where it is missing, instead of skipping backends
+    #[arg(long, value_name = "WHAT")]
+    require: Option<Requirement>,
+}
+
+/// Parses a time with its unit.
+fn time(text: &str) -> Result<Duration, &'static str> {
+    let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let parsed = units.iter().find_map(|(unit, seconds)| {
+        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Some(number * seconds)
+    });
+    let time = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.filter(|time| !time.is_zero()).ok_or("expected a time with its unit, such as 16.7ms or 2s")
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let backends = common::backends(&arguments.backends)?;
+    let scene = common::load_scene(&arguments.scene)?;
+    let axes = Axes {
+        instances: arguments.instances.clone(),
+        passes: arguments.passes.clone(),
+        vertices: arguments.vertices.clone(),
+        influences: arguments.influences.clone(),
+        threads: arguments.threads.clone(),
+    };
+    let points = axes.points(arguments.shard);
+    let mut base = arguments.layout.overrides();
+    base.format.encoding = arguments.output.encoding();
+    let keep = if arguments.output == OutputChoice::Ring { Keep::Ring } else { Keep::Frame };
+    if let Some(smallest) = points.first() {
+        // What cannot be built at all is refused before anything is written.
+        scene.clone().with(smallest.overrides(base)).build(common::memory())?;
+    }
+    let interrupted = common::interruption()?;
+    let mut book = Book::open(&arguments.results, arguments.frames, interrupted)?;
+    let mut ending = Ending::default();
+    let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
+    groups.dedup();
+    for (done, &threads) in groups.iter().enumerate() {
+        let sweep = Sweep {
+            scene: &scene,
+            base,
+            points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
+            options: Options {
+                backends: backends.clone(),
+                frames: arguments.frames,
+                tolerance: Tolerance::of(base.format),
+                memory: common::memory(),
+                keep,
+            },
+            max_frame_time: arguments.max_frame_time,
+            budget: arguments.budget,
+        };
+        book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
+        let machine = Machine { threads: Vec::new(), adapter: arguments.adapter.clone(), require: arguments.require };
+        let mut measure = || -> anyhow::Result<Ending> {
+            let context = machine.open()?;
+            book.environment = Some(Environment::collect(common::adapter(&context)));
+            Ok(sweep.drive(&context, &mut book)?)
+        };
+        let part = match threads {
+            None => measure()?,
+            // A pool for each number of threads; the adapter is opened on one of them, because it cannot be sent.
+            Some(threads) => rayon::ThreadPoolBuilder::new()
+                .num_threads(threads as usize)
+                .stack_size(STACK)
+                .build()
+                .with_context(|| format!("--threads {threads}"))?
+                .install(measure)?,
+        };
+        ending.statuses.extend(part.statuses);
+        ending.kept += part.kept;
+        ending.largest.extend(part.largest);
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
+    drop(book);
+    print(&arguments.results, &ending, arguments.budget, scene.name())?;
+    let mut out = io::stdout().lock();
+    troubles.iter().take(LISTED).try_for_each(|trouble| writeln!(out, "warning: {trouble}"))?;
+    if troubles.len() > LISTED {
+        writeln!(out, "warning: {} more like these", troubles.len() - LISTED)?;
+    }
+    writeln!(out, "results: {}", summary.display())?;
+    Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
+}
+
+/// What the folder holds by now, in words and a table; then the answers to a search.
+fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    if ending.kept > 0 {
+        eprintln!("note: {} measurements of an earlier sweep were kept", ending.kept);
+    }
+    if let Ok(recorded) = Recorded::read(&[folder]) {
+        write!(out, "{}", text::swept(&Study::new(recorded)))?;
+    }
+    if let Some(budget) = budget {
+        write!(out, "{}", text::largest(scene, budget, &ending.largest))?;
+    }
+    Ok(())
+}
+
+/// The folder of a sweep: what it holds already, and what is added.
+struct Book {
+    results: Results,
+    /// Scene hash, passes, threads, adapter and backend of what this binary measured before.
+    kept: Vec<(Place, Kept)>,
+    environment: Option<Environment>,
+    binary: u64,
+    /// Where the sweep is: hash, passes, threads, and how often that changed.
+    at: Option<(u64, u32, usize)>,
+    moves: u32,
+    progress: Progress,
+    /// What may have spoiled measurements.
+    troubles: Vec<String>,
+    /// Part of the whole that is done before what is measured now, and part that this is.
+    share: (f64, f64),
+    interrupted: &'static AtomicBool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    scene_hash: String,
+    passes: u32,
+    threads: usize,
+    adapter: Option<String>,
+    backend: String,
+}
+
+impl Book {
+    fn open(folder: &Path, frames: Option<u32>, interrupted: &'static AtomicBool) -> anyhow::Result<Self> {
+        let results = Results::append(folder)?;
+        let binary = binary()?;
+        let mut kept = Vec::new();
+        // A folder without a row yet is no error.
+        let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
+        let own = format!("-{binary:016x}.");
+        for measurement in &recorded.measurements {
+            let row = &measurement.row;
+            let status = Status::from_name(&row.status).filter(|status| *status != Status::Error);
+            let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
+            let enough = status != Some(Status::Ok) || frames.is_none_or(enough);
+            if let Some(status) = status.filter(|_| row.stage == "frame" && row.run_id.contains(&own) && enough) {
+                let place = Place {
+                    scene_hash: row.scene_hash.clone(),
+                    passes: row.passes,
+                    threads: row.threads,
+                    adapter: row.adapter.clone(),
+                    backend: measurement.backend(),
+                };
+                kept.push((place, Kept { status, frame: row.median_ns.map(Duration::from_nanos) }));
+            }
+        }
+        Ok(Self {
+            results,
+            kept,
+            environment: None,
+            binary,
+            at: None,
+            moves: 0,
+            progress: Progress::told(),
+            troubles: of_machine().into_iter().collect(),
+            share: (0.0, 1.0),
+            interrupted,
+        })
+    }
+}
+
+/// A number that differs between binaries.
+fn binary() -> anyhow::Result<u64> {
+    let path = std::env::current_exe().context("cannot find this binary")?;
+    let mut hasher = FnvHasher::default();
+    hasher.write(&std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
+    Ok(hasher.finish())
+}
+
+impl Log for Book {
+    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept> {
+        let environment = self.environment.as_ref()?;
+        let place = Place {
+            scene_hash: format!("{:016x}", scene.hash),
+            passes,
+            threads: environment.threads,
+            adapter: environment.adapter.as_ref().map(|a| a.label()),
+            backend: backend.name.into(),
+        };
+        self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)
+    }
+
+    fn progress(&mut self, what: &str, done: f64, left: Duration) {
+        let (before, part) = self.share;
+        self.progress.show_left(what, before + part * done, left);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()> {
+        let Some(environment) = &mut self.environment else { return Ok(()) };
+        let at = Some((scene.hash, outcome.passes, environment.threads));
+        if self.at != at {
+            // Each point is a run of its own, so that its samples can be told from those of the others.
+            self.at = at;
+            self.moves += 1;
+            environment.utc = Timestamp::now();
+            let moment = environment.utc.strftime("%Y%m%dT%H%M%SZ");
+            let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
+            environment.run_id = format!("{moment}-{process}-{binary:016x}.{moves}");
+        }
+        let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
+        self.troubles
+            .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
+        self.results.write(environment, scene, Tolerance::of(scene.crowd.format()), outcome)
+    }
+
+    fn note(&mut self, text: &str) {
+        self.progress.suspend(|| eprintln!("note: {text}"));
+    }
+}

@@ -1,0 +1,111 @@
+//! How long the rest of a sweep will take, from what was measured so far.
+
+use std::time::Duration;
+
+/// What a backend's turn at a point costs where nothing like it was measured: warm-up, 2 s of frames, some parity.
+const UNKNOWN: f64 = 2.6;
+/// Seconds of warm-up and of measuring, at least.
+const WARM_UP: f64 = 0.25;
+const MEASURING: f64 = 2.0;
+/// Frames of a verification, of a warm-up and of a measurement, at least.
+const VERIFIED: f64 = 5.0;
+const WARMED: f64 = 2.0;
+const MEASURED: f64 = 5.0;
+
+/// Size of a piece of work: instances times vertices, and passes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// Vertices of the whole crowd, or instances where the model stays the same.
+    pub crowd: f64,
+    /// How often they are drawn.
+    pub passes: u32,
+}
+
+/// Learns from what is done.
+#[derive(Debug, Clone, Default)]
+pub struct Estimate {
+    frames: Option<u32>,
+    /// Backend, size, seconds a frame.
+    known: Vec<(&'static str, Size, f64)>,
+    predicted: f64,
+    spent: f64,
+}
+
+impl Estimate {
+    /// For measurements of so many frames; by default of what fits 2 s.
+    pub fn new(frames: Option<u32>) -> Self {
+        Self { frames, ..Self::default() }
+    }
+
+    /// A backend's frame at a size.
+    pub fn learn(&mut self, backend: &'static str, size: Size, frame: Duration) {
+        self.known.push((backend, size, frame.as_secs_f64()));
+    }
+
+    /// How long a part took of which `predicted` was said before.
+    pub fn correct(&mut self, predicted: Duration, spent: Duration) {
+        self.predicted += predicted.as_secs_f64();
+        self.spent += spent.as_secs_f64();
+    }
+
+    /// How long so many backends at such sizes will take.
+    pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
+        let seconds: f64 = work.into_iter().map(|(backend, size)| self.turn(backend, size)).sum();
+        // Parity and pictures cost what no frame tells: the whole is scaled by how wrong it was so far.
+        let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
+        Duration::from_secs_f64(seconds * correction)
+    }
+
+    /// Seconds of one backend at one point.
+    fn turn(&self, backend: &str, size: Size) -> f64 {
+        let Some(frame) = self.frame(backend, size) else { return UNKNOWN };
+        let measuring = match self.frames {
+            Some(frames) => f64::from(frames) * frame,
+            None => MEASURING.max(MEASURED * frame),
+        };
+        VERIFIED * frame + WARM_UP.max(WARMED * frame) + measuring
+    }
+
+    /// Seconds of a frame, in proportion to the nearest size that is known of this backend, or of any.
+    fn frame(&self, backend: &str, size: Size) -> Option<f64> {
+        let drawn = |size: Size| size.crowd * f64::from(1 + 10 * size.passes);
+        let distance = |other: Size| (drawn(other) / drawn(size)).ln().abs();
+        let nearest = |same: bool| {
+            let known = self.known.iter().filter(|(name, ..)| (*name == backend) == same);
+            known.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
+        };
+        let (_, other, seconds) = nearest(true).or_else(|| nearest(false))?;
+        let by_size = if other.passes == size.passes { size.crowd / other.crowd } else { drawn(size) / drawn(*other) };
+        Some(seconds * by_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(crowd: f64, passes: u32) -> Size {
+        Size { crowd, passes }
+    }
+
+    #[test]
+    fn the_nearest_known_size_decides() {
+        let mut estimate = Estimate::new(Some(10));
+        assert_eq!(estimate.time([("a", size(10.0, 0)); 2]).as_secs_f64(), 2.0 * UNKNOWN);
+        estimate.learn("a", size(100.0, 1), Duration::from_secs(1));
+        estimate.learn("a", size(1_000.0, 1), Duration::from_secs(20));
+        // Twice 1,000 instances are nearer than 20 times 100: 40 s a frame, 5 + 2 + 10 frames.
+        assert_eq!(estimate.time([("a", size(2_000.0, 1))]).as_secs_f64(), 40.0 * 17.0);
+        // Another backend is taken for the nearest known one.
+        assert_eq!(estimate.time([("b", size(100.0, 1))]).as_secs_f64(), 17.0);
+    }
+
+    #[test]
+    fn what_was_wrong_so_far_scales_the_rest() {
+        let mut estimate = Estimate::new(Some(10));
+        estimate.learn("a", size(100.0, 0), Duration::from_secs(1));
+        let before = estimate.time([("a", size(100.0, 0))]);
+        estimate.correct(before, before * 2);
+        assert_eq!(estimate.time([("a", size(100.0, 0))]), before * 2);
+    }
+}

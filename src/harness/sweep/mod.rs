@@ -1,0 +1,276 @@
+//! Measures a scene at many points, each as [`run`](super::run::run) does, and leaves out what is known already.
+
+mod budget;
+mod estimate;
+mod plan;
+
+pub use budget::{Largest, Search};
+pub use estimate::{Estimate, Size};
+pub use plan::{Axes, Point, Series, Shard};
+
+use super::run::{self, Observer, Options, Outcome, Status};
+use crate::backend::{Context, Entry, Stage};
+use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// What to measure.
+pub struct Sweep<'a> {
+    /// The scene, as its file has it.
+    pub scene: &'a Scene,
+    /// Changes that all points share.
+    pub base: Overrides,
+    /// In the order in which they are measured.
+    pub points: Vec<Point>,
+    /// How each is measured.
+    pub options: Options,
+    /// A series ends for a backend after a frame that took longer.
+    pub max_frame_time: Option<Duration>,
+    /// Search the largest crowd that fits this time, for each backend and series, from the first point's instances on.
+    pub budget: Option<Duration>,
+}
+
+/// What is known of a backend at a point from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// What became of it.
+    pub status: Status,
+    /// Median of its frames, if it was measured.
+    pub frame: Option<Duration>,
+}
+
+/// Keeps what is measured, and knows what was measured before.
+pub trait Log {
+    /// A backend at a point of an earlier sweep; none if it is to be measured.
+    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept>;
+    /// What happens now, which part of the sweep is done (0 to 1), and how long the rest will take.
+    fn progress(&mut self, what: &str, done: f64, left: Duration);
+    /// Whether to stop after the frame at hand.
+    fn interrupted(&self) -> bool;
+    /// A backend is done at a point.
+    ///
+    /// # Errors
+    /// The outcome cannot be kept: the sweep stops.
+    fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()>;
+    /// Something that the user should know.
+    fn note(&mut self, text: &str);
+}
+
+/// How a sweep ended.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// What became of each backend at each point, kept ones among them.
+    pub statuses: Vec<Status>,
+    /// How many of them were known before.
+    pub kept: usize,
+    /// Answers to the search for the largest crowd.
+    pub largest: Vec<(Series, &'static str, Largest)>,
+}
+
+/// Why a sweep cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A point's crowd cannot be built.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// What was measured cannot be kept.
+    #[error("cannot write results: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Sweep<'_> {
+    /// Measures what is not known yet, until all is done or the log says stop.
+    ///
+    /// # Errors
+    /// A crowd that cannot be built, or results that cannot be written. What was measured before that is kept.
+    pub fn drive(&self, context: &Context, log: &mut dyn Log) -> Result<Ending, SweepError> {
+        let mut drive = Drive {
+            sweep: self,
+            context,
+            log,
+            estimate: Estimate::new(self.options.frames),
+            over: HashSet::new(),
+            ending: Ending::default(),
+        };
+        match self.budget {
+            Some(budget) => drive.searches(budget)?,
+            None => drive.points()?,
+        }
+        Ok(drive.ending)
+    }
+}
+
+struct Drive<'a> {
+    sweep: &'a Sweep<'a>,
+    context: &'a Context,
+    log: &'a mut dyn Log,
+    estimate: Estimate,
+    /// Series that ended early, by backend.
+    over: HashSet<(Series, &'static str)>,
+    ending: Ending,
+}
+
+impl Drive<'_> {
+    fn points(&mut self) -> Result<(), SweepError> {
+        let backends = &self.sweep.options.backends;
+        for (index, point) in self.sweep.points.iter().enumerate() {
+            let racing: Vec<_> =
+                backends.iter().copied().filter(|b| !self.over.contains(&(point.series, b.name))).collect();
+            let rest = &self.sweep.points[index + 1..];
+            let done = index as f64 / self.sweep.points.len() as f64;
+            match self.point(point, &racing, rest, done) {
+                // Memory ends at large crowds: the smaller ones are worth having.
+                Err(SweepError::Scene(error)) if index > 0 => self.log.note(&format!("{error}: left out")),
+                measured => drop(measured?),
+            }
+            if self.log.interrupted() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// For each series and backend the largest crowd within `budget`.
+    fn searches(&mut self, budget: Duration) -> Result<(), SweepError> {
+        let mut series: Vec<&Point> = Vec::new();
+        for point in &self.sweep.points {
+            if series.iter().all(|known| known.series != point.series) {
+                series.push(point);
+            }
+        }
+        let total = series.len() * self.sweep.options.backends.len();
+        let own = self.sweep.scene.instances();
+        for (at, (point, &entry)) in
+            series.iter().flat_map(|p| self.sweep.options.backends.iter().map(move |b| (p, b))).enumerate()
+        {
+            let start = point.instances.or(self.sweep.base.instances).unwrap_or(own);
+            let mut search = Search::new(budget, start);
+            while let Some(instances) = search.next() {
+                let trial = Point { instances: Some(instances), ..**point };
+                let frames = match self.point(&trial, &[entry], &[], at as f64 / total as f64) {
+                    // A crowd that memory does not hold ends the search from above.
+                    Err(SweepError::Scene(_)) if search.largest().fits.is_some() => HashMap::new(),
+                    frames => frames?,
+                };
+                if self.log.interrupted() {
+                    return Ok(());
+                }
+                match frames.get(entry.name) {
+                    Some((Status::Ok, Some(frame))) => search.record(instances, Some(*frame)),
+                    Some((Status::TooLarge, _)) | None => search.record(instances, None),
+                    Some(_) => break,
+                }
+            }
+            self.ending.largest.push((point.series, entry.name, search.largest()));
+        }
+        Ok(())
+    }
+
+    /// Measures those of `racing` that are not known yet at a point; what became of each.
+    fn point(
+        &mut self,
+        point: &Point,
+        racing: &[&'static Entry],
+        rest: &[Point],
+        done: f64,
+    ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
+        let mut known = HashMap::new();
+        if racing.is_empty() {
+            return Ok(known);
+        }
+        let scene = self.sweep.scene.clone().with(point.overrides(self.sweep.base)).build(self.sweep.options.memory)?;
+        let passes = run::passes(self.context, &scene, self.sweep.options.keep);
+        let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
+        let here = size(scene.crowd.instance_count() as u64, passes);
+        let mut missing = Vec::new();
+        for &entry in racing {
+            match self.log.kept(&scene, passes, entry) {
+                Some(Kept { status, frame }) => {
+                    self.ending.kept += 1;
+                    known.insert(entry.name, (status, frame));
+                }
+                None => missing.push(entry),
+            }
+        }
+        let own = self.sweep.scene.instances();
+        let rest_work = rest.iter().flat_map(|p| {
+            let size =
+                size(p.instances.or(self.sweep.base.instances).unwrap_or(own), p.series.passes.unwrap_or(passes));
+            self.sweep.options.backends.iter().map(move |b| (b.name, size))
+        });
+        let later = self.estimate.time(rest_work);
+        let now = self.estimate.time(missing.iter().map(|b| (b.name, here)));
+        let mut interrupted = false;
+        if !missing.is_empty() {
+            let start = Instant::now();
+            let options = Options { backends: missing, ..self.sweep.options.clone() };
+            let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
+            let mut watch = Watch { log: &mut *self.log, scene: &scene, done, part, now, later, start };
+            let outcomes = run::run(&scene, self.context, &options, &mut watch)?;
+            interrupted = self.log.interrupted();
+            if !interrupted {
+                self.estimate.correct(now, start.elapsed());
+            }
+            for outcome in outcomes {
+                if let Some(entry) = racing.iter().find(|e| e.name == outcome.name()) {
+                    known.insert(entry.name, (outcome.status, outcome.median(Stage::Frame).map(Duration::from_nanos)));
+                }
+            }
+        }
+        if interrupted {
+            return Ok(known);
+        }
+        for &entry in racing {
+            let Some(&(status, frame)) = known.get(entry.name) else { continue };
+            self.ending.statuses.push(status);
+            let Some(frame) = frame else { continue };
+            self.estimate.learn(entry.name, here, frame);
+            if self.sweep.max_frame_time.is_some_and(|most| frame > most) && self.sweep.budget.is_none() {
+                self.over.insert((point.series, entry.name));
+                if rest.iter().any(|p| p.series == point.series) {
+                    self.log.note(&format!(
+                        "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
+                        entry.name,
+                        frame.as_secs_f64() * 1e3,
+                        here.crowd,
+                    ));
+                }
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Follows the run of one point.
+struct Watch<'a> {
+    log: &'a mut dyn Log,
+    scene: &'a BuiltScene,
+    /// Part of the sweep that was done before, and part that this point is.
+    done: f64,
+    part: f64,
+    /// How long this point and those after it were estimated to take.
+    now: Duration,
+    later: Duration,
+    start: Instant,
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, what: &str, done: f64) {
+        let left = self.now.saturating_sub(self.start.elapsed()) + self.later;
+        let what = format!("{} instances, {what}", self.scene.crowd.instance_count());
+        self.log.progress(&what, self.done + self.part * done, left);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.log.interrupted()
+    }
+
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        // Half a measurement is none: the next sweep measures it whole.
+        if self.log.interrupted() && outcome.status == Status::Ok {
+            return Ok(());
+        }
+        self.log.finished(self.scene, outcome)
+    }
+}

@@ -1,0 +1,319 @@
+//! How well a median is known, and whether two differ. METHODOLOGY.md argues for what is done here.
+//!
+//! Frames of one run are not independent: clocks, caches and neighbours drift. So no formula here divides a spread by
+//! the number of frames. A run is cut into segments; how far their medians stray shows how far this machine wanders in
+//! a while, and another run is expected to stray at least as far.
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Fewest frames of a run that say anything about how it wanders.
+pub const FEWEST_FRAMES: usize = 5;
+/// Segments of a run: fewest, most, and the frames of each between these bounds.
+const SEGMENTS: (usize, usize) = (5, 10);
+const SEGMENT_FRAMES: usize = 8;
+/// Resampled runs of the bootstrap.
+const RESAMPLED: u32 = 200;
+/// What runs of one binary differ by without any sign of it within a run, as a part of the time: where code and data
+/// lie in memory is decided once a process.
+const RUN_FLOOR: f64 = 0.005;
+/// Variance of runs' medians over that of one run's segments. A straight slope from a common start would make it 2.5, no
+/// dependence 0.1; Student's t makes room for the rest, as the tests show.
+const REACH: f64 = 1.6;
+/// Most degrees of freedom that are granted to what runs show from within.
+const WITHIN_FREEDOM: f64 = 8.0;
+
+/// Where a time is, from one run or several of the same thing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Natural logarithm of the median in nanoseconds; the mean of the runs'.
+    log: f64,
+    /// Its variance.
+    variance: f64,
+    /// Degrees of freedom of the variance.
+    freedom: f64,
+    /// How far segments of a run stray, as a part of the time.
+    drift: f64,
+}
+
+/// One run's part of a [`Level`].
+struct Run {
+    log: f64,
+    within: f64,
+    drift: f64,
+    freedom: f64,
+}
+
+impl Level {
+    /// From the times of each run in the order of their frames; none if a run has fewer than [`FEWEST_FRAMES`].
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a [u64]>) -> Option<Self> {
+        let runs: Vec<Run> = runs.into_iter().map(Run::of).collect::<Option<_>>()?;
+        let count = runs.len() as f64;
+        let mean = |value: fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / count;
+        let log = mean(|run| run.log);
+        // What single runs predict of other runs, and what several runs show, each weighed by its degrees of freedom.
+        let predicted = mean(|run| run.within + REACH * run.drift) + RUN_FLOOR * RUN_FLOOR;
+        let predicted_freedom = runs.iter().map(|run| run.freedom).sum::<f64>().min(WITHIN_FREEDOM);
+        let shown_freedom = count - 1.0;
+        let shown: f64 = runs.iter().map(|run| (run.log - log).powi(2)).sum();
+        let freedom = predicted_freedom + shown_freedom;
+        let one_run = (predicted * predicted_freedom + shown) / freedom;
+        let drift = mean(|run| run.drift).sqrt();
+        (count > 0.0).then_some(Self { log, variance: one_run / count, freedom, drift })
+    }
+
+    /// Nanoseconds.
+    pub fn median(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// How far segments of a run stray from each other, as a part of the time.
+    pub fn drift(&self) -> f64 {
+        self.drift
+    }
+
+    /// How much larger `self` is than `other`.
+    pub fn over(&self, other: &Self) -> Ratio {
+        let variance = self.variance + other.variance;
+        // Welch and Satterthwaite: the freedom of a sum of variances.
+        let freedom = variance * variance
+            / (self.variance * self.variance / self.freedom + other.variance * other.variance / other.freedom);
+        Ratio { log: self.log - other.log, error: variance.sqrt(), freedom }
+    }
+}
+
+impl Run {
+    fn of(times: &[u64]) -> Option<Self> {
+        let count = times.len();
+        if count < FEWEST_FRAMES {
+            return None;
+        }
+        let logs: Vec<f64> = times.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
+        let segments = (count / SEGMENT_FRAMES).clamp(SEGMENTS.0, SEGMENTS.1);
+        let ends = |segment: usize| segment * count / segments;
+        let medians: Vec<f64> = (0..segments).map(|at| median(&mut logs[ends(at)..ends(at + 1)].to_vec())).collect();
+        let freedom = (segments - 1) as f64;
+        let mean = medians.iter().sum::<f64>() / segments as f64;
+        let drift = medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / freedom;
+        Some(Self {
+            log: median(&mut logs.clone()),
+            within: block_bootstrap(&logs, count.div_ceil(segments)),
+            drift,
+            freedom,
+        })
+    }
+}
+
+/// Variance of the median when blocks of neighbouring values are drawn with replacement: dependence within a block is
+/// kept. The series is closed to a ring, so that every value is drawn equally often.
+fn block_bootstrap(values: &[f64], block: usize) -> f64 {
+    let count = values.len();
+    let mut random = Pcg32::seed_from_u64(count as u64);
+    let mut resampled = vec![0.0; count];
+    let medians: Vec<f64> = (0..RESAMPLED)
+        .map(|_| {
+            for chunk in resampled.chunks_mut(block) {
+                let start = random.next_u32() as usize % count;
+                chunk.iter_mut().enumerate().for_each(|(at, value)| *value = values[(start + at) % count]);
+            }
+            median(&mut resampled)
+        })
+        .collect();
+    let mean = medians.iter().sum::<f64>() / f64::from(RESAMPLED);
+    medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / f64::from(RESAMPLED - 1)
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    let odd = values.len() % 2 == 1;
+    let (below, &mut upper, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
+    if odd {
+        return upper;
+    }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    lower.midpoint(upper)
+}
+
+/// A ratio of two times and how well it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    log: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Ratio {
+    /// The best guess.
+    pub fn value(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// The natural logarithm of the best guess.
+    pub fn log(&self) -> f64 {
+        self.log
+    }
+
+    /// The same with more noise: a spread of logarithms, known with so many degrees of freedom.
+    pub fn with_noise(&self, spread: f64, freedom: f64) -> Self {
+        let (own, more) = (self.error * self.error, spread * spread);
+        let error = (own + more).sqrt();
+        let freedom = (own + more).powi(2) / (own * own / self.freedom + more * more / freedom);
+        Self { log: self.log, error, freedom }
+    }
+
+    /// The interval that holds the true ratio with probability `confidence`, for this and `others` more ratios all at
+    /// once (Bonferroni).
+    pub fn interval(&self, confidence: f64, others: usize) -> (f64, f64) {
+        let outside = (1.0 - confidence) / (others + 1) as f64;
+        let reach = match StudentsT::new(0.0, 1.0, self.freedom) {
+            Ok(distribution) => distribution.inverse_cdf(1.0 - outside / 2.0) * self.error,
+            Err(_) => f64::INFINITY,
+        };
+        ((self.log - reach).exp(), (self.log + reach).exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source of normal deviates.
+    struct Noise(Pcg32);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            (f64::from(self.0.next_u32()) + 0.5) / (f64::from(u32::MAX) + 1.0)
+        }
+
+        fn normal(&mut self) -> f64 {
+            // Box and Muller.
+            (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+        }
+    }
+
+    type Law = fn(&mut Noise, usize) -> Vec<f64>;
+
+    fn equal(noise: &mut Noise, count: usize) -> Vec<f64> {
+        (0..count).map(|_| 0.02 * noise.normal()).collect()
+    }
+
+    /// Student's t with two degrees of freedom, upwards: rare frames take several times as long.
+    fn heavy_tailed(noise: &mut Noise, count: usize) -> Vec<f64> {
+        let t = |noise: &mut Noise| noise.normal() / (-noise.uniform().ln()).sqrt();
+        (0..count).map(|_| (1.0 + 0.02 * t(noise).abs()).ln()).collect()
+    }
+
+    /// Half of the frames take 15 % longer.
+    fn bimodal(noise: &mut Noise, count: usize) -> Vec<f64> {
+        (0..count).map(|_| if noise.uniform() < 0.5 { 0.15 } else { 0.0 } + 0.01 * noise.normal()).collect()
+    }
+
+    /// Each frame resembles the one before.
+    fn dependent(noise: &mut Noise, count: usize) -> Vec<f64> {
+        let mut value = 0.02 * noise.normal();
+        let step = |_| {
+            value = 0.8 * value + 0.6 * 0.02 * noise.normal();
+            value
+        };
+        (0..count).map(step).collect()
+    }
+
+    /// A slope of up to 4 % over the run, up or down.
+    fn sloping(noise: &mut Noise, count: usize) -> Vec<f64> {
+        let slope = 0.08 * (noise.uniform() - 0.5);
+        (0..count).map(|i| slope * i as f64 / count as f64 + 0.01 * noise.normal()).collect()
+    }
+
+    /// A walk that strays 3 % over the run.
+    fn wandering(noise: &mut Noise, count: usize) -> Vec<f64> {
+        let step = 0.03 / (count as f64).sqrt();
+        let mut value = 0.0;
+        let next = |_| {
+            value += step * noise.normal();
+            value + 0.01 * noise.normal()
+        };
+        (0..count).map(next).collect()
+    }
+
+    /// Processes differ by 0.5 %, and nothing within a run shows it.
+    fn laid_out(noise: &mut Noise, count: usize) -> Vec<f64> {
+        let place = 0.005 * noise.normal();
+        (0..count).map(|_| place + 0.01 * noise.normal()).collect()
+    }
+
+    fn times(logs: Vec<f64>, factor: f64) -> Vec<u64> {
+        logs.into_iter().map(|log| (1e6 * factor * log.exp()) as u64).collect()
+    }
+
+    /// How often the ratio of two levels is told from 1, among `others` more, when the second is `factor` times the first.
+    fn told_apart(law: Law, frames: usize, runs: usize, others: usize, factor: f64) -> f64 {
+        const TRIALS: u32 = 400;
+        let mut noise = Noise(Pcg32::seed_from_u64(7));
+        let mut found = 0;
+        for _ in 0..TRIALS {
+            let mut side = |factor| {
+                let runs: Vec<_> = (0..runs).map(|_| times(law(&mut noise, frames), factor)).collect();
+                Level::of(runs.iter().map(|run| &run[..])).unwrap()
+            };
+            let (base, new) = (side(1.0), side(factor));
+            let (low, high) = new.over(&base).interval(0.95, others);
+            found += u32::from(low > 1.0 || high < 1.0);
+        }
+        f64::from(found) / f64::from(TRIALS)
+    }
+
+    #[test]
+    fn equal_times_are_told_apart_in_at_most_five_percent() {
+        let laws: [(&str, Law); 7] = [
+            ("equal", equal),
+            ("heavy-tailed", heavy_tailed),
+            ("bimodal", bimodal),
+            ("dependent", dependent),
+            ("sloping", sloping),
+            ("wandering", wandering),
+            ("laid out", laid_out),
+        ];
+        for (name, law) in laws {
+            for frames in [40, 200] {
+                for runs in [1, 4] {
+                    let alarms = told_apart(law, frames, runs, 0, 1.0);
+                    eprintln!("{name}, {frames} frames, {runs} runs: {alarms:.4} false alarms");
+                    assert!(alarms <= 0.05, "{name}, {frames} frames, {runs} runs: {alarms}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_power_is_known() {
+        // One comparison, and one of thirty as in a table; the shift as a factor.
+        for (law, frames, runs, others, factor, least) in [
+            (equal as Law, 200, 1, 0, 1.03, 0.60),
+            (equal, 200, 1, 0, 1.05, 0.95),
+            (equal, 200, 1, 29, 1.10, 0.95),
+            (equal, 200, 5, 0, 1.03, 0.95),
+            (equal, 200, 5, 29, 1.05, 0.95),
+            (heavy_tailed, 200, 1, 29, 1.10, 0.95),
+            (bimodal, 200, 1, 0, 1.10, 0.10),
+            (dependent, 200, 1, 0, 1.10, 0.60),
+        ] {
+            let power = told_apart(law, frames, runs, others, factor);
+            eprintln!("{frames} frames, {runs} runs, {others} others, {factor}: found in {power:.3}");
+            assert!(power >= least, "{frames} frames, {runs} runs, {others} others, {factor}: {power}");
+        }
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_medians() {
+        let level = |times: &[u64]| Level::of([times]).unwrap();
+        let (base, new) = (level(&[100, 90, 110, 95, 105]), level(&[210, 190, 200, 180, 220]));
+        let ratio = new.over(&base);
+        assert!((ratio.value() - 2.0).abs() < 1e-12, "{ratio:?}");
+        let (low, high) = ratio.interval(0.95, 0);
+        assert!(low < 2.0 && 2.0 < high && (low * high - 4.0).abs() < 1e-9);
+        let (lower, higher) = ratio.interval(0.95, 9);
+        assert!(lower < low && high < higher, "more comparisons, wider intervals");
+        assert_eq!(Level::of([&[1, 2, 3, 4][..]]), None);
+        assert_eq!(Level::of([]), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Bars: what a frame is made of, how near memory's limit stages are, and how frames stray.
+
+use super::super::findings::{crowd, drawn};
+use super::super::study::{Entry, Point, Study};
+use super::super::table::duration;
+use super::plot::{Item, Plot, Scale, Shape};
+use super::{Chart, class, slug};
+
+/// Height of a bar with the space around it, and of the bar, as a part of that.
+const ROW: u32 = 38;
+const BAR: f64 = 0.62;
+/// Width of an average character, for names on the left.
+const CHARACTER: f64 = 7.2;
+
+/// Stages in the order of a frame, with their classes; what no stage tells is the rest.
+const STAGES: [(&str, &str); 9] = [
+    ("sample", "s0"),
+    ("blend", "s1"),
+    ("local_to_model", "s2"),
+    ("palette", "s3"),
+    ("pose_skin", "s5"),
+    ("upload", "s4"),
+    ("skin", "s5"),
+    ("draw", "s6"),
+    ("read_back", "s7"),
+];
+
+/// What the frames of each backend are made of, for each number of passes.
+pub fn stages(study: &Study) -> Vec<Chart> {
+    study.headlines().into_iter().filter_map(|point| stages_at(study, point)).collect()
+}
+
+fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
+    let entries: Vec<&Entry> = study.at(point).filter(|entry| entry.median("frame").is_some()).collect();
+    let mut items = Vec::new();
+    let mut present: Vec<(&str, &str)> = Vec::new();
+    let mut table = vec![["backend", "stage", "median"].map(String::from).to_vec()];
+    let mut longest: f64 = 0.0;
+    for (row, entry) in entries.iter().enumerate() {
+        let mut from = 0.0;
+        for (stage, class) in STAGES {
+            let Some(ns) = entry.median(stage) else { continue };
+            if !present.contains(&(stage, class)) {
+                present.push((stage, class));
+            }
+            let words = format!("{}, {stage}: {}", entry.backend, duration(ns));
+            items.push(bar(entries.len(), row, (from, from + ns as f64), class, words));
+            table.push(vec![entry.backend.clone(), stage.into(), duration(ns)]);
+            from += ns as f64;
+        }
+        let frame = entry.median("frame")?;
+        let words = format!("{}, frame by wall clock: {}", entry.backend, duration(frame));
+        let at = vec![(frame as f64, middle(entries.len(), row))];
+        items.push(Item { shape: Shape::Stroke, class: "whole".into(), points: at, words });
+        table.push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
+        longest = longest.max(from).max(frame as f64);
+    }
+    present.sort_by_key(|p| STAGES.iter().position(|s| s == p));
+    let mut legend: Vec<_> = present.into_iter().map(|(stage, class)| (class.to_owned(), stage.to_owned())).collect();
+    legend.push(("whole".into(), "frame".into()));
+    let title = format!("Stages of a frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let id = slug(&format!("stages {} {} passes {}", point.scene, point.instances, point.passes));
+    let plot = rows(id, title, &entries, items, time_scale("median", (0.0, longest * 1.03)), legend);
+    let caption = "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.".into();
+    (!entries.is_empty()).then(|| Chart::new(&plot, caption, table))
+}
+
+/// How near skinning and pose come to the bandwidth of the machine, where it was measured.
+pub fn limits(study: &Study) -> Option<Chart> {
+    let point = study.headlines().into_iter().max_by_key(|point| {
+        let told = |entry: &Entry| STAGES.iter().filter(|(s, _)| percentage(entry, s).is_some()).count();
+        (study.at(point).map(told).sum::<usize>(), point.instances)
+    })?;
+    let entries: Vec<&Entry> =
+        study.at(point).filter(|e| STAGES.iter().any(|(stage, _)| percentage(e, stage).is_some())).collect();
+    let told: Vec<(&Entry, &str, &str, f64)> = entries
+        .iter()
+        .flat_map(|entry| STAGES.iter().filter_map(|(s, class)| Some((*entry, *s, *class, percentage(entry, s)?))))
+        .collect();
+    let mut table = vec![["backend", "stage", "% of limit"].map(String::from).to_vec()];
+    let mut items = Vec::new();
+    let mut names = Vec::new();
+    for (row, (entry, stage, class, pct)) in told.iter().enumerate() {
+        let words = format!("{}, {stage}: {pct:.0} % of the limit", entry.backend);
+        items.push(bar(told.len(), row, (0.0, *pct), class, words));
+        names.push(format!("{} {stage}", entry.backend));
+        table.push(vec![entry.backend.clone(), (*stage).into(), format!("{pct:.1}")]);
+    }
+    let most = told.iter().map(|(.., pct)| *pct).fold(100.0, f64::max);
+    let scale = Scale {
+        title: "% of the bandwidth measured in the same run".into(),
+        range: (0.0, most * 1.03),
+        logarithmic: false,
+        label: Some(|pct| format!("{pct:.0} %")),
+        ticks: 6,
+    };
+    let place = format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let plot = named("limits".into(), format!("Percentage of the limit: {place}"), &names, items, scale, Vec::new());
+    let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.".into();
+    (!told.is_empty()).then(|| Chart::new(&plot, caption, table))
+}
+
+fn percentage(entry: &Entry, stage: &str) -> Option<f64> {
+    entry.stage(stage)?.row.pct_of_limit.filter(|pct| pct.is_finite() && *pct >= 0.0)
+}
+
+/// Every frame of each backend, for each number of passes.
+pub fn distributions(study: &Study) -> Vec<Chart> {
+    study.headlines().into_iter().filter_map(|point| distribution(study, point)).collect()
+}
+
+fn distribution(study: &Study, point: &Point) -> Option<Chart> {
+    let entries: Vec<&Entry> =
+        study.at(point).filter(|e| e.stage("frame").is_some_and(|m| !m.samples.is_empty())).collect();
+    let mut items = Vec::new();
+    let mut table =
+        vec![["backend", "frames", "smallest", "median", "95th percentile", "largest"].map(String::from).to_vec()];
+    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    for (row, entry) in entries.iter().enumerate() {
+        let frame = entry.stage("frame")?;
+        let y = middle(entries.len(), row);
+        let middle = frame.row.median_ns.unwrap_or(1).max(1) as f64;
+        let points: Vec<_> = frame.samples.iter().map(|&(_, ns)| (ns as f64 / middle, y)).collect();
+        low = points.iter().map(|p| p.0).fold(low, f64::min);
+        high = points.iter().map(|p| p.0).fold(high, f64::max);
+        let time = |ns: Option<u64>| ns.map_or("-".into(), duration);
+        let row = &frame.row;
+        let cells = [time(row.min_ns), time(row.median_ns), time(row.p95_ns), time(row.max_ns)];
+        let words = format!(
+            "{}: {} frames, median {}, from {} to {}",
+            entry.backend,
+            frame.samples.len(),
+            cells[1],
+            cells[0],
+            cells[3]
+        );
+        let class = class(study, &entry.backend);
+        items.push(Item { shape: Shape::Strokes, class: class.clone(), points, words });
+        items.push(Item { shape: Shape::Stroke, class: "whole".into(), points: vec![(1.0, y)], words: String::new() });
+        let counted = [entry.backend.clone(), frame.samples.len().to_string()];
+        table.push(counted.into_iter().chain(cells).collect());
+    }
+    let scale = Scale {
+        title: "% of the backend's median".into(),
+        range: (low.min(0.98) - 0.01, high.max(1.02) + 0.01),
+        logarithmic: false,
+        label: Some(|part| format!("{:.0} %", part * 1e2)),
+        ticks: 8,
+    };
+    let title = format!("Every frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let id = slug(&format!("frames {} {} passes {}", point.scene, point.instances, point.passes));
+    let plot = rows(id, title, &entries, items, scale, Vec::new());
+    let caption = "A stroke a frame, in percent of its backend's median, which is the long stroke. Several clumps are several states of the machine.";
+    (!entries.is_empty()).then(|| Chart::new(&plot, caption.into(), table))
+}
+
+fn time_scale(title: &str, range: (f64, f64)) -> Scale {
+    let label: fn(f64) -> String = |ns| duration(ns.round().max(0.0) as u64);
+    Scale { title: title.into(), range, logarithmic: false, label: Some(label), ticks: 6 }
+}
+
+/// The middle of a row; the first is on top.
+fn middle(rows: usize, row: usize) -> f64 {
+    (rows - row) as f64 - 0.5
+}
+
+fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
+    let (y, half) = (middle(rows, row), BAR / 2.0);
+    Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
+}
+
+fn rows(
+    id: String,
+    title: String,
+    entries: &[&Entry],
+    items: Vec<Item>,
+    x: Scale,
+    legend: Vec<(String, String)>,
+) -> Plot {
+    let names: Vec<_> = entries.iter().map(|entry| entry.backend.clone()).collect();
+    named(id, title, &names, items, x, legend)
+}
+
+/// A plot with a named row for each bar.
+fn named(
+    id: String,
+    title: String,
+    names: &[String],
+    mut items: Vec<Item>,
+    x: Scale,
+    legend: Vec<(String, String)>,
+) -> Plot {
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (row, name) in names.iter().enumerate() {
+        let at = vec![(x.range.0, middle(names.len(), row))];
+        items.push(Item { shape: Shape::Name(name.clone()), class: String::new(), points: at, words: String::new() });
+    }
+    let count = names.len().max(1);
+    let y = Scale { title: String::new(), range: (0.0, count as f64), logarithmic: false, label: None, ticks: 0 };
+    let left = (longest as f64 * CHARACTER) as u32 + 20;
+    Plot { id, title, height: ROW * count as u32, left, x, y, items, legend }
+}

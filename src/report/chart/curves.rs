@@ -1,0 +1,115 @@
+//! Times along an axis: instances, passes, threads, vertices, influences.
+
+use super::super::crossover::crossovers;
+use super::super::findings::{FRAME_60_HZ, conditions};
+use super::super::study::{Axis, Curve, Quantity, Sheet, Study};
+use super::super::table::{duration, grouped};
+use super::plot::{Item, Plot, Scale, Shape};
+use super::{Chart, class, index, slug};
+
+/// A chart for each series along each axis.
+pub fn curves(study: &Study) -> Vec<Chart> {
+    Axis::ALL
+        .into_iter()
+        .flat_map(|axis| study.sheets(axis).into_iter().map(|sheet| chart(study, &sheet)).collect::<Vec<_>>())
+        .collect()
+}
+
+fn chart(study: &Study, sheet: &Sheet) -> Chart {
+    let conditions = conditions(study, sheet);
+    let time = match sheet.quantity {
+        Quantity::Frame => "Frame time",
+        Quantity::Work => "Pose + upload + skin",
+    };
+    let title = format!("{time} against {}: {conditions}", sheet.axis.title());
+    let times = |curve: &Curve| -> Vec<(f64, f64)> {
+        let time =
+            |&(value, index): &(u64, usize)| Some((value as f64, study.entries[index].time(sheet.quantity)? as f64));
+        curve.points.iter().filter_map(time).collect()
+    };
+    let all: Vec<(f64, f64)> = sheet.curves.iter().flat_map(times).collect();
+    let bounds = |value: fn(&(f64, f64)) -> f64| {
+        all.iter().map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let ((x_low, x_high), (y_low, y_high)) = (bounds(|p| p.0), bounds(|p| p.1));
+    let log_x = sheet.axis != Axis::Passes;
+    let x_range = if log_x { (x_low / 1.12, x_high * 1.12) } else { (x_low - 0.1, x_high + 0.1) };
+    // Few passes are best seen from zero on.
+    let y_range = if log_x { (y_low / 1.5, y_high * 1.5) } else { (0.0, y_high * 1.08) };
+
+    let mut items = Vec::new();
+    if (y_range.0..y_range.1).contains(&FRAME_60_HZ) && sheet.quantity == Quantity::Frame {
+        items.push(Item {
+            shape: Shape::Rule,
+            class: String::new(),
+            points: vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)],
+            words: String::new(),
+        });
+    }
+    let mut table = vec![
+        std::iter::once(sheet.axis.title().to_owned())
+            .chain(sheet.curves.iter().map(|curve| curve.backend.clone()))
+            .collect::<Vec<_>>(),
+    ];
+    for &value in &sheet.values {
+        let cells = sheet.curves.iter().map(|curve| {
+            let known = times(curve).into_iter().find(|(x, _)| *x == value as f64);
+            known.map_or("-".into(), |(_, ns)| duration(ns as u64))
+        });
+        table.push(std::iter::once(grouped(value)).chain(cells).collect());
+    }
+    for curve in &sheet.curves {
+        let class = class(study, &curve.backend);
+        items.push(Item { shape: Shape::Line, class, points: times(curve), words: String::new() });
+    }
+    for curve in &sheet.curves {
+        for (x, ns) in times(curve) {
+            let place = format!("{} {}", grouped(x as u64), sheet.axis.title());
+            items.push(Item {
+                shape: Shape::Dot(index(study, &curve.backend)),
+                class: class(study, &curve.backend),
+                points: vec![(x, ns)],
+                words: format!("{}, {place}: {}", curve.backend, duration(ns as u64)),
+            });
+        }
+    }
+    let crossings = crossovers(study, sheet);
+    for crossing in &crossings {
+        let number = |x: f64| if log_x { grouped(x.round() as u64) } else { format!("{x:.1}") };
+        let range = format!("95 % certain between {} and {}", number(crossing.range.0), number(crossing.range.1));
+        let words = format!("{} overtakes {} at {}; {range}", crossing.above, crossing.below, number(crossing.at));
+        items.push(Item { shape: Shape::Ring, class: String::new(), points: vec![(crossing.at, crossing.ns)], words });
+    }
+    let legend = sheet.curves.iter().map(|c| (class(study, &c.backend), c.backend.clone())).collect();
+    let plot = Plot {
+        id: slug(&format!("{} {} {conditions}", sheet.quantity.name(), sheet.axis.title())),
+        title,
+        height: 300,
+        left: 0,
+        x: Scale {
+            title: sheet.axis.title().into(),
+            range: x_range,
+            logarithmic: log_x,
+            label: Some(if log_x { |x| grouped(x.round() as u64) } else { whole }),
+            ticks: if log_x { 8 } else { (x_high - x_low) as usize + 1 },
+        },
+        y: Scale {
+            title: String::new(),
+            range: y_range,
+            logarithmic: log_x,
+            label: Some(|ns| duration(ns.round().max(0.0) as u64)),
+            ticks: 8,
+        },
+        items,
+        legend,
+    };
+    let rings = if crossings.is_empty() { "" } else { " Rings mark where one overtakes another." };
+    let rule =
+        if plot.items.iter().any(|i| matches!(i.shape, Shape::Rule)) { " The dashed line is 60 Hz." } else { "" };
+    Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), table)
+}
+
+/// Passes are whole; what lies between has no number.
+fn whole(x: f64) -> String {
+    if (x - x.round()).abs() < 0.01 { format!("{x:.0}") } else { String::new() }
+}

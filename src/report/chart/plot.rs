@@ -1,0 +1,263 @@
+//! A chart as data, and how it becomes SVG: plotters lays out axes, ticks and scales.
+
+use super::page::{AXIS, GRID, INK, Page, escaped, points};
+use plotters::chart::ChartBuilder;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Drawable, PointCollection};
+use plotters::prelude::{IntoLogRange, LogCoord};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{IntoTextStyle, TextStyle};
+use plotters_backend::{BackendCoord, DrawingErrorKind};
+use std::convert::Infallible;
+use std::fmt::Write;
+
+/// Width of every chart; they shrink with the window.
+const WIDTH: u32 = 760;
+/// Size of text, and of its average character.
+const TEXT: f64 = 13.0;
+const CHARACTER: f64 = 7.2;
+/// Space for numbers below, and beside the plot where numbers stand there.
+const BELOW: u32 = 44;
+const BESIDE: u32 = 76;
+/// Height of a line of the legend.
+const LEGEND: u32 = 20;
+
+/// One direction of a chart.
+pub struct Scale {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// Smallest and largest value.
+    pub range: (f64, f64),
+    /// Whether equal ratios are equally far apart.
+    pub logarithmic: bool,
+    /// A value as text; none where the items name themselves.
+    pub label: Option<fn(f64) -> String>,
+    /// Most numbers along it.
+    pub ticks: usize,
+}
+
+/// What an item looks like.
+#[derive(Debug, Clone)]
+pub enum Shape {
+    /// A line through its points, dashed by its class.
+    Line,
+    /// A point; the number chooses among forms, so that colour alone decides nothing.
+    Dot(usize),
+    /// A bar between two corners.
+    Bar,
+    /// Short upright strokes at its points.
+    Strokes,
+    /// A long upright stroke.
+    Stroke,
+    /// A ring around a point.
+    Ring,
+    /// A line that is no curve.
+    Rule,
+    /// Text to the left of its point.
+    Name(String),
+}
+
+/// Something drawn.
+pub struct Item {
+    /// How.
+    pub shape: Shape,
+    /// Class of the style sheet.
+    pub class: String,
+    /// Where, in the units of the scales.
+    pub points: Vec<(f64, f64)>,
+    /// What it says when pointed at or read; items with words are marks.
+    pub words: String,
+}
+
+/// A chart.
+pub struct Plot {
+    /// Unique on the page; also the name of its file.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Height of the plot itself in pixels.
+    pub height: u32,
+    /// Space on the left in pixels, for names.
+    pub left: u32,
+    /// To the right.
+    pub x: Scale,
+    /// Upwards.
+    pub y: Scale,
+    /// In the order of drawing.
+    pub items: Vec<Item>,
+    /// Class and name.
+    pub legend: Vec<(String, String)>,
+}
+
+impl Plot {
+    /// Number of marks: items that say what they are.
+    pub fn marks(&self) -> usize {
+        self.items.iter().filter(|item| !item.words.is_empty()).count()
+    }
+
+    /// The SVG element, without colours.
+    pub fn svg(&self) -> String {
+        let (legend, lines) = self.legend();
+        let height = self.height + BELOW + lines * LEGEND + 12;
+        let mut body = String::new();
+        {
+            let area = Page::new((WIDTH, height), &mut body).into_drawing_area();
+            let (_, area) = area.split_vertically(lines * LEGEND);
+            let drawn = match (self.x.logarithmic, self.y.logarithmic) {
+                (true, true) => self.draw(&area, log(self.x.range), log(self.y.range)),
+                (false, true) => self.draw(&area, linear(self.x.range), log(self.y.range)),
+                (true, false) => self.draw(&area, log(self.x.range), linear(self.y.range)),
+                (false, false) => self.draw(&area, linear(self.x.range), linear(self.y.range)),
+            };
+            // The page's own errors are Infallible; plotters has others for images that this page never draws.
+            debug_assert!(drawn.is_ok(), "{}: {drawn:?}", self.id);
+        }
+        let title = escaped(&self.title);
+        format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" \
+             aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{legend}{body}</svg>\n",
+            self.marks()
+        )
+    }
+
+    fn legend(&self) -> (String, u32) {
+        let mut out = String::new();
+        let (mut x, mut line) = (8.0, 0);
+        for (class, name) in &self.legend {
+            let width = 30.0 + name.chars().count() as f64 * CHARACTER;
+            if x + width > f64::from(WIDTH) && x > 8.0 {
+                (x, line) = (8.0, line + 1);
+            }
+            let y = line * LEGEND;
+            let _ = writeln!(
+                out,
+                "<rect class=\"{class}\" x=\"{x:.0}\" y=\"{}\" width=\"12\" height=\"12\"/>\
+                 <text class=\"ink\" x=\"{:.0}\" y=\"{}\">{}</text>",
+                y + 3,
+                x + 17.0,
+                y + 14,
+                escaped(name)
+            );
+            x += width;
+        }
+        (out, if self.legend.is_empty() { 0 } else { line + 1 })
+    }
+
+    fn draw<'a, X, Y>(&self, area: &DrawingArea<Page<'a>, Shift>, x: X, y: Y) -> Result<(), Box<dyn std::error::Error>>
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let beside = if self.y.label.is_some() { BESIDE } else { self.left };
+        let mut chart = ChartBuilder::on(area)
+            .margin_right(16)
+            .margin_top(8)
+            .x_label_area_size(BELOW)
+            .y_label_area_size(beside)
+            .build_cartesian_2d(x, y)
+            .map_err(|error| error.to_string())?;
+        let text = |pos: Pos| -> TextStyle { ("sans-serif", TEXT).into_text_style(area).color(&INK).pos(pos) };
+        let name = |scale: &Scale, value: &f64| scale.label.map_or(String::new(), |label| label(*value));
+        let (x_name, y_name) = (|value: &f64| name(&self.x, value), |value: &f64| name(&self.y, value));
+        let mut mesh = chart.configure_mesh();
+        mesh.x_labels(self.x.ticks)
+            .y_labels(self.y.ticks)
+            .max_light_lines(0)
+            .axis_style(AXIS)
+            .bold_line_style(GRID)
+            .x_label_formatter(&x_name)
+            .y_label_formatter(&y_name)
+            .x_label_style(text(Pos::new(HPos::Center, VPos::Top)))
+            .y_label_style(text(Pos::new(HPos::Right, VPos::Center)))
+            .axis_desc_style(text(Pos::new(HPos::Center, VPos::Center)))
+            .x_desc(self.x.title.as_str());
+        if self.y.label.is_some() {
+            mesh.y_desc(self.y.title.as_str());
+        } else {
+            mesh.disable_y_mesh();
+        }
+        mesh.draw().map_err(|error| error.to_string())?;
+        for item in &self.items {
+            chart.plotting_area().draw(item).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn linear((low, high): (f64, f64)) -> std::ops::Range<f64> {
+    low..high
+}
+
+fn log((low, high): (f64, f64)) -> LogCoord<f64> {
+    (low..high).log_scale().into()
+}
+
+impl<'a> PointCollection<'a, (f64, f64)> for &'a Item {
+    type Point = &'a (f64, f64);
+    type IntoIter = &'a [(f64, f64)];
+
+    fn point_iter(self) -> Self::IntoIter {
+        &self.points
+    }
+}
+
+impl Drawable<Page<'_>> for Item {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        pos: I,
+        page: &mut Page,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        let at: Vec<BackendCoord> = pos.collect();
+        let class = &self.class;
+        let shape = match (&self.shape, &at[..]) {
+            (Shape::Line, _) => format!(r#"<polyline class="line {class}" points="{}"/>"#, points(&at)),
+            (Shape::Rule, _) => format!(r#"<polyline class="rule" points="{}"/>"#, points(&at)),
+            (Shape::Dot(form), [(x, y)]) => dot(*form, *x, *y, class),
+            (Shape::Bar, [(x0, y0), (x1, y1)]) => {
+                let (left, top) = (x0.min(x1), y0.min(y1));
+                let (width, height) = ((x1 - x0).abs().max(1), (y1 - y0).abs());
+                format!(r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#)
+            }
+            (Shape::Strokes, _) => {
+                let strokes: String = at.iter().map(|(x, y)| format!("M{x} {}v12", y - 6)).collect();
+                format!(r#"<path class="strokes {class}" d="{strokes}"/>"#)
+            }
+            (Shape::Stroke, [(x, y)]) => format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13),
+            (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
+            (Shape::Name(name), [(x, y)]) => {
+                let (x, y, words) = (x - 8, y + 4, escaped(name));
+                format!(r#"<text class="ink" x="{x}" y="{y}" text-anchor="end">{words}</text>"#)
+            }
+            _ => String::new(),
+        };
+        if self.words.is_empty() {
+            page.raw(&format!("{shape}\n"));
+        } else {
+            let words = escaped(&self.words);
+            page.raw(&format!(
+                "<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\"><title>{words}</title>{shape}</g>\n"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Forms that are told apart without colour.
+fn dot(form: usize, x: i32, y: i32, class: &str) -> String {
+    let polygon = |corners: &[(i32, i32)]| {
+        let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        format!(r#"<polygon class="{class}" points="{}"/>"#, points(&corners))
+    };
+    match form % 5 {
+        0 => format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="5"/>"#),
+        1 => polygon(&[(-5, -5), (5, -5), (5, 5), (-5, 5)]),
+        2 => polygon(&[(0, -6), (6, 5), (-6, 5)]),
+        3 => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]),
+        _ => polygon(&[(0, 6), (6, -5), (-6, -5)]),
+    }
+}

@@ -1,0 +1,312 @@
+//! Two sets of results against each other, row by row.
+//!
+//! All intervals hold together with 95 %: among a hundred comparisons of a binary with itself, at most five show any
+//! row as changed. METHODOLOGY.md says what an interval is made of.
+
+use super::recorded::{Machine, Measurement, Recorded};
+use super::table::{duration, new_table};
+use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Probability that every interval of a table holds the truth.
+const CONFIDENCE: f64 = 0.95;
+/// Medians below are near to what a clock tells apart, in nanoseconds.
+const RESOLUTION: u64 = 1_000;
+/// How far segments of a run may stray before it is worth a warning.
+const DRIFT: f64 = 0.03;
+/// From so many runs a side on, they show themselves how far runs stray.
+const ENOUGH_RUNS: usize = 3;
+/// Median absolute deviation of a normal distribution, as a part of its standard deviation.
+const MAD: f64 = 0.674_489_750_196_081_7;
+/// Degrees of freedom of a spread that is taken from a table's rows: some rows of one backend for each.
+const ROWS_FOR_FREEDOM: usize = 3;
+const MOST_FREEDOM: f64 = 8.0;
+/// Part of the rows that must have moved the same way before the machine is suspected.
+const COMMON: f64 = 0.8;
+
+/// What became of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Takes less time for certain.
+    Faster,
+    /// Takes more time for certain.
+    Slower,
+    /// The interval holds 1.
+    Same,
+    /// Why there is no interval.
+    NotComparable(String),
+}
+
+/// One stage of one backend at one point, in both sets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What it is, for people.
+    pub name: String,
+    /// Median in the base, in nanoseconds.
+    pub base: Option<f64>,
+    /// Median in the new set.
+    pub new: Option<f64>,
+    /// New over base, with the interval; none if not comparable.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The largest change first, then those that cannot be compared.
+    pub rows: Vec<Row>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// Scene, instances, passes, threads, attributes, options, backend, stage, clock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    scene: String,
+    vertices: u64,
+    influences: u32,
+    attributes: String,
+    options: String,
+    passes: u32,
+    threads: usize,
+    instances: usize,
+    backend: String,
+    stage: String,
+    clock: String,
+}
+
+impl Key {
+    fn of(measurement: &Measurement, threads: bool) -> Self {
+        let row = &measurement.row;
+        Self {
+            scene: row.scene.clone(),
+            vertices: row.vertices,
+            influences: row.influences,
+            attributes: row.attributes.clone(),
+            options: row.options.clone().unwrap_or_default(),
+            passes: row.passes,
+            threads: if threads { row.threads } else { 0 },
+            instances: row.instances,
+            backend: measurement.backend(),
+            stage: row.stage.clone(),
+            clock: row.clock.clone(),
+        }
+    }
+
+    fn name(&self) -> String {
+        let threads = if self.threads > 0 { format!(", {} threads", self.threads) } else { String::new() };
+        let clock = if self.clock == "wall" { String::new() } else { format!(" ({})", self.clock) };
+        format!(
+            "{} x {}, passes {}{threads}: {} {}{clock}",
+            self.scene, self.instances, self.passes, self.backend, self.stage
+        )
+    }
+}
+
+/// Of the base and of the new set.
+type Levels = (Level, Level);
+type Rows<'a> = BTreeMap<Key, Vec<&'a Measurement>>;
+
+/// Compares what both sets measured.
+pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
+    let threads = |set: &Recorded| set.measurements.iter().map(|m| m.row.threads).collect::<BTreeSet<_>>();
+    let (base_threads, new_threads) = (threads(base), threads(new));
+    // A machine with other threads is compared all the same, and warned of; a sweep over threads is matched by them.
+    let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
+    let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
+    let keys: BTreeSet<&Key> = base_rows.keys().chain(new_rows.keys()).collect();
+    let pairs: Vec<(&Key, Result<Levels, String>)> =
+        keys.into_iter().map(|key| (key, levels(base_rows.get(key), new_rows.get(key)))).collect();
+    let compared = pairs.iter().filter(|(_, levels)| levels.is_ok()).count();
+    let runs = |rows: &Rows| rows.values().map(Vec::len).max().unwrap_or(0);
+    let few = runs(&base_rows).min(runs(&new_rows)) < ENOUGH_RUNS;
+    let ratios = pairs.iter().filter_map(|(_, levels)| levels.as_ref().ok().map(|(base, new)| new.over(base)));
+    let noise = Some(between_runs(ratios)).filter(|_| few);
+    let mut drift: f64 = 0.0;
+    let mut rows: Vec<Row> = pairs
+        .into_iter()
+        .map(|(key, levels)| match levels {
+            Ok((base, new)) => {
+                if key.stage == "frame" {
+                    drift = drift.max(base.drift()).max(new.drift());
+                }
+                row(key, &base, &new, noise, compared - 1)
+            }
+            Err(why) => Row {
+                name: key.name(),
+                base: newest_median(base_rows.get(key)),
+                new: newest_median(new_rows.get(key)),
+                ratio: None,
+                verdict: Verdict::NotComparable(why),
+            },
+        })
+        .collect();
+    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let mut warnings = machines(base, new);
+    if !by_threads && base_threads != new_threads {
+        warnings.push("the numbers of threads differ".into());
+    }
+    warnings.extend(in_common(&rows));
+    if drift > DRIFT {
+        warnings.push(format!(
+            "frames drifted by {:.0} % within a run: close other programs, fix the processor's frequency, or measure \
+             several runs into folders below one",
+            drift * 1e2
+        ));
+    } else if few && compared > 0 {
+        warnings.push(format!(
+            "fewer than {ENOUGH_RUNS} runs a side: small changes, and those that touch most rows, need more runs, in \
+             folders below one"
+        ));
+    }
+    Comparison { rows, warnings }
+}
+
+fn rows(set: &Recorded, threads: bool) -> Rows<'_> {
+    let mut rows = Rows::new();
+    for measurement in &set.measurements {
+        rows.entry(Key::of(measurement, threads)).or_default().push(measurement);
+    }
+    rows
+}
+
+/// How far a row changed, for sorting; rows that cannot be compared come last.
+fn size(row: &Row) -> f64 {
+    let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
+    row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
+}
+
+/// How far runs stray that differ in nothing, judged by a table of which most rows did not change: the spread of the
+/// ratios' logarithms around none, and its degrees of freedom. Single runs do not show it.
+fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
+    let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log().abs()).collect();
+    logs.sort_unstable_by(f64::total_cmp);
+    let spread = logs.get(logs.len() / 2).map_or(0.0, |middle| middle / MAD);
+    (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))
+}
+
+fn row(key: &Key, base: &Level, new: &Level, noise: Option<(f64, f64)>, others: usize) -> Row {
+    let ratio = new.over(base);
+    let ratio = noise.map_or(ratio, |(spread, freedom)| ratio.with_noise(spread, freedom));
+    let (low, high) = ratio.interval(CONFIDENCE, others);
+    let verdict = match (low > 1.0, high < 1.0) {
+        (true, _) => Verdict::Slower,
+        (_, true) => Verdict::Faster,
+        _ => Verdict::Same,
+    };
+    Row {
+        name: key.name(),
+        base: Some(base.median()),
+        new: Some(new.median()),
+        ratio: Some((ratio.value(), low, high)),
+        verdict,
+    }
+}
+
+fn newest_median(rows: Option<&Vec<&Measurement>>) -> Option<f64> {
+    rows?.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
+}
+
+/// The levels of a row in both sets, or why they cannot be compared.
+fn levels(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Levels, String> {
+    let base = base.ok_or("not in the base")?;
+    let new = new.ok_or("not in the new results")?;
+    let hashes: BTreeSet<&str> = base.iter().chain(new).map(|m| m.row.scene_hash.as_str()).collect();
+    if hashes.len() > 1 {
+        return Err("the scene is another one (its hash differs)".into());
+    }
+    let level = |side: &[&Measurement], which: &str| {
+        let ok: Vec<_> = side.iter().filter(|m| m.is_ok()).collect();
+        let Some(newest) = ok.last() else {
+            let status = side.last().map_or("missing", |m| m.row.status.as_str());
+            return Err(format!("{status} in {which}"));
+        };
+        if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
+            return Err("shorter than the clock can tell apart".into());
+        }
+        let runs: Vec<Vec<u64>> = ok.iter().map(|m| m.samples.iter().map(|&(_, ns)| ns).collect()).collect();
+        let runs: Vec<&[u64]> = runs.iter().map(|run| &run[..]).filter(|run| !run.is_empty()).collect();
+        if runs.is_empty() {
+            return Err(format!("no samples in {which}"));
+        }
+        Level::of(runs).ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
+    };
+    Ok((level(base, "the base")?, level(new, "the new results")?))
+}
+
+/// Warns of different machines.
+fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
+    let (old, new) = (base.machines(), new.machines());
+    let list = |machines: &[Machine]| machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    if old.iter().collect::<BTreeSet<_>>() == new.iter().collect::<BTreeSet<_>>() {
+        return Vec::new();
+    }
+    vec![format!("the machines differ: {} against {}", list(&old), list(&new))]
+}
+
+/// Warns when nearly all rows moved the same way: that is the machine more often than the code.
+fn in_common(rows: &[Row]) -> Option<String> {
+    let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
+    let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
+    let down = logs.iter().filter(|log| **log < -0.02).count() as f64;
+    let count = logs.len() as f64;
+    if count < 6.0 || up.max(down) < COMMON * count {
+        return None;
+    }
+    let way = if up > down { "longer" } else { "shorter" };
+    let what = "unless the change touches everything, the machine ran at another speed";
+    Some(format!("nearly all rows took {way}: {what}; measure both again, in turns"))
+}
+
+impl Comparison {
+    /// How many rows have an interval.
+    pub fn compared(&self) -> usize {
+        self.rows.iter().filter(|row| row.ratio.is_some()).count()
+    }
+
+    /// Rows that are slower by more than `limit` (0.05 is 5 %) for certain: their whole interval is beyond it.
+    pub fn beyond(&self, limit: f64) -> Vec<&Row> {
+        self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
+    }
+
+    /// The table, and under it what is worth a warning.
+    pub fn to_text(&self, all: bool) -> String {
+        let mut table = new_table(&["row", "base", "new", "change", "95 % for all rows", "verdict"]);
+        let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
+        let changed = |row: &&Row| all || matches!(row.verdict, Verdict::Faster | Verdict::Slower);
+        let shown: Vec<_> = self.rows.iter().filter(changed).collect();
+        for row in &shown {
+            let (change, interval) = row.ratio.map_or(("-".into(), "-".into()), |(ratio, low, high)| {
+                (percent(ratio), format!("{} to {}", percent(low), percent(high)))
+            });
+            let verdict = match &row.verdict {
+                Verdict::Faster => "faster".into(),
+                Verdict::Slower => "slower".into(),
+                Verdict::Same => "same within noise".into(),
+                Verdict::NotComparable(why) => format!("not comparable: {why}"),
+            };
+            table.add_row([row.name.clone(), time(row.base), time(row.new), change, interval, verdict]);
+        }
+        let mut text = if shown.is_empty() { String::new() } else { format!("{table}\n") };
+        let count = |verdict: Verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
+        let left_out = self.rows.len() - self.compared();
+        text += &format!(
+            "{} rows compared: {} slower, {} faster, {} the same within noise",
+            self.compared(),
+            count(Verdict::Slower),
+            count(Verdict::Faster),
+            count(Verdict::Same),
+        );
+        text += &if left_out > 0 { format!("; {left_out} not comparable\n") } else { "\n".into() };
+        for warning in &self.warnings {
+            text += &format!("warning: {warning}\n");
+        }
+        text
+    }
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 1e2)
+}

@@ -1,0 +1,164 @@
+//! What results say, in sentences.
+
+use super::crossover::{Crossover, crossovers, reaches};
+use super::study::{Axis, Curve, Entry, Point, Quantity, Sheet, Study};
+use super::table::{duration, grouped};
+
+/// A frame at 60 Hz, in nanoseconds.
+pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
+
+/// Which backend is fastest on the largest crowd, for each number of passes; and what that is worth.
+pub fn verdict(study: &Study) -> Vec<String> {
+    let mut found: Vec<String> = study.headlines().iter().filter_map(|point| fastest(study, point)).collect();
+    if study.machine.is_emulated() {
+        let adapter = &study.machine.adapter;
+        let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
+        let without =
+            if drawn { "; drawing swamps frames there, so drawn ones compare by pose + upload + skin" } else { "" };
+        found.push(format!(
+            "{adapter} says how GPU kernels compare with each other, nothing about graphics hardware{without}."
+        ));
+    }
+    found
+}
+
+/// The other answers that results hold, most asked for first.
+pub fn findings(study: &Study) -> Vec<String> {
+    let mut found = Vec::new();
+    for sheet in study.sheets(Axis::Instances) {
+        found.extend(crossovers(study, &sheet).iter().filter(|c| c.leads).map(|c| overtakes(&sheet, c)));
+        found.extend(fits(study, &sheet));
+    }
+    for sheet in study.sheets(Axis::Passes) {
+        found.extend(crossovers(study, &sheet).iter().map(|c| overtakes(&sheet, c)));
+    }
+    found.extend(limit(study));
+    found
+}
+
+/// `1,000 walkers`; the word is the scene's name where it is one for people.
+pub fn crowd(scene: &str, instances: u64) -> String {
+    match (scene, instances) {
+        ("walkers", 1) => "1 walker".into(),
+        ("walkers", _) => format!("{} walkers", grouped(instances)),
+        (_, 1) => "1 instance".into(),
+        _ => format!("{} instances of {scene}", grouped(instances)),
+    }
+}
+
+/// `2 passes`, or that nothing is drawn.
+pub fn drawn(passes: u32) -> String {
+    match passes {
+        0 => "nothing drawn".into(),
+        1 => "1 pass".into(),
+        _ => format!("{passes} passes"),
+    }
+}
+
+/// What a sheet's points have in common, in words.
+pub fn conditions(study: &Study, sheet: &Sheet) -> String {
+    let Sheet { axis, fixed, .. } = sheet;
+    let mut words = Vec::new();
+    if *axis == Axis::Instances {
+        words.push(fixed.scene.clone());
+    } else {
+        words.push(crowd(&fixed.scene, fixed.instances as u64));
+    }
+    if *axis != Axis::Passes {
+        words.push(drawn(fixed.passes));
+    }
+    for (other, word) in
+        [(Axis::Threads, "threads"), (Axis::Vertices, "vertices each"), (Axis::Influences, "influences")]
+    {
+        let varies = study.points().windows(2).any(|w| other.value(w[0]) != other.value(w[1]));
+        if *axis != other && varies {
+            words.push(format!("{} {word}", grouped(other.value(fixed))));
+        }
+    }
+    if !fixed.options.is_empty() {
+        words.push(fixed.options.clone());
+    }
+    words.join(", ")
+}
+
+fn fastest(study: &Study, point: &Point) -> Option<String> {
+    let quantity = study.quantity(point.passes);
+    let mut ranked: Vec<(u64, &Entry)> = study.at(point).filter_map(|e| Some((e.time(quantity)?, e))).collect();
+    ranked.sort_by_key(|(ns, _)| *ns);
+    let &(best, first) = ranked.first()?;
+    let place = format!("{} ({})", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let time = match quantity {
+        Quantity::Frame => format!("{} a frame", duration(best)),
+        Quantity::Work => format!("{} for pose, upload and skin", duration(best)),
+    };
+    let mut text = format!("{place}: {} is fastest, {time}", first.backend);
+    if let Some(&(next, second)) = ranked.get(1) {
+        let levels = second.level(quantity).zip(first.level(quantity));
+        let told_apart = levels.is_none_or(|(second, first)| second.over(&first).interval(0.95, 0).0 > 1.0);
+        text += &match told_apart {
+            true => format!(", {:.2} times as fast as {}", next as f64 / best.max(1) as f64, second.backend),
+            false => format!("; {} is as fast within the noise", second.backend),
+        };
+    }
+    Some(text + ".")
+}
+
+fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
+    let Crossover { above, below, at, range, .. } = crossover;
+    let fixed = &sheet.fixed;
+    let number = |x: f64| grouped(x.round() as u64);
+    let (place, range) = match sheet.axis {
+        Axis::Instances => {
+            let place = format!("{} ({})", crowd(&fixed.scene, nearest_three_digits(*at)), drawn(fixed.passes));
+            (place, (number(range.0), number(range.1)))
+        }
+        Axis::Passes => {
+            let place = format!("{at:.1} passes ({})", crowd(&fixed.scene, fixed.instances as u64));
+            (place, (format!("{:.1}", range.0), format!("{:.1}", range.1)))
+        }
+        axis => (format!("{} {}", number(*at), axis.title()), (number(range.0), number(range.1))),
+    };
+    format!("{above} overtakes {below} at {place}; 95 % certain between {} and {}.", range.0, range.1)
+}
+
+fn nearest_three_digits(value: f64) -> u64 {
+    let unit = 10f64.powf(value.max(1.0).log10().floor() - 2.0).max(1.0);
+    ((value / unit).round() * unit) as u64
+}
+
+/// How large a crowd fits a frame at 60 Hz.
+fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
+    // Of an emulated drawing nobody wants to know how much fits.
+    if sheet.quantity == Quantity::Work {
+        return None;
+    }
+    let best = sheet
+        .curves
+        .iter()
+        .filter_map(|curve| Some((reaches(study, sheet, curve, FRAME_60_HZ)?, curve)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let over = |index: usize| study.entries[index].time(sheet.quantity).is_some_and(|ns| ns as f64 > FRAME_60_HZ);
+    let last = |curve: &Curve| curve.points.last().map(|&(_, index)| index);
+    let all_fit = sheet.curves.iter().filter(|curve| last(curve).is_some_and(|index| !over(index)));
+    let all_fit = all_fit.min_by_key(|curve| last(curve).and_then(|index| study.entries[index].time(sheet.quantity)));
+    let (scene, drawn) = (&sheet.fixed.scene, drawn(sheet.fixed.passes));
+    match (all_fit, best) {
+        (Some(curve), _) => {
+            let most = curve.points.last().map_or(0, |(value, _)| *value);
+            Some(format!("More than {} fit a 60 Hz frame on {} ({drawn}).", crowd(scene, most), curve.backend))
+        }
+        (None, Some((count, curve))) => {
+            let count = crowd(scene, nearest_three_digits(count));
+            Some(format!("About {count} fit a 60 Hz frame on {} ({drawn}).", curve.backend))
+        }
+        (None, None) => None,
+    }
+}
+
+/// How near the best skinning comes to what memory allows.
+fn limit(study: &Study) -> Option<String> {
+    let near = |entry: &Entry| entry.stage("skin").and_then(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
+    let (pct, entry) = study.entries.iter().filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let place = crowd(&entry.point.scene, entry.point.instances as u64);
+    Some(format!("Skinning comes to {pct:.0} % of this machine's bandwidth: {}, {place}.", entry.backend))
+}

@@ -1,0 +1,263 @@
+//! One page that holds everything: it asks no network, reads without script, and carries its CSV.
+
+use super::chart::{self, Chart, charts};
+use super::findings::{crowd, drawn, findings, verdict};
+use super::recorded::Measurement;
+use super::study::Study;
+use super::table::{duration, grouped};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::io::Write;
+use std::path::Path;
+
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+/// Most bytes of samples that a page carries, compressed.
+const SAMPLES_BYTES: usize = 256 << 10;
+
+/// The page.
+pub fn page(study: &Study) -> String {
+    let found = findings(study);
+    let charts = charts(study);
+    let scenes = scenes(study);
+    let title = format!("skinbench: {scenes} on {}", known(&study.machine.cpu, "an unknown processor"));
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                // No request, not even for an icon.
+                link rel="icon" href="data:,";
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#raw" { "Skip to the table" }
+                main {
+                    h1 { "Skinning " (scenes) }
+                    p.verdict { (verdict(study).join(" ")) }
+                    @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
+                    (machine(study))
+                    @if !study.problems.is_empty() { (problems(study)) }
+                    @for chart in &charts { (figure(chart)) }
+                    @if !charts.iter().any(|chart| chart.id == "limits") {
+                        p { "No stage has a limit in these results, so there is no chart of how near it comes." }
+                    }
+                    (parity(study))
+                    (raw(study))
+                    (downloads(study))
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
+    if text.is_empty() { absent } else { text }
+}
+
+fn scenes(study: &Study) -> String {
+    let mut scenes: Vec<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
+    scenes.dedup();
+    scenes.sort_unstable();
+    scenes.dedup();
+    scenes.join(", ")
+}
+
+fn machine(study: &Study) -> Markup {
+    let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
+    let first = |value: fn(&super::csv::SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
+    let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
+    let revision = |row: &super::csv::SummaryRow| {
+        Some(format!("{}{}", row.git_rev.clone()?, if row.dirty == Some(true) { ", changed since" } else { "" }))
+    };
+    let machine = &study.machine;
+    let mut facts = vec![
+        ("processor", known(&machine.cpu, "unknown").to_owned()),
+        ("threads", threads.join(", ")),
+        ("adapter", known(&machine.adapter, "none").to_owned()),
+        ("driver", known(&machine.driver, "none").to_owned()),
+        ("system", known(&machine.os, "unknown").to_owned()),
+    ];
+    let dates = (rows.iter().map(|row| &row.utc).min(), rows.iter().map(|row| &row.utc).max());
+    facts.extend(first(revision).map(|text| ("revision", text)));
+    facts.extend(first(|row| row.rustc.clone()).map(|text| ("compiler", format!("rustc {text}"))));
+    if let (Some(from), Some(to)) = dates {
+        let minute = |utc: &str| utc.get(..16).unwrap_or(utc).replace('T', " ");
+        let (from, to) = (minute(from), minute(to));
+        facts.push(("measured", if from == to { from } else { format!("{from} to {to}") }));
+    }
+    html! {
+        h2 { "The machine" }
+        dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+    }
+}
+
+fn problems(study: &Study) -> Markup {
+    html! {
+        details.problems {
+            summary { (study.problems.len()) " remarks on these results" }
+            ul { @for problem in &study.problems { li { (problem) } } }
+        }
+    }
+}
+
+fn figure(chart: &Chart) -> Markup {
+    html! {
+        figure id=(chart.id) {
+            h2 { (chart.title) }
+            div.scroll { (PreEscaped(&chart.svg)) }
+            figcaption { (chart.caption) }
+            details { summary { "The same as a table" } (table(&chart.table)) }
+        }
+    }
+}
+
+fn table(rows: &[Vec<String>]) -> Markup {
+    let mut rows = rows.iter();
+    html! {
+        div.scroll {
+            table {
+                @if let Some(head) = rows.next() { thead { tr { @for cell in head { th scope="col" { (cell) } } } } }
+                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+            }
+        }
+    }
+}
+
+fn parity(study: &Study) -> Markup {
+    let mut rows = vec![["backend", "largest error", "limit", "verdict"].map(String::from).to_vec()];
+    let mut names: Vec<&str> = Vec::new();
+    for entry in &study.entries {
+        if !names.contains(&entry.backend.as_str()) {
+            names.push(&entry.backend);
+        }
+    }
+    for backend in names {
+        let own: Vec<_> = study.entries.iter().filter(|e| e.backend == backend).filter_map(|e| e.last()).collect();
+        let worst = own.iter().filter_map(|m| m.row.parity_max_rel).fold(None, |worst: Option<f64>, error| {
+            Some(if error.is_nan() { error } else { worst.map_or(error, |w| w.max(error)) })
+        });
+        let limit = own.iter().find_map(|m| m.row.parity_tol);
+        let failed = own.iter().find(|m| m.row.status == "parity_failed");
+        let verdict = match (failed, worst) {
+            (Some(m), _) => format!("failed: {}", m.row.error.as_deref().unwrap_or("no reason given")),
+            (None, Some(_)) => "agrees with the reference".into(),
+            (None, None) => {
+                let reason = own.iter().find_map(|m| m.row.error.clone()).unwrap_or_default();
+                format!("not run: {reason}")
+            }
+        };
+        let cell = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1e}"));
+        rows.push(vec![backend.into(), cell(worst), cell(limit), verdict]);
+    }
+    html! {
+        section #parity {
+            h2 { "Parity" }
+            p { "Before a backend is timed, its vertices are held against an f64 reference. Errors are distances over the \
+                 diagonal of the model's bounding box." }
+            (table(&rows))
+        }
+    }
+}
+
+/// Every row, with a button in each heading that sorts by it.
+fn raw(study: &Study) -> Markup {
+    let columns = [
+        "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median", "MAD", "95 %", "status",
+    ];
+    let time = |ns: Option<u64>| html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (ns.map_or("-".into(), duration)) } };
+    let number = |value: u64| html! { td.number data-sort=(value) { (grouped(value)) } };
+    html! {
+        section #raw {
+            h2 { "All rows" }
+            div.scroll {
+                table.sortable {
+                    caption { (study.rows.len()) " rows" span.hint { "; choose a heading to sort" } }
+                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                    tbody {
+                        @for measurement in &study.rows {
+                            @let Measurement { row, .. } = measurement;
+                            tr {
+                                td { (row.scene) }
+                                (number(row.instances as u64))
+                                (number(u64::from(row.passes)))
+                                (number(row.threads as u64))
+                                td { (measurement.backend()) }
+                                td { (row.stage) }
+                                td { (row.clock) }
+                                (number(row.frames.unwrap_or(0) as u64))
+                                (time(row.median_ns))
+                                (time(row.mad_ns))
+                                (time(row.p95_ns))
+                                td { (row.status) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn downloads(study: &Study) -> Markup {
+    let summaries = joined(study, "summary.csv");
+    let samples = joined(study, "samples.csv");
+    let compressed = gzip(&samples).filter(|bytes| bytes.len() <= SAMPLES_BYTES && !samples.is_empty());
+    html! {
+        section #download {
+            h2 { "The data" }
+            p {
+                a download="summary.csv" href=(format!("data:text/csv;base64,{}", STANDARD.encode(&summaries))) { "summary.csv" }
+                @match compressed {
+                    Some(bytes) => {
+                        " and "
+                        a download="samples.csv.gz" href=(format!("data:application/gzip;base64,{}", STANDARD.encode(bytes))) { "samples.csv.gz" }
+                        " are inside this page."
+                    }
+                    None => " is inside this page; the samples are too many for it.",
+                }
+            }
+        }
+    }
+}
+
+/// Files of one name beside the summaries, as one: the heading of the first only.
+fn joined(study: &Study, name: &str) -> String {
+    let mut text = String::new();
+    for file in &study.files {
+        let file = if name == "summary.csv" { file.clone() } else { file.with_file_name(name) };
+        let Ok(part) = read(&file) else { continue };
+        let rows = match part.split_once('\n') {
+            Some((heading, rows)) if text.lines().next() == Some(heading) => rows,
+            _ => &part,
+        };
+        text.push_str(rows);
+    }
+    text
+}
+
+fn read(file: &Path) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
+}
+
+fn gzip(text: &str) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text.as_bytes()).ok()?;
+    encoder.finish().ok()
+}
+
+/// What a headline is about, for other pages.
+pub(super) fn place(point: &super::study::Point) -> String {
+    format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
+}

@@ -1,0 +1,336 @@
+//! Reads result files back. What can be used is used; what cannot is listed with its file and line.
+
+use super::csv::{SCHEMA, SampleRow, SummaryRow};
+use csv::StringRecord;
+use serde::de::DeserializeOwned;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How deep folders are searched for results.
+const DEPTH: usize = 6;
+/// Columns without which a row says nothing.
+const NEEDED: [&str; 10] =
+    ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
+/// The same of `samples.csv`.
+const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
+
+/// One stage of one backend by one clock, measured once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Its line of `summary.csv`.
+    pub row: SummaryRow,
+    /// Number of the frame and nanoseconds, in the order of the frames; empty if they are not known.
+    pub samples: Vec<(u32, u64)>,
+}
+
+impl Measurement {
+    /// The backend's name as `skinbench list` has it.
+    pub fn backend(&self) -> String {
+        match &self.row.variant {
+            Some(variant) => format!("{}:{variant}", self.row.backend),
+            None => self.row.backend.clone(),
+        }
+    }
+
+    /// Whether it was measured and may be believed.
+    pub fn is_ok(&self) -> bool {
+        self.row.status == "ok" && self.row.median_ns.is_some()
+    }
+
+    /// What it was measured on.
+    pub fn machine(&self) -> Machine {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let Measurement { row, .. } = self;
+        Machine { os: text(&row.os), cpu: text(&row.cpu), adapter: text(&row.adapter), driver: text(&row.driver) }
+    }
+}
+
+/// A machine as results name it; empty where they do not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Machine {
+    /// Operating system, with version.
+    pub os: String,
+    /// Processor's name.
+    pub cpu: String,
+    /// The adapter's name; those emulated on the CPU say so.
+    pub adapter: String,
+    /// Its driver, with version.
+    pub driver: String,
+}
+
+impl Machine {
+    /// Whether the adapter is emulated on the CPU.
+    pub fn is_emulated(&self) -> bool {
+        self.adapter.ends_with("(CPU-emulated)")
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let or = |text: &str, absent: &'static str| if text.is_empty() { absent.into() } else { text.to_owned() };
+        write!(f, "{}, {}", or(&self.cpu, "unknown processor"), or(&self.adapter, "no adapter"))
+    }
+}
+
+/// Something in a result file that was left out or taken with care.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// File, and line where there is one.
+    pub place: String,
+    /// What is wrong and what was done about it.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Results that cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct ReadError {
+    path: PathBuf,
+    problem: String,
+}
+
+/// What was read of some result files.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recorded {
+    /// In the order of the files, each measurement once.
+    pub measurements: Vec<Measurement>,
+    /// What was left out or taken with care.
+    pub problems: Vec<Problem>,
+    /// The `summary.csv` files.
+    pub files: Vec<PathBuf>,
+}
+
+impl Recorded {
+    /// Reads `summary.csv` files, or those of folders and the folders in them, with the `samples.csv` beside each.
+    ///
+    /// # Errors
+    /// A path that is not there, cannot be read, or holds no results; a file without one usable row.
+    pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
+        let mut recorded = Self::default();
+        for path in paths.iter().map(AsRef::as_ref) {
+            let error = |problem: String| ReadError { path: path.into(), problem };
+            let mut found = Vec::new();
+            find(path, DEPTH, &mut found).map_err(|e| error(format!("cannot read: {e}")))?;
+            found.sort();
+            if found.is_empty() {
+                let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
+                return Err(error(format!("no summary.csv in it; {expected}")));
+            }
+            let (before, problems) = (recorded.measurements.len(), recorded.problems.len());
+            for file in found.into_iter().filter(|file| !recorded.files.contains(file)).collect::<Vec<_>>() {
+                recorded.read_file(&file).map_err(|e| error(format!("cannot read: {e}")))?;
+            }
+            if recorded.measurements.len() == before && recorded.problems.len() > problems {
+                return Err(error(format!("nothing in it can be used: {}", recorded.problems[problems])));
+            }
+        }
+        if recorded.measurements.is_empty() {
+            let path = paths.first().map_or(PathBuf::new(), |p| p.as_ref().into());
+            return Err(ReadError { path, problem: "no measurements in it".into() });
+        }
+        Ok(recorded)
+    }
+
+    /// The machines, the one with most measurements first.
+    pub fn machines(&self) -> Vec<Machine> {
+        let mut counts: HashMap<Machine, usize> = HashMap::new();
+        self.measurements.iter().for_each(|m| *counts.entry(m.machine()).or_default() += 1);
+        let mut machines: Vec<_> = counts.into_iter().collect();
+        machines.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        machines.into_iter().map(|(machine, _)| machine).collect()
+    }
+
+    fn read_file(&mut self, file: &Path) -> csv::Result<()> {
+        let name = file.display().to_string();
+        self.files.push(file.into());
+        let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
+        let mut lines: HashMap<Key, (u64, usize)> = HashMap::new();
+        let first = self.measurements.len();
+        let elsewhere: HashSet<Key> = self.measurements.iter().map(|m| key(&m.row)).collect();
+        for (line, row) in rows {
+            if row.schema > SCHEMA {
+                let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
+                self.problem(&name, line, what);
+                continue;
+            }
+            if row.schema < SCHEMA && !self.problems.iter().any(|p| p.place == name) {
+                let what = format!("older schema {}; columns that it lacks are empty", row.schema);
+                self.problems.push(Problem { place: name.clone(), what });
+            }
+            if row.status == "ok" && row.parity_max_rel.is_some_and(f64::is_nan) {
+                self.problem(&name, line, "status ok, but parity_max_rel is NaN: row left out".into());
+                continue;
+            }
+            match lines.get(&key(&row)) {
+                Some(&(other, index)) => {
+                    let same = self.measurements[index].row == row;
+                    let what = match same {
+                        true => format!("the same as line {other}: counted once"),
+                        false => format!("measures the same as line {other} of the same run: left out"),
+                    };
+                    self.problem(&name, line, what);
+                }
+                None if elsewhere.contains(&key(&row)) => {
+                    self.problem(&name, line, "this run is in another file, too: counted once".into());
+                }
+                None => {
+                    lines.insert(key(&row), (line, self.measurements.len()));
+                    self.measurements.push(Measurement { row, samples: Vec::new() });
+                }
+            }
+        }
+        self.read_samples(&file.with_file_name("samples.csv"), first)
+    }
+
+    /// Gives the measurements from `first` on their samples.
+    fn read_samples(&mut self, file: &Path, first: usize) -> csv::Result<()> {
+        let name = file.display().to_string();
+        if !file.is_file() {
+            self.problems.push(Problem { place: name, what: "missing: medians only, no uncertainties".into() });
+            return Ok(());
+        }
+        let mut by_key: HashMap<SampleKey, Vec<(u32, u64)>> = HashMap::new();
+        for (_, row) in self.rows::<SampleRow>(file, &SAMPLES_NEEDED)? {
+            let key = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
+            by_key.entry(key).or_default().push((row.frame, row.ns));
+        }
+        let mut owners: HashMap<SampleKey, usize> = HashMap::new();
+        for measurement in &self.measurements[first..] {
+            *owners.entry(sample_key(&measurement.row)).or_default() += 1;
+        }
+        for index in first..self.measurements.len() {
+            let row = &self.measurements[index].row;
+            let Some(expected) = row.frames.filter(|frames| *frames > 0) else { continue };
+            let key = sample_key(row);
+            let who = format!("{} {} {} of {} in run {}", row.backend, row.stage, row.clock, row.scene, row.run_id);
+            let mut samples = by_key.get(&key).cloned().unwrap_or_default();
+            let given = samples.len();
+            samples.sort_unstable();
+            samples.dedup();
+            if samples.len() < given {
+                let what = format!("{who}: {} samples stand there twice: counted once", given - samples.len());
+                self.problems.push(Problem { place: name.clone(), what });
+            }
+            let problem = match owners[&key] {
+                1 if samples.len() == expected => None,
+                1 => Some(format!("{who}: {} samples for {expected} frames: not used", samples.len())),
+                owners => Some(format!("{who}: {owners} rows of the summary share these samples: not used")),
+            };
+            match problem {
+                Some(what) => self.problems.push(Problem { place: name.clone(), what }),
+                None => self.measurements[index].samples = samples,
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a file with their lines; what does not parse becomes a problem.
+    fn rows<T: DeserializeOwned>(&mut self, file: &Path, needed: &[&str]) -> csv::Result<Vec<(u64, T)>> {
+        let name = file.display().to_string();
+        let bytes = fs::read(file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let headers = reader.headers()?.clone();
+        let missing: Vec<_> = needed.iter().copied().filter(|column| !headers.iter().any(|h| h == *column)).collect();
+        if !missing.is_empty() {
+            let what = match headers.is_empty() {
+                true => "empty file".into(),
+                false => format!("no column {}: nothing of it can be used", missing.join(", ")),
+            };
+            self.problems.push(Problem { place: name, what });
+            return Ok(Vec::new());
+        }
+        let mut rows = Vec::new();
+        let records: Vec<StringRecord> = reader.records().collect::<csv::Result<_>>()?;
+        let count = records.len();
+        for (index, mut record) in records.into_iter().enumerate() {
+            let line = record.position().map_or(0, csv::Position::line);
+            let cut = index + 1 == count && !text.ends_with('\n');
+            if cut || record.len() != headers.len() {
+                let what = match cut {
+                    true => "the last line is cut off: left out".into(),
+                    false => format!("{} fields; expected {}: line left out", record.len(), headers.len()),
+                };
+                self.problem(&name, line, what);
+                continue;
+            }
+            match self.row(&name, line, &mut record, &headers, needed) {
+                Ok(row) => rows.push((line, row)),
+                Err(what) => self.problem(&name, line, format!("{what}: line left out")),
+            }
+        }
+        Ok(rows)
+    }
+
+    /// One row; a field that is wrong and not needed is left empty.
+    fn row<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        line: u64,
+        record: &mut StringRecord,
+        headers: &StringRecord,
+        needed: &[&str],
+    ) -> Result<T, String> {
+        loop {
+            let error = match record.deserialize(Some(headers)) {
+                Ok(row) => return Ok(row),
+                Err(error) => error,
+            };
+            let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return Err(error.to_string()) };
+            let Some(field) = err.field().map(|field| field as usize) else { return Err(err.kind().to_string()) };
+            let (column, value) = (&headers[field], &record[field]);
+            let what = format!("{column}: {value:?} ({})", err.kind());
+            if needed.contains(&column) || value.is_empty() {
+                return Err(what);
+            }
+            let emptied = record.iter().enumerate().map(|(at, value)| if at == field { "" } else { value });
+            *record = emptied.collect();
+            self.problem(name, line, format!("{what}: field left empty"));
+        }
+    }
+
+    fn problem(&mut self, file: &str, line: u64, what: String) {
+        self.problems.push(Problem { place: format!("{file}:{line}"), what });
+    }
+}
+
+type SampleKey = (String, String, String, Option<String>, String, String);
+
+fn sample_key(row: &SummaryRow) -> SampleKey {
+    let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
+    (run_id, scene, backend, variant, stage, clock)
+}
+
+type Key = (SampleKey, String, usize, u32, usize, Option<String>, Option<u64>);
+
+/// What one run measures once.
+fn key(row: &SummaryRow) -> Key {
+    let hash = row.scene_hash.clone();
+    (sample_key(row), hash, row.instances, row.passes, row.threads, row.options.clone(), row.visible)
+}
+
+/// The `summary.csv` files at and below `path`, or the file that it is.
+fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if fs::metadata(path)?.is_file() {
+        found.push(path.into());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_file() && entry.file_name() == "summary.csv" {
+            found.push(entry.path());
+        } else if kind.is_dir() && depth > 0 {
+            find(&entry.path(), depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
