@@ -274,6 +274,11 @@ pub const REGISTRY: &[Entry] = &[
         create: cpu_simd::cluster,
     },
     Entry {
+        name: "cpu-simd:fused",
+        summary: "as lanes, each block posed and skinned while it is in the cache",
+        create: cpu_simd::fused,
+    },
+    Entry {
         name: "cpu-simd:dual-quaternion",
         summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, takes no uneven scale",
         create: cpu_simd::dual_quaternion,

@@ -55,6 +55,13 @@ pub(super) fn posed(crowd: &Crowd, palettes: u64) -> Vec<Traffic> {
     stages
 }
 
+/// Traffic of a backend that poses and skins in the cache: only clips, meshes and vertices leave or enter it.
+pub(super) fn fused(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
+    let [sample, .., skin] = &host(crowd, threads)[..] else { return Vec::new() };
+    let palette = crowd.palette_entries() * size_of::<Rows>() as u64;
+    vec![Traffic { stage: Stage::PoseSkin, read: sample.read + skin.read - palette, ..*skin }]
+}
+
 /// Traffic of the stages that pose and skin a crowd on the host.
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let stage =

@@ -1,8 +1,8 @@
 //! A crowd's pose stages, block by block, on one thread or on all.
 
-use super::{Affine, Local, Recipe, blend, local_to_model, palette_lanes, palette_rows, sample};
+use super::{Affine, BlockSampler, Local, Recipe, blend, local_to_model, palette_lanes, palette_rows};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{Crowd, Group, Inertia, Layer, REST, time};
+use crate::crowd::Crowd;
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use std::ops::Range;
@@ -12,6 +12,7 @@ use std::ops::Range;
 pub struct CrowdPose<const N: usize> {
     blocks: Blocks,
     isa: Isa,
+    sampler: BlockSampler,
     local: Aligned<Local<N>>,
     model: Aligned<Affine<N>>,
 }
@@ -25,7 +26,7 @@ impl<const N: usize> CrowdPose<N> {
             local += joints * block.slots as u64;
             model += joints;
         }
-        local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64
+        local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64 + BlockSampler::bytes::<N>(crowd)
     }
 
     /// Palette entries of all blocks: the length of [`CrowdPose::palette_lanes`]' output.
@@ -41,7 +42,8 @@ impl<const N: usize> CrowdPose<N> {
         let local = last.map_or(0, |b| b.first_slot + b.slots * joints(b));
         let model = last.map_or(0, |b| b.first_joint + joints(b));
         // Lanes that a last block leaves empty keep zeros: poses of scale 0, whose results nobody reads.
-        Self { blocks, isa, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
+        let sampler = BlockSampler::new::<N>(crowd, isa);
+        Self { blocks, isa, sampler, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
     }
 
     /// The blocks, for kernels that run over the same ones.
@@ -62,9 +64,7 @@ impl<const N: usize> CrowdPose<N> {
             &mut self.local,
             |b| b.first_slot,
             |block, group, slots| {
-                for (lane, instance) in block.instances.clone().enumerate() {
-                    sample_layers(block, group, layers.of(instance as usize), tick, lane, slots);
-                }
+                self.sampler.sample(block, group, layers, tick, slots);
             },
         );
     }
@@ -155,35 +155,6 @@ impl<const N: usize> CrowdPose<N> {
     ) {
         let joints = |b: &Block| first(b)..first(b) + crowd.groups()[b.group].model.skeleton().len();
         read_lanes(&self.blocks, poses, joints, instances, out);
-    }
-}
-
-/// Samples the layers of one instance into a lane of a block's slots, `[slot][joint]`.
-fn sample_layers<const N: usize>(
-    block: &Block,
-    group: &Group,
-    layers: &[Layer],
-    tick: u32,
-    lane: usize,
-    slots: &mut [Local<N>],
-) {
-    let skeleton = group.model.skeleton();
-    let mut into = |slot: usize, clip: u32, time: f32| {
-        let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
-        sample(skeleton, clip, time, lane, &mut slots[slot * skeleton.len()..][..skeleton.len()]);
-    };
-    for (index, layer) in layers.iter().enumerate() {
-        if layer.weight_at(tick) != 0.0 {
-            into(index, layer.clip, time(layers, index, tick));
-        }
-    }
-    let Some(inertia) = Inertia::of(layers, tick) else { return };
-    for back in [0, 1] {
-        for (index, layer) in layers.iter().enumerate().take(inertia.layer + 1) {
-            if inertia.weight(layers, index, tick, back) != 0.0 {
-                into(block.past_slot(index, back), layer.clip, inertia.time(layers, index, tick, back));
-            }
-        }
     }
 }
 

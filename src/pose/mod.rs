@@ -4,14 +4,17 @@
 //! form, 16 the crowd form whose inner loops over lanes compile to vector instructions.
 
 mod blend;
+mod block_sampler;
 mod crowd_pose;
 mod local_to_model;
 mod palette;
 mod recipe;
 mod sample;
 mod sample_compact;
+mod sample_lanes;
 
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
+pub use block_sampler::BlockSampler;
 pub use crowd_pose::{CrowdPose, read_lanes};
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};

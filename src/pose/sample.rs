@@ -3,6 +3,7 @@
 use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
+use crate::simd::Simd;
 
 /// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
 const AUTHORED_PATH_LINE: f32 = 0.95;
@@ -195,11 +196,24 @@ fn normalised(q: [f32; 4]) -> [f32; 4] {
     q.map(|v| v / length)
 }
 
-/// sin(x)/x for x in 0..2.9 radians, within 2e-7: a minimax polynomial in x² (Lawson iteration, error 2.4e-8).
+/// Coefficients of sin(x)/x in x², for x in 0..2.9 radians: a minimax polynomial (Lawson iteration, error 2.4e-8).
+const SINE_OVER_X: [f32; 6] = [1.0, -0.166_666_46, 8.333_043e-3, -1.982_64e-4, 2.721_140_8e-6, -2.129_686_3e-8];
+
+/// sin(x)/x for x in 0..2.9 radians, within 2e-7.
 pub fn sine_over_x(x: f32) -> f32 {
-    const C: [f32; 6] = [1.0, -0.166_666_46, 8.333_043e-3, -1.982_64e-4, 2.721_140_8e-6, -2.129_686_3e-8];
     let u = x * x;
-    ((((C[5] * u + C[4]) * u + C[3]) * u + C[2]) * u + C[1]) * u + C[0]
+    SINE_OVER_X.iter().rev().fold(0.0, |sum, c| sum * u + c)
+}
+
+/// [`sine_over_x`] of `W` numbers.
+#[inline(always)] // to take on the caller's instruction set
+pub(super) fn sine_over_x_of<const W: usize, S: Simd<W>>(x: S::V) -> S::V {
+    let u = S::mul(x, x);
+    let mut sum = S::splat(SINE_OVER_X[5]);
+    for c in [SINE_OVER_X[4], SINE_OVER_X[3], SINE_OVER_X[2], SINE_OVER_X[1], SINE_OVER_X[0]] {
+        sum = S::mul_add(sum, u, S::splat(c));
+    }
+    sum
 }
 
 #[cfg(test)]

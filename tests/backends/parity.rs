@@ -51,7 +51,11 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
         let context = Context { isa, threads: Threads::new(2).unwrap(), ..Context::default() };
         for (entry, mut backend) in backends(&context) {
             if let Err(refusal) = backend.footprint(&crowd, &Job::default()) {
-                assert!(refusal.to_string().contains("\"joint 0\" of \"tube\" in clip \"bend\""), "{refusal}");
+                let expected = match entry.name {
+                    "cpu-simd:cluster" => format!("needs avx512; this run uses {isa}"),
+                    _ => "takes no uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".into(),
+                };
+                assert!(refusal.to_string().contains(&expected), "{}: {refusal}", entry.name);
                 continue;
             }
             let mut arena = prepare(&mut *backend, &context, &crowd);

@@ -4,6 +4,7 @@
 mod cluster;
 mod columns;
 mod dual_quaternion;
+mod fused;
 
 mod lanes;
 
@@ -13,6 +14,7 @@ pub use columns::create as columns;
 pub use dual_quaternion::create as dual_quaternion;
 #[cfg(feature = "gpu")]
 pub(super) use dual_quaternion::scales_evenly;
+pub use fused::create as fused;
 pub(super) use lanes::Lanes;
 pub use lanes::{create as lanes, create_interleaved as lanes_interleaved};
 
