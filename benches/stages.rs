@@ -1,13 +1,17 @@
-//! CPU stages on the built-in walker: one group a stage, scalar against 16 instances in lanes.
+//! CPU stages on the built-in walker: one group a stage, every variant on every instruction set.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{BLOCK, Crowd, Layer};
 use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose};
-use skinbench::scene::{Overrides, Scene};
-use skinbench::simd::Isa;
-use skinbench::skin::{Store, skin, skin_lanes};
+use skinbench::simd::{Aligned, Isa};
+#[cfg(target_arch = "x86_64")]
+use skinbench::skin::{Clusters, skin_clusters};
+use skinbench::skin::{
+    DualQuaternion, Store, dual_quaternions, skin, skin_columns, skin_dual_quaternions, skin_interleaved, skin_lanes,
+};
+use skinbench::vertex::{Encoding, Normals, VertexFormat};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -44,68 +48,68 @@ fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
     stage("palette_rows", crowd.palette_entries(), &mut |pose, _| pose.palette_rows(&crowd, black_box(&mut rows)));
 }
 
-/// Sampling and blending of a whole walker's layers: 2 merged, and 4 with a masked arm and a difference.
-fn layer_stages(c: &mut Criterion) {
-    for name in ["layers-1", "layers-2", "layers-4"] {
-        let few = Overrides { instances: Some(WALKERS.into()), ..Overrides::default() };
-        let scene = Scene::load(name).and_then(|scene| scene.with(few).build(1 << 30)).expect("a built-in scene");
-        let mut pose = CrowdPose::<BLOCK>::new(&scene.crowd, Isa::strongest(), false);
-        let mut tick = 0;
-        let mut stage = |stage: &str, run: &mut dyn FnMut(&mut CrowdPose<BLOCK>, u32)| {
-            let mut group = c.benchmark_group(stage);
-            group.throughput(Throughput::Elements(scene.crowd.joint_count()));
-            group.bench_function(name, |b| {
-                b.iter(|| {
-                    tick += 1;
-                    run(&mut pose, tick);
-                });
-            });
-        };
-        stage("sample", &mut |pose, tick| pose.sample(&scene.crowd, tick));
-        stage("blend", &mut |pose, tick| pose.blend(&scene.crowd, tick));
-    }
+/// Palettes of the crowd at one tick, in both layouts.
+fn palettes(crowd: &Crowd) -> (Aligned<Rows>, Aligned<Affine<BLOCK>>) {
+    let mut pose = CrowdPose::<BLOCK>::new(crowd, Isa::strongest(), false);
+    let mut rows = Aligned::zeroed(crowd.palette_entries() as usize);
+    let mut lanes = Aligned::zeroed(CrowdPose::<BLOCK>::block_entries(crowd) as usize);
+    pose.sample(crowd, 7);
+    pose.local_to_model(crowd);
+    pose.palette_rows(crowd, &mut rows);
+    pose.palette_lanes(crowd, &mut lanes);
+    (rows, lanes)
 }
 
 fn skin_stage(c: &mut Criterion) {
     let crowd = crowd();
     let group = &crowd.groups()[0];
-    let mut scalar = CrowdPose::<1>::new(&crowd, Isa::Scalar, false);
-    let mut block = CrowdPose::<BLOCK>::new(&crowd, Isa::strongest(), false);
-    let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
-    let mut lanes: Vec<Affine<BLOCK>> = vec![[[0.0; BLOCK]; 12]; CrowdPose::<BLOCK>::block_entries(&crowd) as usize];
-    let mut out = vec![0.0; crowd.output_words() as usize];
-    scalar.sample(&crowd, 7);
-    scalar.local_to_model(&crowd);
-    scalar.palette_rows(&crowd, &mut rows);
-    block.sample(&crowd, 7);
-    block.local_to_model(&crowd);
-    block.palette_lanes(&crowd, &mut lanes);
+    let (mesh, entries) = (group.model.mesh(), group.model.palette_joints().len());
+    let (rows, lanes) = palettes(&crowd);
+    let mut out: Aligned<f32> = Aligned::zeroed(crowd.output_words() as usize);
+    let raw = VertexFormat { normals: Normals::Raw, ..VertexFormat::default() };
+    let packed = VertexFormat { encoding: Encoding::Packed, ..raw };
+    let store = Store::Streamed;
     let mut stage = c.benchmark_group("skin");
     stage.throughput(Throughput::Elements(crowd.vertex_count()));
-    stage.bench_function("scalar", |b| {
-        b.iter(|| {
-            scalar.blocks().each(
-                &crowd,
-                &mut out,
-                |b| b.first_word,
-                |b, g, out| {
-                    skin(g.model.mesh(), &rows[b.first_row..], group.format, out);
-                },
-            );
-        });
-    });
-    for isa in Isa::available() {
-        stage.bench_function(format!("lanes {isa}"), |b| {
+    let mut one_by_one = |name: String, format: VertexFormat, skin: &dyn Fn(&[Rows], &mut [f32])| {
+        let words = mesh.vertex_count() * format.words();
+        stage.bench_function(name, |b| {
             b.iter(|| {
-                block.blocks().each(
-                    &crowd,
-                    &mut out,
-                    |b| b.first_word,
-                    |b, g, out| {
-                        skin_lanes(isa, g.model.mesh(), &lanes[b.first_entry..], group.format, Store::Streamed, out)
-                    },
-                );
+                rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)).for_each(|(rows, out)| skin(rows, out));
             });
+        });
+    };
+    one_by_one("scalar".into(), raw, &|rows, out| skin(mesh, rows, raw, out));
+    for isa in Isa::available() {
+        one_by_one(format!("columns {isa}"), raw, &|rows, out| skin_columns(isa, mesh, rows, raw, out));
+    }
+    #[cfg(target_arch = "x86_64")]
+    if Isa::Avx512.is_available() {
+        let clusters = Clusters::new(mesh);
+        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, rows, raw, out));
+    }
+    let mut dual: Aligned<DualQuaternion<BLOCK>> = Aligned::zeroed(lanes.len());
+    dual_quaternions(&lanes, &mut dual);
+    let blocks = |of: usize| of * entries..(of + 1) * entries;
+    let mut by_block = |name: String, format: VertexFormat, skin: &dyn Fn(usize, &mut [f32])| {
+        let words = BLOCK * mesh.vertex_count() * format.words();
+        stage.bench_function(name, |b| {
+            b.iter(|| {
+                out.chunks_exact_mut(words).take(lanes.len() / entries).enumerate().for_each(|(i, out)| skin(i, out))
+            });
+        });
+    };
+    for isa in Isa::available() {
+        for (name, format) in [("lanes", raw), ("lanes unit", VertexFormat::default()), ("lanes packed", packed)] {
+            by_block(format!("{name} {isa}"), format, &|i, out| {
+                skin_lanes(isa, mesh, &lanes[blocks(i)], format, store, out);
+            });
+        }
+        by_block(format!("lanes-interleaved {isa}"), raw, &|i, out| {
+            skin_interleaved(isa, mesh, &lanes[blocks(i)], raw, store, out);
+        });
+        by_block(format!("dual-quaternion {isa}"), raw, &|i, out| {
+            skin_dual_quaternions(isa, mesh, &dual[blocks(i)], raw, store, out);
         });
     }
 }
@@ -113,7 +117,6 @@ fn skin_stage(c: &mut Criterion) {
 fn stages(c: &mut Criterion) {
     pose_stages::<1>(c, "scalar");
     pose_stages::<BLOCK>(c, "lanes");
-    layer_stages(c);
     skin_stage(c);
 }
 

@@ -103,22 +103,30 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
             write_packed(mesh, &numbers, &mut out[at..at + words]);
             continue;
         }
-        // Four floats where three are meant: the next write mends the fourth, so only the run's last is cut.
-        let last = index + 1 == vertices.len();
+        // Four floats where three are meant: the next write mends the fourth, so only the run's last vertex is cut.
+        let (position, normal, out) = (position.to_array(), normal.to_array(), &mut out[at..]);
         match FLOATS {
-            3 if last => out[at..at + 3].copy_from_slice(&position.to_array()[..3]),
-            3 => out[at..at + 4].copy_from_slice(&position.to_array()),
+            3 => match out.first_chunk_mut::<4>() {
+                Some(to) if index + 1 < vertices.len() => *to = position,
+                _ => out[..3].copy_from_slice(&position[..3]),
+            },
+            6 => match out.first_chunk_mut::<7>() {
+                Some(to) if index + 1 < vertices.len() => {
+                    to[..4].copy_from_slice(&position);
+                    to[3..].copy_from_slice(&normal);
+                }
+                _ => {
+                    out[..3].copy_from_slice(&position[..3]);
+                    out[3..6].copy_from_slice(&normal[..3]);
+                }
+            },
             _ => {
-                out[at..at + 4].copy_from_slice(&position.to_array());
-                if FLOATS == 6 && last {
-                    out[at + 3..at + 6].copy_from_slice(&normal.to_array()[..3]);
-                } else {
-                    out[at + 3..at + 7].copy_from_slice(&normal.to_array());
+                if let Some(to) = out.first_chunk_mut::<10>() {
+                    to[..4].copy_from_slice(&position);
+                    to[3..7].copy_from_slice(&normal);
+                    to[6..].copy_from_slice(&tangent.to_array());
                 }
             }
-        }
-        if FLOATS >= 10 {
-            out[at + 6..at + 10].copy_from_slice(&tangent.to_array());
         }
     }
 }

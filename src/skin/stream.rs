@@ -72,23 +72,16 @@ impl<'a> Streams<'a> {
         tile: &[[[f32; N]; WORDS]; TILE],
         first: usize,
     ) {
-        let rows = tile.as_flattened();
-        for line in 0..WORDS {
+        // Sixteen rows are one line of each instance, W of them a part of it.
+        for (part, rows) in tile.as_flattened().as_chunks::<W>().0.iter().enumerate() {
             for group in 0..N / W {
-                // Sixteen rows are one line of each of the group's instances.
-                let mut columns = [[[0.0; W]; TILE]; W];
-                for (part, rows) in rows[line * TILE..][..TILE].as_chunks::<W>().0.iter().enumerate() {
-                    let mut square = [S::splat(0.0); W];
-                    for (v, row) in square.iter_mut().zip(rows) {
-                        *v = load_group::<N, W, S>(row, group);
-                    }
-                    S::transpose(&mut square);
-                    for (column, v) in columns.iter_mut().zip(square) {
-                        S::store(v, &mut column[part]);
-                    }
+                let mut square = [S::splat(0.0); W];
+                for (v, row) in square.iter_mut().zip(rows) {
+                    *v = load_group::<N, W, S>(row, group);
                 }
-                for (lane, column) in (group * W..).zip(&columns) {
-                    self.line::<W, S>(lane, first * WORDS, line, &column[..TILE / W]);
+                S::transpose(&mut square);
+                for (lane, v) in (group * W..).zip(square) {
+                    self.part::<W, S>(lane, first * WORDS, part * W, v);
                 }
             }
         }
@@ -97,19 +90,20 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// One line of a lane, to its place or to its stage.
+    /// A part of a lane's line, to its place or to its stage; lanes that hold no instance have no place.
     #[inline(always)]
-    fn line<const W: usize, S: Simd<W>>(&mut self, lane: usize, first_word: usize, line: usize, parts: &[[f32; W]]) {
-        let at = lane * self.instance_words + first_word + line * TILE;
+    fn part<const W: usize, S: Simd<W>>(&mut self, lane: usize, first_word: usize, offset: usize, v: S::V) {
         if self.aligned {
-            let Some(to) = self.out.get_mut(at..at + TILE) else { return };
-            for (to, v) in to.as_chunks_mut::<W>().0.iter_mut().zip(parts) {
-                put::<W, S>(self.store, S::load(v), to);
+            let at = lane * self.instance_words + first_word + offset;
+            if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
+                put::<W, S>(self.store, v, to);
             }
         } else if lane * self.instance_words < self.out.len() {
             let shift = self.shift(lane);
-            let stage = &mut bytes_of(&mut self.stages[lane])[shift + line * TILE..][..TILE];
-            stage.copy_from_slice(parts.as_flattened());
+            let stage = floats(&mut self.stages[lane]);
+            if let Some(to) = stage[shift + offset..].first_chunk_mut() {
+                S::store(v, to);
+            }
         }
     }
 
@@ -164,7 +158,7 @@ impl<'a> Streams<'a> {
 }
 
 #[inline(always)]
-fn bytes_of(stage: &mut [Line; MOST_WORDS + 1]) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
+fn floats(stage: &mut [Line; MOST_WORDS + 1]) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
     // SAFETY: `Line` is 64 bytes of floats without padding.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }

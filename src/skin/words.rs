@@ -133,17 +133,23 @@ fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 
     [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
 }
 
-/// Cofactors of the 3x3 part: each row is the cross product of the other two.
+/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out: an array that is indexed by
+/// a variable would put every vertex's matrix in memory, exact normals or not.
 #[inline(always)]
 fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
-    let mut out = [S::splat(0.0); 12];
-    for (row, a, b) in [(0, 4, 8), (4, 8, 0), (8, 0, 4)] {
-        for c in 0..3 {
-            let (i, j) = ((c + 1) % 3, (c + 2) % 3);
-            out[row + c] = S::sub(S::mul(m[a + i], m[b + j]), S::mul(m[a + j], m[b + i]));
-        }
-    }
-    out
+    let [x, y, z] = [[m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]];
+    let [a, b, c] = [cross::<W, S>(y, z), cross::<W, S>(z, x), cross::<W, S>(x, y)];
+    let zero = S::splat(0.0);
+    [a[0], a[1], a[2], zero, b[0], b[1], b[2], zero, c[0], c[1], c[2], zero]
+}
+
+#[inline(always)]
+fn cross<const W: usize, S: Simd<W>>(a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
+    [
+        S::sub(S::mul(a[1], b[2]), S::mul(a[2], b[1])),
+        S::sub(S::mul(a[2], b[0]), S::mul(a[0], b[2])),
+        S::sub(S::mul(a[0], b[1]), S::mul(a[1], b[0])),
+    ]
 }
 
 /// Unit length; zero stays zero.
@@ -159,11 +165,13 @@ pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
 #[inline(always)]
 fn in_cube<const W: usize, S: Simd<W>>(cube: &Cube, p: [S::V; 3]) -> [S::V; 3] {
     let scale = SNORM / cube.half;
-    let mut steps = p;
-    for (steps, centre) in steps.iter_mut().zip(cube.centre) {
-        *steps = clamped::<W, S>(S::mul_add(*steps, S::splat(scale), S::splat(-scale * centre)));
-    }
-    steps
+    let [x, y, z] = cube.centre.map(|c| -scale * c);
+    let scale = S::splat(scale);
+    [
+        clamped::<W, S>(S::mul_add(p[0], scale, S::splat(x))),
+        clamped::<W, S>(S::mul_add(p[1], scale, S::splat(y))),
+        clamped::<W, S>(S::mul_add(p[2], scale, S::splat(z))),
+    ]
 }
 
 /// Steps within the largest snorm16.
