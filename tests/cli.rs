@@ -3,6 +3,7 @@
 use skinbench::backend::REGISTRY;
 use skinbench::harness::stats::Summary;
 use skinbench::report::csv::{SampleRow, SummaryRow};
+use skinbench::simd::VARIABLE;
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
 use std::path::Path;
@@ -94,6 +95,22 @@ fn list_names_what_there_is() {
 }
 
 #[test]
+fn an_instruction_set_is_chosen_by_name_or_refused() {
+    let folder = empty_folder();
+    let list = |isa: &str| skinbench(&folder, "list").env(VARIABLE, isa).output().unwrap();
+    let chosen = list("scalar");
+    assert!(String::from_utf8(chosen.stdout).unwrap().contains("\n  scalar (of scalar, "));
+    for arguments in ["list", "run smoke", "verify smoke", "dump walker"] {
+        let refused = skinbench(&folder, arguments).env(VARIABLE, "mmx").output().unwrap();
+        let error = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{arguments}: {error}");
+        let expected = "SKINBENCH_ISA=mmx is no instruction set; this machine has scalar, ";
+        assert!(error.lines().last().unwrap().contains(expected), "{arguments}: {error}");
+    }
+    assert_eq!(files(&folder), Vec::<String>::new());
+}
+
+#[test]
 fn bad_input_is_one_clear_line_and_writes_nothing() {
     let input = empty_folder();
     let file = |name: &str, text: &str| {
@@ -117,6 +134,9 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run --instances -3", 2, "unexpected argument '-3' found"),
         ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),
         ("run --passes 65", 2, "'65' for '--passes <N>': expected a whole number, 0 to 64"),
+        ("run --output packd", 2, "'packd' for '--output <f32|packed>' [possible values: f32, packed]"),
+        ("run -b cpu-simd:lane", 2, "unknown backend \"cpu-simd:lane\"; did you mean \"cpu-simd:lanes\"?"),
+        ("run --threads 1,0", 2, "'0' for '--threads <N>': expected a whole number, 1 or more"),
         ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number, 1 or more"),
         ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
         ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),

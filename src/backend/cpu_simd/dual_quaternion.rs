@@ -56,7 +56,7 @@ impl Skinner<BLOCK> for DualQuaternions {
 /// Refuses a crowd that dual quaternions cannot skin.
 pub fn scales_evenly(crowd: &Crowd) -> Result<()> {
     match crowd.groups().iter().find_map(|g| uneven(&g.model)) {
-        Some(problem) => Err(BackendError::Unavailable(format!("dual quaternions take no uneven scale: {problem}"))),
+        Some(problem) => Err(BackendError::Unavailable(format!("takes no uneven scale: {problem}"))),
         None => Ok(()),
     }
 }

@@ -53,7 +53,7 @@ impl Scratch {
         let slots = &mut self.slots[..block.slots * joints];
         sampler.sample(block, group, layers, tick, slots);
         if !block.plain {
-            blend(model.skeleton().rest(), &Recipe::<BLOCK>::new(block, group, layers, tick), slots);
+            blend(isa, model.skeleton().rest(), &Recipe::<BLOCK>::new(block, group, layers, tick), slots);
         }
         local_to_model(isa, model.skeleton(), &slots[..joints], &mut self.model[..joints]);
         let palette = &mut self.palette[..model.palette_joints().len()];
