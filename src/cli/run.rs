@@ -78,7 +78,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     let contexts = arguments.workload.machine.thread_counts(&context)?;
     for (scene, context) in scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))) {
-        let environment = Environment { threads: context.threads.count(), ..environment.clone() };
+        let threads = context.threads.count();
+        // Samples do not name the threads: each number of them is a run of its own.
+        let run_id = match contexts.len() {
+            1 => environment.run_id.clone(),
+            _ => format!("{}.{threads}", environment.run_id),
+        };
+        let environment = Environment { threads, run_id, ..environment.clone() };
         let tolerance = Tolerance::of(scene.crowd.format());
         let options =
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };

@@ -13,7 +13,7 @@ use skinbench::harness::environment::Environment;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
 use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
-use skinbench::report::csv::Results;
+use skinbench::report::csv::{Results, options};
 use skinbench::report::recorded::Recorded;
 use skinbench::report::study::Study;
 use skinbench::report::text;
@@ -24,9 +24,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Stack of a thread that drives a point: as much as a main thread has, for drivers that compile shaders on it.
-const STACK: usize = 8 << 20;
 
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
@@ -112,11 +109,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         // What cannot be built at all is refused before anything is written.
         scene.clone().with(smallest.overrides(base)).build(common::memory())?;
     }
-    let interrupted = common::interruption()?;
-    let mut book = Book::open(&arguments.results, arguments.frames, interrupted)?;
-    let mut ending = Ending::default();
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
+    let machine = Machine {
+        threads: groups.iter().copied().flatten().collect(),
+        adapter: arguments.adapter.clone(),
+        require: arguments.require,
+    };
+    let context = machine.open()?;
+    let contexts = machine.thread_counts(&context)?;
+    let environment = Environment::collect(common::adapter(&context));
+    let interrupted = common::interruption()?;
+    let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
+    let mut ending = Ending::default();
     for (done, &threads) in groups.iter().enumerate() {
         let sweep = Sweep {
             scene: &scene,
@@ -133,22 +138,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             budget: arguments.budget,
         };
         book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
-        let machine = Machine { threads: Vec::new(), adapter: arguments.adapter.clone(), require: arguments.require };
-        let mut measure = || -> anyhow::Result<Ending> {
-            let context = machine.open()?;
-            book.environment = Some(Environment::collect(common::adapter(&context)));
-            Ok(sweep.drive(&context, &mut book)?)
-        };
-        let part = match threads {
-            None => measure()?,
-            // A pool for each number of threads; the adapter is opened on one of them, because it cannot be sent.
-            Some(threads) => rayon::ThreadPoolBuilder::new()
-                .num_threads(threads as usize)
-                .stack_size(STACK)
-                .build()
-                .with_context(|| format!("--threads {threads}"))?
-                .install(measure)?,
-        };
+        // As many contexts as there are groups, in the same order; one without --threads.
+        let context = &contexts[done];
+        book.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
+        let part = sweep.drive(context, &mut book)?;
         ending.statuses.extend(part.statuses);
         ending.kept += part.kept;
         ending.largest.extend(part.largest);
@@ -186,10 +179,11 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
 /// The folder of a sweep: what it holds already, and what is added.
 struct Book {
     results: Results,
-    /// Scene hash, passes, threads, adapter and backend of what this binary measured before.
+    /// Scene hash, passes, threads, adapter, options and backend of what this binary measured before.
     kept: Vec<(Place, Kept)>,
     environment: Option<Environment>,
     binary: u64,
+    keep: Keep,
     /// Where the sweep is: hash, passes, threads, and how often that changed.
     at: Option<(u64, u32, usize)>,
     moves: u32,
@@ -207,11 +201,12 @@ struct Place {
     passes: u32,
     threads: usize,
     adapter: Option<String>,
+    options: Option<String>,
     backend: String,
 }
 
 impl Book {
-    fn open(folder: &Path, frames: Option<u32>, interrupted: &'static AtomicBool) -> anyhow::Result<Self> {
+    fn open(folder: &Path, frames: Option<u32>, keep: Keep, interrupted: &'static AtomicBool) -> anyhow::Result<Self> {
         let results = Results::append(folder)?;
         let binary = binary()?;
         let mut kept = Vec::new();
@@ -229,6 +224,7 @@ impl Book {
                     passes: row.passes,
                     threads: row.threads,
                     adapter: row.adapter.clone(),
+                    options: row.options.clone(),
                     backend: measurement.backend(),
                 };
                 kept.push((place, Kept { status, frame: row.median_ns.map(Duration::from_nanos) }));
@@ -239,6 +235,7 @@ impl Book {
             kept,
             environment: None,
             binary,
+            keep,
             at: None,
             moves: 0,
             progress: Progress::told(),
@@ -265,6 +262,7 @@ impl Log for Book {
             passes,
             threads: environment.threads,
             adapter: environment.adapter.as_ref().map(|a| a.label()),
+            options: options(scene, self.keep),
             backend: backend.name.into(),
         };
         self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)

@@ -143,6 +143,16 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// From pairs of runs, each of which was measured before the next: the natural logarithms of their ratios. What a pair
+    /// has in common, as the state of the machine, has no part in the error. None for fewer than three pairs.
+    pub fn of_pairs(logs: &[f64]) -> Option<Self> {
+        let count = logs.len() as f64;
+        let log = logs.iter().sum::<f64>() / count;
+        let spread = logs.iter().map(|other| (other - log).powi(2)).sum::<f64>() / (count - 1.0);
+        let floor = 2.0 * RUN_FLOOR * RUN_FLOOR;
+        (logs.len() >= 3).then(|| Self { log, error: ((spread + floor) / count).sqrt(), freedom: count - 1.0 })
+    }
+
     /// The best guess.
     pub fn value(&self) -> f64 {
         self.log.exp()
@@ -301,6 +311,22 @@ mod tests {
             eprintln!("{frames} frames, {runs} runs, {others} others, {factor}: found in {power:.3}");
             assert!(power >= least, "{frames} frames, {runs} runs, {others} others, {factor}: {power}");
         }
+    }
+
+    #[test]
+    fn pairs_are_free_of_what_they_have_in_common() {
+        let mut noise = Noise(Pcg32::seed_from_u64(9));
+        let mut told_apart = |factor: f64, pairs: usize| {
+            let found = (0..400).filter(|_| {
+                let logs: Vec<f64> = (0..pairs).map(|_| factor.ln() + 0.03 * noise.normal()).collect();
+                let (low, high) = Ratio::of_pairs(&logs).unwrap().interval(0.95, 9);
+                low > 1.0 || high < 1.0
+            });
+            found.count() as f64 / 400.0
+        };
+        assert!(told_apart(1.0, 3) <= 0.05 && told_apart(1.0, 6) <= 0.05);
+        assert!(told_apart(1.1, 6) >= 0.8, "a tenth, six pairs, ten rows");
+        assert_eq!(Ratio::of_pairs(&[0.1, 0.2]), None);
     }
 
     #[test]

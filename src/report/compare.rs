@@ -14,8 +14,6 @@ const CONFIDENCE: f64 = 0.95;
 const RESOLUTION: u64 = 1_000;
 /// How far segments of a run may stray before it is worth a warning.
 const DRIFT: f64 = 0.03;
-/// From so many runs a side on, they show themselves how far runs stray.
-const ENOUGH_RUNS: usize = 3;
 /// Median absolute deviation of a normal distribution, as a part of its standard deviation.
 const MAD: f64 = 0.674_489_750_196_081_7;
 /// Degrees of freedom of a spread that is taken from a table's rows: some rows of one backend for each.
@@ -105,8 +103,16 @@ impl Key {
     }
 }
 
-/// Of the base and of the new set.
-type Levels = (Level, Level);
+/// A row that both sets have.
+struct Measured {
+    base: Level,
+    new: Level,
+    /// New over base, from all runs of each side.
+    ratio: Ratio,
+    /// The same from pairs of runs, where base and new took turns.
+    paired: Option<Ratio>,
+}
+
 type Rows<'a> = BTreeMap<Key, Vec<&'a Measurement>>;
 
 /// Compares what both sets measured.
@@ -117,22 +123,21 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
     let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
     let keys: BTreeSet<&Key> = base_rows.keys().chain(new_rows.keys()).collect();
-    let pairs: Vec<(&Key, Result<Levels, String>)> =
-        keys.into_iter().map(|key| (key, levels(base_rows.get(key), new_rows.get(key)))).collect();
-    let compared = pairs.iter().filter(|(_, levels)| levels.is_ok()).count();
-    let runs = |rows: &Rows| rows.values().map(Vec::len).max().unwrap_or(0);
-    let few = runs(&base_rows).min(runs(&new_rows)) < ENOUGH_RUNS;
-    let ratios = pairs.iter().filter_map(|(_, levels)| levels.as_ref().ok().map(|(base, new)| new.over(base)));
-    let noise = Some(between_runs(ratios)).filter(|_| few);
+    let pairs: Vec<(&Key, Result<Measured, String>)> =
+        keys.into_iter().map(|key| (key, measured(base_rows.get(key), new_rows.get(key)))).collect();
+    let compared = pairs.iter().filter(|(_, row)| row.is_ok()).count();
+    let noise = between_runs(pairs.iter().filter_map(|(_, row)| row.as_ref().ok().map(|row| row.ratio)));
     let mut drift: f64 = 0.0;
+    let mut in_turns = compared > 0;
     let mut rows: Vec<Row> = pairs
         .into_iter()
-        .map(|(key, levels)| match levels {
-            Ok((base, new)) => {
+        .map(|(key, row_of)| match row_of {
+            Ok(measured) => {
                 if key.stage == "frame" {
-                    drift = drift.max(base.drift()).max(new.drift());
+                    drift = drift.max(measured.base.drift()).max(measured.new.drift());
                 }
-                row(key, &base, &new, noise, compared - 1)
+                in_turns &= measured.paired.is_some();
+                row(key, &measured, noise, compared - 1)
             }
             Err(why) => Row {
                 name: key.name(),
@@ -149,17 +154,15 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         warnings.push("the numbers of threads differ".into());
     }
     warnings.extend(in_common(&rows));
-    if drift > DRIFT {
-        warnings.push(format!(
-            "frames drifted by {:.0} % within a run: close other programs, fix the processor's frequency, or measure \
-             several runs into folders below one",
-            drift * 1e2
-        ));
-    } else if few && compared > 0 {
-        warnings.push(format!(
-            "fewer than {ENOUGH_RUNS} runs a side: small changes, and those that touch most rows, need more runs, in \
-             folders below one"
-        ));
+    if compared > 0 && !in_turns {
+        if drift > DRIFT {
+            warnings.push(format!("frames drifted by {:.0} % within a run: close other programs", drift * 1e2));
+        }
+        warnings.push(
+            "not measured in turns: small changes, and those that touch most rows, need three runs a side or more, \
+             base and new by turns, in folders below one"
+                .into(),
+        );
     }
     Comparison { rows, warnings }
 }
@@ -187,9 +190,9 @@ fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
     (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))
 }
 
-fn row(key: &Key, base: &Level, new: &Level, noise: Option<(f64, f64)>, others: usize) -> Row {
-    let ratio = new.over(base);
-    let ratio = noise.map_or(ratio, |(spread, freedom)| ratio.with_noise(spread, freedom));
+fn row(key: &Key, measured: &Measured, noise: (f64, f64), others: usize) -> Row {
+    let Measured { base, new, ratio, paired } = measured;
+    let ratio = paired.unwrap_or_else(|| ratio.with_noise(noise.0, noise.1));
     let (low, high) = ratio.interval(CONFIDENCE, others);
     let verdict = match (low > 1.0, high < 1.0) {
         (true, _) => Verdict::Slower,
@@ -209,31 +212,47 @@ fn newest_median(rows: Option<&Vec<&Measurement>>) -> Option<f64> {
     rows?.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
 }
 
-/// The levels of a row in both sets, or why they cannot be compared.
-fn levels(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Levels, String> {
+/// A row in both sets, or why it cannot be compared.
+fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Measured, String> {
     let base = base.ok_or("not in the base")?;
     let new = new.ok_or("not in the new results")?;
     let hashes: BTreeSet<&str> = base.iter().chain(new).map(|m| m.row.scene_hash.as_str()).collect();
     if hashes.len() > 1 {
         return Err("the scene is another one (its hash differs)".into());
     }
+    let (base, new) = (usable(base, "the base")?, usable(new, "the new results")?);
     let level = |side: &[&Measurement], which: &str| {
-        let ok: Vec<_> = side.iter().filter(|m| m.is_ok()).collect();
-        let Some(newest) = ok.last() else {
-            let status = side.last().map_or("missing", |m| m.row.status.as_str());
-            return Err(format!("{status} in {which}"));
-        };
-        if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
-            return Err("shorter than the clock can tell apart".into());
-        }
-        let runs: Vec<Vec<u64>> = ok.iter().map(|m| m.samples.iter().map(|&(_, ns)| ns).collect()).collect();
-        let runs: Vec<&[u64]> = runs.iter().map(|run| &run[..]).filter(|run| !run.is_empty()).collect();
-        if runs.is_empty() {
-            return Err(format!("no samples in {which}"));
-        }
-        Level::of(runs).ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
+        let runs: Vec<Vec<u64>> = side.iter().map(|m| m.samples.iter().map(|&(_, ns)| ns).collect()).collect();
+        Level::of(runs.iter().map(|run| &run[..]))
+            .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
     };
-    Ok((level(base, "the base")?, level(new, "the new results")?))
+    let (old, young) = (level(&base, "the base")?, level(&new, "the new results")?);
+    Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
+}
+
+/// The runs that measured a row, in the order in which they did, or why it cannot be compared.
+fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measurement>, String> {
+    let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
+    ok.sort_by(|a, b| (&a.row.utc, &a.row.run_id).cmp(&(&b.row.utc, &b.row.run_id)));
+    let Some(newest) = ok.last() else {
+        let status = side.last().map_or("missing", |m| m.row.status.as_str());
+        return Err(format!("{status} in {which}"));
+    };
+    if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
+        return Err("shorter than the clock can tell apart".into());
+    }
+    ok.retain(|m| !m.samples.is_empty());
+    if ok.is_empty() { Err(format!("no samples in {which}")) } else { Ok(ok) }
+}
+
+/// The ratio from pairs of runs, where both sides have as many and each pair was measured before the next.
+fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
+    let pairs: Vec<_> = base.iter().zip(new).map(|(base, new)| (&base.row, &new.row)).collect();
+    let by_turns =
+        pairs.windows(2).all(|w| std::cmp::max(&w[0].0.utc, &w[0].1.utc) < std::cmp::min(&w[1].0.utc, &w[1].1.utc));
+    let logs = pairs.iter().map(|(base, new)| Some((new.median_ns? as f64 / base.median_ns?.max(1) as f64).ln()));
+    let logs: Vec<f64> = logs.collect::<Option<_>>()?;
+    if base.len() == new.len() && by_turns { Ratio::of_pairs(&logs) } else { None }
 }
 
 /// Warns of different machines.

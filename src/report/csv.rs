@@ -310,7 +310,7 @@ fn row(
 }
 
 /// What differs from the defaults, one after the other.
-fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
+pub fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
     let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [
         (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
