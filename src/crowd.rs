@@ -248,7 +248,8 @@ mod tests {
         let late = Schedule { period: 8, length: 9, ..Schedule::ALWAYS };
         let short = vec![0.5; 3];
         let negative = vec![-0.5; 64];
-        let cases: [(&[Vec<f32>], Vec<Layer>, &str); 14] = [
+        type Case<'a> = (&'a [Vec<f32>], Vec<Layer>, &'a str);
+        let cases: [Case; 14] = [
             (&[], vec![], "0 layers; expected 1 to 8"),
             (&[], vec![plain; 9], "9 layers; expected 1 to 8"),
             (&[], vec![over], "expected merge layers first, one at least"),

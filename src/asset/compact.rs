@@ -190,7 +190,7 @@ impl Ends {
                 local_to_model(Isa::Scalar, skeleton, &local, pose);
             }
             for (joint, &arm) in self.arms.iter().enumerate() {
-                for lane in 0..at.len() {
+                for lane in (0..LANES).take(at.len()) {
                     // The difference of two affine maps moves points by their distance.
                     let off: [f64; 12] = std::array::from_fn(|i| {
                         f64::from(poses[0][joint][i][lane]) - f64::from(poses[1][joint][i][lane])

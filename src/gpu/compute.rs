@@ -118,7 +118,6 @@ impl ComputeSkin {
                     constants: &strategy.constants(kind),
                     // Kernels write what they read of workgroup memory.
                     zero_initialize_workgroup_memory: false,
-                    ..Default::default()
                 },
                 cache: gpu.pipeline_cache(),
             });

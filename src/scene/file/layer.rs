@@ -141,10 +141,10 @@ pub(super) fn layers(source: &Source, group: &GroupKeys) -> Result<Vec<LayerPlan
         return refused(second, "a second inertial layer; expected one a group at most".into());
     }
     let looping = |mode| matches!(mode, PlaybackMode::Loop | PlaybackMode::Wrap);
-    if let Some(index) = plans.iter().position(|l| l.speed.is_none()) {
-        if !looping(playback(source, group.playback.as_ref())?) {
-            return refused(index, "in step with a clip that does not loop; expected playback loop or wrap".into());
-        }
+    if let Some(index) = plans.iter().position(|l| l.speed.is_none())
+        && !looping(playback(source, group.playback.as_ref())?)
+    {
+        return refused(index, "in step with a clip that does not loop; expected playback loop or wrap".into());
     }
     Ok(plans)
 }
