@@ -223,8 +223,18 @@ pub struct Context {
     pub gpu: Option<std::rc::Rc<crate::gpu::Gpu>>,
 }
 
-#[cfg(feature = "gpu")]
 impl Context {
+    /// Without an adapter.
+    pub fn host(isa: Isa, threads: Threads) -> Self {
+        Self {
+            isa,
+            threads,
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        }
+    }
+
+    #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<std::rc::Rc<crate::gpu::Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))
     }

@@ -48,7 +48,7 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
     let crowd = crowd(tubes.into());
     let coverage = Coverage::all(&crowd, &[0, 41]);
     for isa in Isa::available() {
-        let context = Context { isa, threads: Threads::new(2).unwrap(), ..Context::default() };
+        let context = Context::host(isa, Threads::new(2).unwrap());
         for (entry, mut backend) in backends(&context) {
             if let Err(refusal) = backend.footprint(&crowd, &Job::default()) {
                 let expected = match entry.name {
