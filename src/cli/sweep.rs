@@ -105,10 +105,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut base = arguments.layout.overrides();
     base.format.encoding = arguments.output.encoding();
     let keep = if arguments.output == OutputChoice::Ring { Keep::Ring } else { Keep::Frame };
-    if let Some(smallest) = points.first() {
-        // What cannot be built at all is refused before anything is written.
-        scene.clone().with(smallest.overrides(base)).build(common::memory())?;
-    }
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
     let machine = Machine {
@@ -119,6 +115,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = machine.open()?;
     let contexts = machine.thread_counts(&context)?;
     let environment = Environment::collect(common::adapter(&context));
+    if let Some(smallest) = points.first() {
+        // What cannot be built at all is refused before anything is written.
+        scene.clone().with(smallest.overrides(base)).build(common::memory())?;
+    }
     let interrupted = common::interruption()?;
     let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
     let mut ending = Ending::default();
