@@ -14,6 +14,7 @@ use std::collections::HashMap;
 /// ```
 /// use glam::{Quat, Vec3};
 /// use skinbench::model::*;
+/// use skinbench::simd::Isa;
 /// use skinbench::vertex::VertexFormat;
 /// use skinbench::{pose, skin};
 /// use std::f32::consts::FRAC_PI_2;
@@ -63,8 +64,9 @@ use std::collections::HashMap;
 /// let mut pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
 /// let mut palette = vec![[0.0; 12]; joints];
 /// pose::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, 0, &mut local);
-/// pose::local_to_model(model.skeleton(), &local, &mut pose);
-/// pose::palette_rows(model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
+/// let isa = Isa::strongest();
+/// pose::local_to_model(isa, model.skeleton(), &local, &mut pose);
+/// pose::palette_rows(isa, model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
 /// let mut skinned = vec![0.0f32; 6 * model.mesh().vertex_count()];
 /// skin::skin(model.mesh(), &palette, VertexFormat::default(), &mut skinned);
 ///
