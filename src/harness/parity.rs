@@ -318,6 +318,10 @@ fn compare(
     for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
         let numbers = group.format.decode(model.mesh().cube(), words);
         let got = &numbers[..group.format.floats()];
+        let finite = got.iter().all(|v| v.is_finite());
+        if finite && blending == Blending::DualQuaternion && reference.turns_either_way(model, vertex) {
+            continue;
+        }
         let want = reference.skin(model, vertex, group.format.normals, blending);
         let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
         compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));

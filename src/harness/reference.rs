@@ -12,6 +12,9 @@ use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend
 use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
+/// Cosine of half the angle between rotations, below which f32 may find them on the other side of half a turn.
+const HALF_TURN: f64 = 1e-5;
+
 /// A joint's local pose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LocalPose {
@@ -62,6 +65,13 @@ impl Pose {
         Self { local, model: pose, palette }
     }
 
+    /// Whether a vertex's joints are so near half a turn apart that rounding decides which way dual quaternions go.
+    pub(super) fn turns_either_way(&self, model: &Model, vertex: usize) -> bool {
+        let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
+        let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
+        rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
+    }
+
     /// A skinned vertex.
     pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> Vertex {
         let mesh = model.mesh();
@@ -98,14 +108,19 @@ fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3
     })
 }
 
+/// The parts of a matrix that scales evenly.
+fn scale_and_rotation(m: &DAffine3) -> (f64, DQuat) {
+    let size = m.matrix3.determinant().cbrt();
+    (size, DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize())
+}
+
 /// The weighted sum of the matrices' dual quaternions, all turned to the side of the first, as a matrix again
 /// (Kavan and others 2008); scales are summed apart.
 fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
     let (mut real, mut dual, mut scale) = (DVec4::ZERO, DVec4::ZERO, 0.0);
     let mut first = None;
     for (m, weight) in influences {
-        let size = m.matrix3.determinant().cbrt();
-        let rotation = DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize();
+        let (size, rotation) = scale_and_rotation(m);
         let moved = DQuat::from_vec4(m.translation.extend(0.0)) * rotation;
         let side = DVec4::from(rotation).dot(*first.get_or_insert(DVec4::from(rotation)));
         let turned = if side < 0.0 { -weight } else { weight };

@@ -2,7 +2,7 @@
 //! joints hold; a cluster's palette is then 12 registers, one for each number of a matrix, and looking an entry up is a
 //! permutation within a register instead of a gather from memory.
 
-use super::words::{Matrix, Source, words};
+use super::words::{Matrix, Source, before_packing, numbers, pack};
 use crate::model::{Mesh, Rows, Run};
 use crate::simd::{Avx512, Isa, Simd};
 use crate::vertex::{Normals, VertexFormat};
@@ -157,6 +157,7 @@ fn skin_all<const FLOATS: usize, const WORDS: usize>(
     out: &mut [f32],
 ) {
     let weave = const { Weave::<WORDS>::new() };
+    let normals = if WORDS < FLOATS { before_packing(normals) } else { normals };
     for cluster in &clusters.clusters {
         let tables = tables(palette, &cluster.joints);
         for batch in &cluster.batches {
@@ -167,7 +168,7 @@ fn skin_all<const FLOATS: usize, const WORDS: usize>(
                 normal: [number(3), number(4), number(5)],
                 tangent: [number(6), number(7), number(8), number(9)],
             };
-            let words = words::<LANES, Avx512, FLOATS, WORDS>(mesh.cube(), &source, &m, normals);
+            let words = finished::<FLOATS, WORDS>(mesh, numbers::<LANES, Avx512, FLOATS>(&source, &m, normals));
             let out = &mut out[batch.first_vertex * WORDS..][..batch.count * WORDS];
             if batch.count == LANES {
                 for (line, to) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
@@ -182,6 +183,18 @@ fn skin_all<const FLOATS: usize, const WORDS: usize>(
             }
         }
     }
+}
+
+/// The words of a vertex: its numbers, packed if there are fewer words.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[inline]
+fn finished<const FLOATS: usize, const WORDS: usize>(mesh: &Mesh, numbers: [__m512; FLOATS]) -> [__m512; WORDS] {
+    if WORDS < FLOATS {
+        return pack::<LANES, Avx512, FLOATS, WORDS>(mesh.cube(), &numbers);
+    }
+    let mut words = [_mm512_setzero_ps(); WORDS];
+    words.copy_from_slice(&numbers);
+    words
 }
 
 /// One register for each number of the cluster's palette entries.

@@ -33,12 +33,7 @@ pub fn dual_quaternions<const N: usize>(palette: &[Affine<N>], out: &mut [DualQu
 
 impl<const N: usize> Blend<N> for &[DualQuaternion<N>] {
     #[inline(always)] // to take on the caller's instruction set
-    fn matrix<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
-        &self,
-        joints: &[u16; INFLUENCES],
-        weights: &[f32; INFLUENCES],
-        group: usize,
-    ) -> Matrix<S::V> {
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
         let (mut first, mut sum) = ([S::splat(0.0); 4], [S::splat(0.0); 9]);
         for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
             let mut next = [S::splat(0.0); 9];

@@ -44,9 +44,9 @@ struct Line([f32; TILE]);
 /// Where every instance begins on a cache line, lines go out straight from the transpose. Elsewhere each lane has a
 /// stage that is shifted to its line boundaries: the end of a tile waits there for the next.
 pub(super) struct Streams<'a> {
-    out: &'a mut [f32],
+    pub out: &'a mut [f32],
     instance_words: usize,
-    store: Store,
+    pub store: Store,
     aligned: bool,
     stages: [[Line; MOST_WORDS + 1]; TILE],
 }
@@ -148,6 +148,12 @@ impl<'a> Streams<'a> {
                 *to = row[lane];
             }
         }
+    }
+
+    /// Vertices of an instance.
+    #[inline(always)]
+    pub fn vertices<const WORDS: usize>(&self) -> usize {
+        self.instance_words / WORDS
     }
 
     /// Words of a lane's first line that belong to the instance before it.

@@ -14,29 +14,22 @@ pub(super) type Matrix<V> = [V; 12];
 /// What a vertex's matrix is blended from, in blocks of `N` instances.
 pub(super) trait Blend<const N: usize> {
     /// A vertex's matrix in the lanes of a group of `W`.
-    fn matrix<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
-        &self,
-        joints: &[u16; INFLUENCES],
-        weights: &[f32; INFLUENCES],
-        group: usize,
-    ) -> Matrix<S::V>;
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V>;
 }
 
 /// A weighted sum of palette entries.
 impl<const N: usize> Blend<N> for &[Affine<N>] {
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn matrix<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
-        &self,
-        joints: &[u16; INFLUENCES],
-        weights: &[f32; INFLUENCES],
-        group: usize,
-    ) -> Matrix<S::V> {
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
+        let (first, weight) = (&self[usize::from(joints[0])], S::splat(weights[0]));
         let mut m = [S::splat(0.0); 12];
-        for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+        for (sum, row) in m.iter_mut().zip(first) {
+            *sum = S::mul(weight, load_group::<N, W, S>(row, group));
+        }
+        for (&joint, &weight) in joints[1..].iter().zip(&weights[1..]) {
             let (entry, weight) = (&self[usize::from(joint)], S::splat(weight));
             for (sum, row) in m.iter_mut().zip(entry) {
-                let row = load_group::<N, W, S>(row, group);
-                *sum = if k == 0 { S::mul(weight, row) } else { S::mul_add(weight, row, *sum) };
+                *sum = S::mul_add(weight, load_group::<N, W, S>(row, group), *sum);
             }
         }
         m
@@ -68,18 +61,14 @@ impl<V: Copy> Source<V> {
     }
 }
 
-/// The words of a vertex: `FLOATS` numbers, packed if there are fewer `WORDS`.
+/// The numbers of a skinned vertex, in the order of [`crate::vertex::VertexFormat::floats`].
 #[inline(always)]
-pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
-    cube: &Cube,
+pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
     source: &Source<S::V>,
     m: &Matrix<S::V>,
     normals: Normals,
-) -> [S::V; WORDS] {
-    let packed = WORDS < FLOATS;
-    // Octahedral coordinates forget the length.
-    let unit = normals != Normals::Raw && !packed;
-    let mut out = [S::splat(0.0); WORDS];
+) -> [S::V; FLOATS] {
+    let mut out = [S::splat(0.0); FLOATS];
     let p = source.position;
     let moved = [
         dot3_add::<W, S>([m[0], m[1], m[2]], p, m[3]),
@@ -92,7 +81,7 @@ pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS
             Normals::Exact => rotate::<W, S>(&cofactors::<W, S>(m), source.normal),
             Normals::Unit | Normals::Raw => rotate::<W, S>(m, source.normal),
         };
-        if unit {
+        if normals != Normals::Raw {
             normal = normalise::<W, S>(normal);
         }
     }
@@ -100,32 +89,44 @@ pub(super) fn words<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS
     let mut tangent = [S::splat(0.0); 3];
     if FLOATS >= 10 {
         tangent = rotate::<W, S>(m, [x, y, z]);
-        if unit {
+        if normals != Normals::Raw {
             tangent = normalise::<W, S>(tangent);
         }
     }
-    if packed {
-        let [x, y, z] = in_cube::<W, S>(cube, moved);
-        let hand = if FLOATS >= 10 { clamped::<W, S>(S::mul(handedness, S::splat(SNORM))) } else { S::splat(0.0) };
-        out[0] = S::pack_16(x, y);
-        out[1] = S::pack_16(z, hand);
-        if FLOATS >= 6 {
-            out[2] = octahedral::<W, S>(normal);
-        }
-        if FLOATS >= 10 {
-            out[3] = octahedral::<W, S>(tangent);
-        }
-    } else {
-        out[..3].copy_from_slice(&moved);
-        if FLOATS >= 6 {
-            out[3..6].copy_from_slice(&normal);
-        }
-        if FLOATS >= 10 {
-            out[6..9].copy_from_slice(&tangent);
-            out[9] = handedness;
-        }
+    out[..3].copy_from_slice(&moved);
+    if FLOATS >= 6 {
+        out[3..6].copy_from_slice(&normal);
+    }
+    if FLOATS >= 10 {
+        out[6..9].copy_from_slice(&tangent);
+        out[9] = handedness;
     }
     out
+}
+
+/// A vertex's numbers as packed words.
+#[inline(always)]
+pub(super) fn pack<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+    cube: &Cube,
+    numbers: &[S::V; FLOATS],
+) -> [S::V; WORDS] {
+    let mut out = [S::splat(0.0); WORDS];
+    let [x, y, z] = in_cube::<W, S>(cube, [numbers[0], numbers[1], numbers[2]]);
+    let hand = if FLOATS >= 10 { clamped::<W, S>(S::mul(numbers[9], S::splat(SNORM))) } else { S::splat(0.0) };
+    out[0] = S::pack_16(x, y);
+    out[1] = S::pack_16(z, hand);
+    if FLOATS >= 6 {
+        out[2] = octahedral::<W, S>([numbers[3], numbers[4], numbers[5]]);
+    }
+    if FLOATS >= 10 {
+        out[3] = octahedral::<W, S>([numbers[6], numbers[7], numbers[8]]);
+    }
+    out
+}
+
+/// What the numbers of packed vertices need of their normals: octahedral coordinates forget lengths.
+pub(super) fn before_packing(normals: Normals) -> Normals {
+    if normals == Normals::Unit { Normals::Raw } else { normals }
 }
 
 #[inline(always)]
