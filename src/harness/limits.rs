@@ -2,7 +2,7 @@
 //! `pct_of_limit`.
 //!
 //! Bandwidth depends on where the bytes are, so it is measured on as many bytes as the stage moves (at most
-//! [`MOST_BYTES`]): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
+//! 256 MiB): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
 //! plain and streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
 use crate::backend::{Memory, Traffic};
