@@ -502,6 +502,8 @@ impl<'a> Run<'a> {
     }
 
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
+        // What a backend chose is known until it is released.
+        let device = contender.backend.info().device;
         contender.backend.release();
         let (backend, variant) = names(contender.entry);
         contender.stages.sort_by_key(|s| (s.stage, s.clock));
@@ -513,7 +515,7 @@ impl<'a> Run<'a> {
             status,
             problem,
             parity: contender.parity,
-            device: contender.backend.info().device,
+            device,
             stages: contender.stages,
         };
         self.finish(contender.index, outcome)
