@@ -10,14 +10,6 @@ struct PackedVertex {
 
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
-fn unfolded(octahedral: vec2f) -> vec3f {
-    var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
-    let fold = max(-n.z, 0.0);
-    n.x -= select(-fold, fold, n.x >= 0.0);
-    n.y -= select(-fold, fold, n.y >= 0.0);
-    return normalize(n);
-}
-
 fn held(index: u32) -> Held {
     let v = vertices[index];
     let upper = vec3u(v.weight_x >> 16u, v.yz & 0xffffu, v.yz >> 16u);

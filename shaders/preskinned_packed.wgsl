@@ -3,14 +3,6 @@
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(1) var<storage, read> arena: array<u32>;
 
-fn unfolded(octahedral: vec2f) -> vec3f {
-    var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
-    let fold = max(-n.z, 0.0);
-    n.x -= select(-fold, fold, n.x >= 0.0);
-    n.y -= select(-fold, fold, n.y >= 0.0);
-    return normalize(n);
-}
-
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
     let words = select(select(2u, 3u, FLOATS >= 6u), 4u, FLOATS >= 10u);
     let at = (instance * chunk.vertices + vertex) * words;

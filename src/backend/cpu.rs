@@ -178,10 +178,6 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
         Ok(Ticket::default())
     }
 
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
-
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }

@@ -194,7 +194,9 @@ pub trait Backend {
     /// Poses and skins one frame, or records the commands that will.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
     /// Blocks until the frame is done.
-    fn wait(&mut self, ticket: Ticket) -> Result<()>;
+    fn wait(&mut self, ticket: Ticket) -> Result<()> {
+        ticket.finish()
+    }
     /// Where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;
     /// Appends poses, palettes or vertices of neighbouring instances of one group, as the last frame left them:

@@ -81,7 +81,7 @@ fn normal_steps(normal: Vec3) -> [u32; 2] {
     corners.into_iter().min_by(nearest).unwrap_or(below).to_array().map(|c| c as u32)
 }
 
-/// What `unfolded` in shaders/mesh_packed.wgsl makes of a point on the square.
+/// What `unfolded` in shaders/octahedral.wgsl makes of a point on the square.
 fn unfolded(square: Vec2) -> Vec3 {
     let z = 1.0 - square.x.abs() - square.y.abs();
     let fold = (-z).max(0.0);

@@ -54,7 +54,9 @@ impl Kind {
 pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
     let mesh = match mesh {
         MeshForm::Plain => include_str!("../../shaders/mesh_plain.wgsl"),
-        MeshForm::Packed => include_str!("../../shaders/mesh_packed.wgsl"),
+        MeshForm::Packed => {
+            concat!(include_str!("../../shaders/octahedral.wgsl"), include_str!("../../shaders/mesh_packed.wgsl"))
+        }
     };
     let blending = match palette {
         // Brings its own along.

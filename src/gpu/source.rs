@@ -90,7 +90,9 @@ impl VertexSource {
 pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
     let read = match encoding {
         Encoding::F32 => include_str!("../../shaders/preskinned.wgsl"),
-        Encoding::Packed => include_str!("../../shaders/preskinned_packed.wgsl"),
+        Encoding::Packed => {
+            concat!(include_str!("../../shaders/octahedral.wgsl"), include_str!("../../shaders/preskinned_packed.wgsl"))
+        }
     };
     let previous = match (motion, encoding) {
         (false, _) => "",

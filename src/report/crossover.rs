@@ -112,28 +112,24 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
     (along(from.x, to.x), along(from.ns.ln(), to.ns.ln()).exp())
 }
 
+/// A curve's points: position, and logarithm of the time.
+fn positions(study: &Study, sheet: &Sheet, curve: &Curve) -> Vec<(f64, f64)> {
+    let point = |&(value, index): &(_, usize)| {
+        Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
+    };
+    curve.points.iter().filter_map(point).collect()
+}
+
 /// A curve's time at a position between its points, in nanoseconds.
 pub fn interpolated(study: &Study, sheet: &Sheet, curve: &Curve, x: f64) -> Option<f64> {
-    let points: Vec<(f64, f64)> = curve
-        .points
-        .iter()
-        .filter_map(|&(value, index)| {
-            Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
-        })
-        .collect();
+    let points = positions(study, sheet, curve);
     let pair = points.windows(2).find(|w| w[0].0 <= x && x <= w[1].0)?;
     Some((pair[0].1 + (pair[1].1 - pair[0].1) * (x - pair[0].0) / (pair[1].0 - pair[0].0)).exp())
 }
 
 /// Where the curve's time is `ns`: the value of the axis, between measured ones; none if it never is.
 pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f64> {
-    let points: Vec<(f64, f64)> = curve
-        .points
-        .iter()
-        .filter_map(|&(value, index)| {
-            Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
-        })
-        .collect();
+    let points = positions(study, sheet, curve);
     let target = ns.ln();
     let pair = points.windows(2).find(|w| w[0].1 <= target && target < w[1].1)?;
     let x = pair[0].0 + (pair[1].0 - pair[0].0) * (target - pair[0].1) / (pair[1].1 - pair[0].1);

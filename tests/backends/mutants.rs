@@ -127,9 +127,6 @@ impl Backend for Mutant {
         }
         Ok(Ticket::default())
     }
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }

@@ -112,10 +112,6 @@ impl Backend for Fused {
         Ok(Ticket::default())
     }
 
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
-
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }

@@ -5,7 +5,6 @@ mod cluster;
 mod columns;
 mod dual_quaternion;
 mod fused;
-
 mod lanes;
 
 #[cfg(target_arch = "x86_64")]
@@ -81,9 +80,6 @@ impl Backend for CpuSimd {
     }
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
         self.chosen()?.submit(frame, timer)
-    }
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        self.chosen()?.wait(ticket)
     }
     fn skinned(&self) -> Skinned {
         Skinned::Host

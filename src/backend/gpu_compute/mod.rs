@@ -142,10 +142,6 @@ impl Backend for GpuCompute {
         Ok(Ticket::recorded(commands))
     }
 
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
-
     fn skinned(&self) -> Skinned {
         Skinned::Device
     }

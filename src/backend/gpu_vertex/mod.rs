@@ -113,10 +113,6 @@ impl Backend for GpuVertex {
         Ok(Ticket::recorded(commands))
     }
 
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
-
     fn skinned(&self) -> Skinned {
         match &self.state {
             Some(state) => Skinned::InVertexShader(Rc::clone(&state.source)),

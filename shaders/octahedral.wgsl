@@ -1,0 +1,8 @@
+// The unit vector of a point on the square that an octahedron unfolds to, -1 to 1 each way.
+fn unfolded(octahedral: vec2f) -> vec3f {
+    var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
+    let fold = max(-n.z, 0.0);
+    n.x -= select(-fold, fold, n.x >= 0.0);
+    n.y -= select(-fold, fold, n.y >= 0.0);
+    return normalize(n);
+}
