@@ -1,16 +1,21 @@
 //! A crowd cut into blocks of up to `N` neighbouring instances of one model, and the loop over them.
 
-use crate::crowd::{Crowd, Fade, Group, Layer};
+use crate::crowd::{Between, Crowd, Fade, Group, Layer, UpdateRate};
 use std::ops::Range;
 
 /// Up to `N` neighbouring instances, and where their share of each kind of buffer begins.
 #[derive(Debug, Clone)]
 pub struct Block {
+    /// Index among the blocks.
+    pub index: usize,
     /// Index of the crowd's group.
     pub group: usize,
-    /// The instances, fewer than `N` at a group's end.
+    /// The instances, fewer than `N` at the end of a group or of an update rate.
     pub instances: Range<u32>,
-    /// Local poses that sampling may write: one for each layer, and the past of a layer that fades inertially.
+    /// How often all of them are posed.
+    pub rate: UpdateRate,
+    /// Local poses that sampling may write: one for each layer, the past of a layer that fades inertially, and the two
+    /// that are kept where not every tick is posed.
     pub slots: usize,
     /// Most layers of one of the instances.
     pub layers: usize,
@@ -33,7 +38,16 @@ impl Block {
     pub fn past_slot(&self, layer: usize, back: u32) -> usize {
         self.layers + 2 * layer + back as usize
     }
+
+    /// The slots of the poses before and after a tick.
+    pub fn kept_slots(&self, between: Between) -> [usize; 2] {
+        let first = self.slots - KEPT;
+        [first + between.place, first + 1 - between.place]
+    }
 }
+
+/// Slots of poses that are kept where not every tick is posed.
+const KEPT: usize = 2;
 
 /// Poses that an instance may need at once in a block of so many layers: an inertial fade looks at two ticks of every
 /// layer up to its own.
@@ -56,16 +70,24 @@ impl Blocks {
         let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) = (0, 0, 0, 0, 0);
         for (group, g) in crowd.groups().iter().enumerate() {
             let (joints, entries) = (g.model.skeleton().len(), g.model.palette_joints().len());
-            for first in g.instances.clone().step_by(lanes) {
-                let instances = first..g.instances.end.min(first + lanes as u32);
+            let mut first = g.instances.start;
+            while first < g.instances.end {
+                let rate = crowd.update_rate(first);
+                let end = g.instances.end.min(first.saturating_add(lanes as u32));
+                let end = (first..end).find(|&instance| crowd.update_rate(instance) != rate).unwrap_or(end);
+                let instances = first..end;
+                first = end;
                 let count = instances.len();
                 let of = || instances.clone().map(|instance| crowd.layers().of(instance as usize));
                 let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
-                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0);
+                let kept = if rate == UpdateRate::PLAIN { 0 } else { KEPT };
+                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + kept;
                 let plain = of().all(|l| l.len() == 1 && l[0].is_plain());
                 blocks.push(Block {
+                    index: blocks.len(),
                     group,
                     instances,
+                    rate,
                     slots,
                     layers,
                     plain,
@@ -88,6 +110,11 @@ impl Blocks {
     /// The blocks.
     pub fn all(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// The block of an instance of the crowd.
+    pub fn of(&self, instance: u32) -> &Block {
+        &self.blocks[self.blocks.partition_point(|b| b.instances.end <= instance)]
     }
 
     /// Calls `work(block, group, its share of out)` for every block; `first` says where a block's share begins.

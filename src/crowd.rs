@@ -3,9 +3,12 @@
 //! Time is integer: a layer's phase is a `u32` of its clip's turn, advanced by a whole step per tick, so that every
 //! backend and the reference read bit-identical clip times at any hour ([`time`]), and fades count whole ticks.
 
+mod economy;
 mod layers;
 mod schedule;
 
+use economy::SharedPoses;
+pub use economy::{Between, UpdateRate};
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
 pub use schedule::{LONGEST, Presence, Schedule};
 
@@ -63,6 +66,9 @@ pub struct Crowd {
     layers: Layers,
     placements: Vec<Rows>,
     format: VertexFormat,
+    // One an instance, or none if all are posed at every tick.
+    rates: Vec<UpdateRate>,
+    shared: Option<Box<SharedPoses>>,
 }
 
 impl Crowd {
@@ -81,7 +87,8 @@ impl Crowd {
     /// # Errors
     /// No instance, more than `u32::MAX` together, or layers that cannot be: none or more than [`MAX_LAYERS`], a clip
     /// that the model lacks, a merge layer after another kind or none first, a weight out of range, merge weights that
-    /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges.
+    /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges; a crowd that
+    /// [saves](Crowd::saves) already.
     pub fn push_group<L: AsRef<[Layer]>>(
         &mut self,
         model: Arc<Model>,
@@ -100,6 +107,7 @@ impl Crowd {
         masks: &[Vec<f32>],
         instances: impl IntoIterator<Item = (Rows, L)>,
     ) -> Result<(), CrowdError> {
+        self.refuse_economy()?;
         check_masks(&model, masks)?;
         let first = self.instance_count() as u32;
         for (placement, layers) in instances {
@@ -170,6 +178,15 @@ impl Crowd {
     /// The group that holds an instance.
     pub fn group_of(&self, instance: u32) -> usize {
         self.groups.partition_point(|g| g.instances.end <= instance)
+    }
+    /// The palettes of neighbouring instances of one group, from `[instance][entry]`.
+    pub(crate) fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
+        let index = self.group_of(instances.start);
+        let before: usize = self.groups[..index].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
+        let group = &self.groups[index];
+        let entries = group.model.palette_joints().len();
+        let first = before + (instances.start - group.instances.start) as usize * entries;
+        &palette[first..first + instances.len() * entries]
     }
 }
 

@@ -1,10 +1,9 @@
 //! Models with compact clips: for each the lowest uniform rate that keeps a stated error.
 
 use crate::model::compact::{ClipError, Compact};
-use crate::model::{Channel, Clip, Model, ModelError, NO_PARENT, Skeleton, Transform};
-use crate::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
+use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Transform};
+use crate::pose::{Affine, Ends, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
 use crate::simd::Isa;
-use glam::Vec3;
 use rayon::prelude::*;
 
 /// Error that is allowed where none is stated: largest distance at a joint's end over the skeleton's size.
@@ -45,7 +44,7 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
             break;
         }
         let made = clip.clone().with_compact(made);
-        let found = ends.error(skeleton, clip, &made, times(clip, keys.intervals), MARGIN * error);
+        let found = largest_error(ends, skeleton, clip, &made, times(clip, keys.intervals), MARGIN * error);
         if found.distance <= MARGIN * error {
             return Ok(made.with_error(found));
         }
@@ -140,82 +139,41 @@ fn encoded(skeleton: &Skeleton, clip: &Clip, keys: Span, frames: usize) -> Resul
     Compact::encode(keys.start, if frames > 1 { interval } else { 0.0 }, &channels, at_rest)
 }
 
-/// Where a joint's error shows: its origin, and a point along each of its axes as far out as its children, so that
-/// twists count too.
-struct Ends {
-    arms: Vec<f32>,
-    size: f64,
-}
-
-impl Ends {
-    fn new(skeleton: &Skeleton) -> Self {
-        let pose = skeleton.rest_model_pose();
-        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for joint in &pose {
-            (min, max) = (min.min(joint.translation.as_vec3()), max.max(joint.translation.as_vec3()));
+/// The largest error over some times; stops at the first beyond `enough`.
+fn largest_error(
+    ends: &Ends,
+    skeleton: &Skeleton,
+    raw: &Clip,
+    compact: &Clip,
+    times: impl Iterator<Item = f32>,
+    enough: f64,
+) -> ClipError {
+    let mut worst = ClipError::default();
+    let mut times = times.peekable();
+    let mut local: Vec<Local<LANES>> = vec![[[0.0; LANES]; 10]; skeleton.len()];
+    let mut poses: [Vec<Affine<LANES>>; 2] = [0, 1].map(|_| vec![[[0.0; LANES]; 12]; skeleton.len()]);
+    while times.peek().is_some() && worst.distance <= enough {
+        let at: Vec<f32> = times.by_ref().take(LANES).collect();
+        for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
+            at.iter().enumerate().for_each(|(lane, &time)| sample(skeleton, Some(clip), time, lane, &mut local));
+            local_to_model(Isa::Scalar, skeleton, &local, pose);
         }
-        // A single joint has no extent; then lengths count as they are.
-        let size = if max == min { 1.0 } else { f64::from(max.distance(min)) };
-        let mut arms = vec![0.0f32; skeleton.len()];
-        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
-            let parent = usize::from(parent);
-            let length = pose[joint].translation.distance(pose[parent].translation) as f32;
-            arms[parent] = arms[parent].max(length);
-        }
-        for (joint, &parent) in skeleton.parents().iter().enumerate() {
-            if arms[joint] == 0.0 {
-                arms[joint] = if parent == NO_PARENT { size as f32 } else { arms[usize::from(parent)] };
-            }
-        }
-        Self { arms, size }
-    }
-
-    /// The largest error over some times; stops at the first beyond `enough`.
-    fn error(
-        &self,
-        skeleton: &Skeleton,
-        raw: &Clip,
-        compact: &Clip,
-        times: impl Iterator<Item = f32>,
-        enough: f64,
-    ) -> ClipError {
-        let mut worst = ClipError::default();
-        let mut times = times.peekable();
-        let mut local: Vec<Local<LANES>> = vec![[[0.0; LANES]; 10]; skeleton.len()];
-        let mut poses: [Vec<Affine<LANES>>; 2] = [0, 1].map(|_| vec![[[0.0; LANES]; 12]; skeleton.len()]);
-        while times.peek().is_some() && worst.distance <= enough {
-            let at: Vec<f32> = times.by_ref().take(LANES).collect();
-            for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
-                at.iter().enumerate().for_each(|(lane, &time)| sample(skeleton, Some(clip), time, lane, &mut local));
-                local_to_model(Isa::Scalar, skeleton, &local, pose);
-            }
-            for (joint, &arm) in self.arms.iter().enumerate() {
-                for lane in (0..LANES).take(at.len()) {
-                    // The difference of two affine maps moves points by their distance.
-                    let off: [f64; 12] = std::array::from_fn(|i| {
-                        f64::from(poses[0][joint][i][lane]) - f64::from(poses[1][joint][i][lane])
-                    });
-                    let length = |axis: Option<usize>| {
-                        (0..3)
-                            .map(|row| off[4 * row + 3] + axis.map_or(0.0, |axis| f64::from(arm) * off[4 * row + axis]))
-                            .map(|v| v * v)
-                            .sum::<f64>()
-                            .sqrt()
-                    };
-                    let distance = [None, Some(0), Some(1), Some(2)].map(length).into_iter().fold(0.0, f64::max);
-                    if distance / self.size > worst.distance {
-                        worst = ClipError { distance: distance / self.size, joint: joint as u16 };
-                    }
+        for (joint, (raw, compact)) in poses[0].iter().zip(&poses[1]).enumerate() {
+            for lane in (0..LANES).take(at.len()) {
+                let off = std::array::from_fn(|i| f64::from(raw[i][lane]) - f64::from(compact[i][lane]));
+                let distance = ends.distance(joint, &off);
+                if distance > worst.distance {
+                    worst = ClipError { distance, joint: joint as u16 };
                 }
             }
         }
-        worst
     }
+    worst
 }
 
 /// How far a compact clip is from the raw one at some times in seconds, at worst.
 pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
-    Ends::new(skeleton).error(skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
+    largest_error(&Ends::new(skeleton), skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -223,7 +181,7 @@ mod tests {
     use super::*;
     use crate::asset::walker::walker;
     use crate::model::{Interpolation, Joint, Keys, Local as Rest, RotationBlend};
-    use glam::Quat;
+    use glam::{Quat, Vec3};
 
     /// A clip of short loops keeps nearly all its frames, a slow one few: together a quarter.
     #[test]

@@ -3,9 +3,9 @@
 
 use super::{
     Arena, Backend, BackendError, BackendInfo, Blending, Context, Footprint, FrameInput, Job, ReadBack, Result,
-    Skinned, Stage, StageTimer, Ticket, Traffic, rows_of, traffic,
+    Skinned, Stage, StageTimer, Ticket, Traffic, traffic,
 };
-use crate::blocks::Block;
+use crate::blocks::{Block, Blocks};
 use crate::crowd::{Crowd, Group};
 use crate::model::Rows;
 use crate::pose::{Affine, CrowdPose, read_lanes};
@@ -68,7 +68,7 @@ pub(super) trait Skinner<const N: usize>: Sized + Sync {
     fn skin(&self, job: &BlockJob<N>, out: &mut [f32]);
 
     /// Appends the words of neighbouring instances of one group.
-    fn read(crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
+    fn read(crowd: &Crowd, _: &Blocks, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
         out.extend(arena.host_vertices(crowd, instances));
     }
 }
@@ -195,14 +195,14 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
             Stage::Sample => pose.read_local(crowd, instances, &mut out.values),
             Stage::LocalToModel => pose.read_model(crowd, instances, &mut out.values),
             Stage::Palette if S::LAYOUT == Layout::Rows => {
-                out.values.extend(rows_of(crowd, rows, instances).as_flattened());
+                out.values.extend(crowd.rows_of(rows, instances).as_flattened());
             }
             Stage::Palette => {
                 let entries =
                     |b: &Block| b.first_entry..b.first_entry + crowd.groups()[b.group].model.palette_joints().len();
                 read_lanes(pose.blocks(), lanes, entries, instances, &mut out.values);
             }
-            _ => S::read(crowd, arena, instances, &mut out.values),
+            _ => S::read(crowd, pose.blocks(), arena, instances, &mut out.values),
         }
         Ok(())
     }

@@ -17,7 +17,6 @@ pub use timer::{Clock, Span, Stage, StageTimer};
 pub use traffic::{Memory, Traffic};
 
 use crate::crowd::Crowd;
-use crate::model::Rows;
 use crate::simd::Isa;
 use crate::threads::Threads;
 #[cfg(feature = "gpu")]
@@ -369,14 +368,4 @@ fn floats_only(crowd: &Crowd) -> Result<()> {
         Encoding::F32 => Ok(()),
         Encoding::Packed => Err(BackendError::Unavailable("writes plain floats; needs --output f32".into())),
     }
-}
-
-/// The palettes of neighbouring instances of one group, from `[instance][entry]`.
-pub(crate) fn rows_of<'a>(crowd: &Crowd, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
-    let group = crowd.group_of(instances.start);
-    let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
-    let group = &crowd.groups()[group];
-    let entries = group.model.palette_joints().len();
-    let first = before + (instances.start - group.instances.start) as usize * entries;
-    &palette[first..first + instances.len() * entries]
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use skinbench::backend::{BackendError, Context, Entry, Keep, REGISTRY};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::Status;
-use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::text;
 use skinbench::threads::Threads;
@@ -54,6 +54,14 @@ pub struct Shape {
     pub influences: Option<u32>,
     #[command(flatten)]
     pub layout: Layout,
+    /// Share poses: phases are rounded to so many parts of a turn, and instances that play the same clips at one of them
+    /// show one pose
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Economy::MOST_BUCKETS)))]
+    pub phase_buckets: Option<u32>,
+    /// Pose instances farther from the camera than these metres every second and every fourth frame, interpolated in
+    /// between
+    #[arg(long, value_name = "NEAR,FAR", value_parser = update_rate, conflicts_with = "phase_buckets")]
+    pub update_rate: Option<Economy>,
 }
 
 /// What is stored of clips and vertices.
@@ -119,8 +127,9 @@ impl OutputChoice {
 impl Shape {
     /// As changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
-        let Self { vertices, influences, .. } = *self;
-        Overrides { instances, passes, vertices, influences, ..self.layout.overrides() }
+        let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
+        let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
+        Overrides { instances, passes, vertices, influences, economy, ..self.layout.overrides() }
     }
 }
 
@@ -172,6 +181,15 @@ pub enum Requirement {
 /// Parses a whole number that is not zero.
 pub fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Result<T, &'static str> {
     text.parse().ok().filter(|number| *number > T::default()).ok_or("expected a whole number, 1 or more")
+}
+
+/// Parses the two distances of an update rate.
+fn update_rate(text: &str) -> Result<Economy, String> {
+    let distances: Option<Vec<f64>> = text.split(',').map(|metres| metres.parse().ok()).collect();
+    match distances.as_deref() {
+        Some(&[near, far]) => Economy::update_rate([near, far]),
+        _ => Err("expected two distances in metres, such as 20,40".into()),
+    }
 }
 
 /// Parses a time in seconds.

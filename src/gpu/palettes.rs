@@ -1,7 +1,7 @@
 //! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
 
 use super::{Chunk, Commands, Gpu};
-use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer, rows_of};
+use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::Rows;
 use crate::pose::CrowdPose;
@@ -242,7 +242,7 @@ impl PosedPalettes {
         match what {
             Stage::Sample => self.pose.read_local(crowd, instances, &mut out.values),
             Stage::LocalToModel => self.pose.read_model(crowd, instances, &mut out.values),
-            Stage::Palette => out.values.extend(rows_of(crowd, &self.rows, instances).as_flattened()),
+            Stage::Palette => out.values.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
             _ => return Err(BackendError::Unavailable(format!("{} has nothing to read back here", what.name()))),
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 pub mod environment;
+pub mod fidelity;
 pub mod limits;
 pub mod parity;
 mod reference;

@@ -7,7 +7,7 @@ mod blend;
 mod compact;
 
 use crate::backend::Blending;
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group, UpdateRate};
 use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
 use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
@@ -38,12 +38,34 @@ pub(super) struct Pose {
 }
 
 impl Pose {
+    /// What an instance shows.
     pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
+        let layers = crowd.layers().of(instance as usize);
+        let posed = |tick| blend::pose(group, layers, layers.len(), tick);
+        let UpdateRate { every, offset } = crowd.update_rate(instance);
+        let past = (u64::from(tick) + u64::from(offset)) % u64::from(every);
+        let local = match past {
+            0 => posed(tick),
+            _ => {
+                let (start, end) = (u64::from(tick).saturating_sub(past), u64::from(tick) + u64::from(every) - past);
+                let part = (u64::from(tick) - start) as f64 / (end - start) as f64;
+                blend::between(posed(start as u32), posed(end as u32), part)
+            }
+        };
+        Self::of_local(group, local)
+    }
+
+    /// What an instance would show if the crowd did not save.
+    pub(super) fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+        let group = &crowd.groups()[crowd.group_of(instance)];
+        let layers = crowd.own_layers().of(instance as usize);
+        Self::of_local(group, blend::pose(group, layers, layers.len(), tick))
+    }
+
+    fn of_local(group: &Group, local: Vec<LocalPose>) -> Self {
         let model = &group.model;
         let skeleton = model.skeleton();
-        let layers = crowd.layers().of(instance as usize);
-        let local = blend::pose(group, layers, layers.len(), tick);
         let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {

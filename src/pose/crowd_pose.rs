@@ -1,8 +1,10 @@
 //! A crowd's pose stages, block by block, on one thread or on all.
 
+use super::kept_poses::KeptPoses;
+use super::shared_palettes::SharedPalettes;
 use super::{Affine, BlockSampler, Local, Recipe, blend, local_to_model, palette_lanes, palette_rows};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use std::ops::Range;
@@ -10,7 +12,10 @@ use std::ops::Range;
 /// Local and model poses of a whole crowd in blocks of `N` instances, kept between stages so that each stage can be
 /// timed apart. Buffers are allocated once, in [`CrowdPose::new`].
 pub struct CrowdPose<const N: usize> {
+    // Of the poses, which instances may share.
     blocks: Blocks,
+    shared: Option<SharedPalettes<N>>,
+    kept: KeptPoses,
     isa: Isa,
     sampler: BlockSampler,
     local: Aligned<Local<N>>,
@@ -20,22 +25,28 @@ pub struct CrowdPose<const N: usize> {
 impl<const N: usize> CrowdPose<N> {
     /// Bytes that [`CrowdPose::new`] will allocate for a crowd.
     pub fn bytes(crowd: &Crowd) -> u64 {
+        let shared = SharedPalettes::<N>::bytes(crowd);
+        let crowd = crowd.posed();
         let (mut local, mut model) = (0, 0);
         for block in Blocks::new(crowd, N, false).all() {
             let joints = crowd.groups()[block.group].model.skeleton().len() as u64;
             local += joints * block.slots as u64;
             model += joints;
         }
-        local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64 + BlockSampler::bytes::<N>(crowd)
+        let poses = local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64;
+        poses + BlockSampler::bytes::<N>(crowd) + shared
     }
 
     /// Palette entries of all blocks: the length of [`CrowdPose::palette_lanes`]' output.
     pub fn block_entries(crowd: &Crowd) -> u64 {
-        crowd.groups().iter().map(|g| g.len().div_ceil(N) as u64 * g.model.palette_joints().len() as u64).sum()
+        let entries = |b: &Block| crowd.groups()[b.group].model.palette_joints().len() as u64;
+        Blocks::new(crowd, N, false).all().iter().map(entries).sum()
     }
 
     /// Buffers for a crowd; stages run on an instruction set, and on rayon's current pool if `parallel`.
     pub fn new(crowd: &Crowd, isa: Isa, parallel: bool) -> Self {
+        let shared = SharedPalettes::new(crowd, parallel);
+        let crowd = crowd.posed();
         let blocks = Blocks::new(crowd, N, parallel);
         let joints = |b: &Block| crowd.groups()[b.group].model.skeleton().len();
         let last = blocks.all().last();
@@ -43,51 +54,70 @@ impl<const N: usize> CrowdPose<N> {
         let model = last.map_or(0, |b| b.first_joint + joints(b));
         // Lanes that a last block leaves empty keep zeros: poses of scale 0, whose results nobody reads.
         let sampler = BlockSampler::new::<N>(crowd, isa);
-        Self { blocks, isa, sampler, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
+        let kept = KeptPoses::new(&blocks);
+        Self { blocks, shared, kept, isa, sampler, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
     }
 
-    /// The blocks, for kernels that run over the same ones.
+    /// The blocks of instances, for kernels that run over the same ones.
     pub fn blocks(&self) -> &Blocks {
-        &self.blocks
+        self.shared.as_ref().map_or(&self.blocks, SharedPalettes::blocks)
     }
 
-    /// Whether any instance plays more than one whole clip; without, stage `blend` has nothing to do.
+    /// Whether any instance plays more than one whole clip, or shows what is between two poses; without, stage `blend`
+    /// has nothing to do.
     pub fn blends(&self) -> bool {
-        self.blocks.all().iter().any(|b| !b.plain)
+        self.blocks.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN)
     }
 
-    /// Stage `sample`: the clips of every instance's layers at a tick, those that count for something then.
+    /// Stage `sample`: the clips of every instance's layers at a tick, those that count for something then. Poses that
+    /// are kept for several ticks are blended here already.
     pub fn sample(&mut self, crowd: &Crowd, tick: u32) {
-        let layers = crowd.layers();
+        let crowd = crowd.posed();
+        let (sampler, kept, isa, layers) = (&self.sampler, &self.kept, self.isa, crowd.layers());
         self.blocks.each(
             crowd,
             &mut self.local,
             |b| b.first_slot,
             |block, group, slots| {
-                self.sampler.sample(block, group, layers, tick, slots);
+                let Some(between) = block.rate.between(tick) else {
+                    return sampler.sample(block, group, layers, tick, slots);
+                };
+                let joints = group.model.skeleton().len();
+                kept.update(block, between, |tick, slot| {
+                    if block.plain {
+                        return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
+                    }
+                    sampler.sample(block, group, layers, tick, slots);
+                    let recipe = Recipe::<N>::new(block, group, layers, tick);
+                    blend(isa, group.model.skeleton().rest(), &recipe, slots);
+                    slots.copy_within(..joints, slot * joints);
+                });
             },
         );
     }
 
-    /// Stage `blend`: the layers of every instance become one local pose.
+    /// Stage `blend`: the layers of every instance, or the poses before and after, become one local pose.
     pub fn blend(&mut self, crowd: &Crowd, tick: u32) {
-        let layers = crowd.layers();
-        let isa = self.isa;
+        let crowd = crowd.posed();
+        let (isa, layers) = (self.isa, crowd.layers());
         self.blocks.each(
             crowd,
             &mut self.local,
             |b| b.first_slot,
             |block, group, slots| {
-                if !block.plain {
-                    let recipe = Recipe::<N>::new(block, group, layers, tick);
-                    blend(isa, group.model.skeleton().rest(), &recipe, slots);
-                }
+                let recipe = match block.rate.between(tick) {
+                    Some(between) => Recipe::<N>::between(block.kept_slots(between), between.part()),
+                    None if block.plain => return,
+                    None => Recipe::new(block, group, layers, tick),
+                };
+                blend(isa, group.model.skeleton().rest(), &recipe, slots);
             },
         );
     }
 
     /// Stage `local_to_model`.
     pub fn local_to_model(&mut self, crowd: &Crowd) {
+        let crowd = crowd.posed();
         let (local, isa) = (&self.local, self.isa);
         self.blocks.each(
             crowd,
@@ -100,7 +130,13 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `palette` for CPU crowd kernels: `[block][entry][12][N]`.
-    pub fn palette_lanes(&self, crowd: &Crowd, palette: &mut [Affine<N>]) {
+    pub fn palette_lanes(&mut self, crowd: &Crowd, palette: &mut [Affine<N>]) {
+        if let Some(mut shared) = self.shared.take() {
+            self.rows_of_poses(crowd.posed(), shared.rows_mut());
+            shared.lanes(crowd, palette);
+            self.shared = Some(shared);
+            return;
+        }
         self.blocks.each(
             crowd,
             palette,
@@ -118,7 +154,17 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `palette` for GPU kernels: `[instance][entry][12]`, group after group.
-    pub fn palette_rows(&self, crowd: &Crowd, palette: &mut [Rows]) {
+    pub fn palette_rows(&mut self, crowd: &Crowd, palette: &mut [Rows]) {
+        if let Some(mut shared) = self.shared.take() {
+            self.rows_of_poses(crowd.posed(), shared.rows_mut());
+            shared.rows(crowd, palette);
+            self.shared = Some(shared);
+            return;
+        }
+        self.rows_of_poses(crowd, palette);
+    }
+
+    fn rows_of_poses(&self, crowd: &Crowd, palette: &mut [Rows]) {
         self.blocks.each(
             crowd,
             palette,
@@ -137,12 +183,16 @@ impl<const N: usize> CrowdPose<N> {
 
     /// Appends blended local poses of neighbouring instances, `[instance][joint][10]`, for read-back.
     pub fn read_local(&self, crowd: &Crowd, instances: Range<u32>, out: &mut Vec<f32>) {
-        self.read(crowd, &self.local, |b| b.first_slot, instances, out);
+        for poses in poses_of(crowd, instances) {
+            self.read(crowd.posed(), &self.local, |b| b.first_slot, poses, out);
+        }
     }
 
     /// Appends model poses of neighbouring instances, `[instance][joint][12]`, for read-back.
     pub fn read_model(&self, crowd: &Crowd, instances: Range<u32>, out: &mut Vec<f32>) {
-        self.read(crowd, &self.model, |b| b.first_joint, instances, out);
+        for poses in poses_of(crowd, instances) {
+            self.read(crowd.posed(), &self.model, |b| b.first_joint, poses, out);
+        }
     }
 
     fn read<const R: usize>(
@@ -156,6 +206,13 @@ impl<const N: usize> CrowdPose<N> {
         let joints = |b: &Block| first(b)..first(b) + crowd.groups()[b.group].model.skeleton().len();
         read_lanes(&self.blocks, poses, joints, instances, out);
     }
+}
+
+/// Which poses neighbouring instances show, in their order.
+fn poses_of(crowd: &Crowd, instances: Range<u32>) -> impl Iterator<Item = Range<u32>> {
+    let poses = crowd.poses().map(|poses| &poses[instances.start as usize..instances.end as usize]);
+    let own = if poses.is_none() { Some(instances) } else { None };
+    own.into_iter().chain(poses.into_iter().flatten().map(|&pose| pose..pose + 1))
 }
 
 /// Appends the lanes of neighbouring instances, instance by instance; `items` says which items are a block's.

@@ -6,16 +6,20 @@
 mod blend;
 mod block_sampler;
 mod crowd_pose;
+mod ends;
+mod kept_poses;
 mod local_to_model;
 mod palette;
 mod recipe;
 mod sample;
 mod sample_compact;
 mod sample_lanes;
+mod shared_palettes;
 
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use block_sampler::BlockSampler;
 pub use crowd_pose::{CrowdPose, read_lanes};
+pub use ends::Ends;
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};
 pub use sample::{sample, sine_over_x};

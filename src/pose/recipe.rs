@@ -38,6 +38,13 @@ impl<'a, const N: usize> Recipe<'a, N> {
         }
         recipe
     }
+
+    /// The recipe that takes a block from one slot's pose to another's.
+    pub fn between([start, end]: [usize; 2], part: f32) -> Self {
+        let share =
+            |slot, weight| Share { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All };
+        Self { shares: [share(start, 1.0 - part), share(end, part)].into_iter().collect(), momenta: ArrayVec::new() }
+    }
 }
 
 /// The shares of layers `0..layers`; those that count for nothing in any lane are left out.

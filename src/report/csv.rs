@@ -4,9 +4,10 @@
 use super::resume::mend;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
+use crate::harness::fidelity;
 use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
-use crate::scene::{BuiltScene, Clips};
+use crate::scene::{BuiltScene, Clips, Economy};
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -305,7 +306,7 @@ fn row(
         pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
         parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
         parity_tol: outcome.parity.as_ref().map(|_| tolerance.position),
-        clip_error: scene.clip_error(),
+        clip_error: fidelity::clip_error(scene),
     }
 }
 
@@ -316,6 +317,12 @@ pub fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
         (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
         (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
+        scene.smooth.then(|| "interpolation=smooth".into()),
+        match scene.economy {
+            Economy::Plain => None,
+            Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
+            Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
+        },
         match keep {
             Keep::Frame => None,
             Keep::Ring => Some("output=ring".into()),

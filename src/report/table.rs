@@ -1,7 +1,9 @@
 //! The terminal table of a scene, and the verdict under it.
 
-use crate::backend::Stage;
+use super::csv::options;
+use crate::backend::{Keep, Stage};
 use crate::harness::environment::{Adapter, Environment};
+use crate::harness::fidelity;
 use crate::harness::parity::Parity;
 use crate::harness::run::{Outcome, Status};
 use crate::harness::stats::Summary;
@@ -52,6 +54,10 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
     let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
     for outcome in outcomes.iter().filter(|o| o.status == Status::Ok && !o.device.is_empty()) {
         text += &format!("{}: {}\n", name(outcome), outcome.device);
+    }
+    if let Some(error) = fidelity::clip_error(scene) {
+        let options = options(scene, Keep::Frame).unwrap_or_default();
+        text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
     }
     if outcomes.iter().flat_map(|o| &o.stages).any(|s| s.floor.is_some()) {
         text += "(%): of the bandwidth that this machine showed just before on as many bytes\n";

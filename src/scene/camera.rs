@@ -20,7 +20,25 @@ pub struct Camera {
 
 impl Camera {
     /// World to clip space (depth 0 near to 1 far) for a picture of `width` by `height` pixels.
-    pub fn view_projection(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Mat4 {
+    pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
+        let Framed { target, eye, radius } = self.framed(crowd, size);
+        let distance = eye.distance(target);
+        let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
+        let projection = directx::perspective(
+            (self.field_of_view as f32).to_radians(),
+            size[0] as f32 / size[1] as f32,
+            near,
+            (distance + radius).max(2.0 * near),
+        );
+        projection * look_at_mat4(eye, target, Vec3::Y)
+    }
+
+    /// Where the camera stands for such a picture, in the world.
+    pub fn eye(&self, crowd: &Crowd, size: [u32; 2]) -> Vec3 {
+        self.framed(crowd, size).eye
+    }
+
+    fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
         let (min, max) = world_bounds(crowd);
         let target = 0.5 * (min + max);
         let corners: [Vec3; 8] = std::array::from_fn(|i| {
@@ -40,15 +58,17 @@ impl Camera {
             .fold(f32::MIN_POSITIVE, f32::max);
         let radius = corners[7].length().max(f32::MIN_POSITIVE);
         let distance = fit * self.distance as f32;
-        let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
-        let projection = directx::perspective(
-            (self.field_of_view as f32).to_radians(),
-            width as f32 / height as f32,
-            near,
-            (distance + radius).max(2.0 * near),
-        );
-        projection * look_at_mat4(target + back * distance, target, Vec3::Y)
+        Framed { target, eye: target + back * distance, radius }
     }
+}
+
+/// A crowd in the picture.
+struct Framed {
+    /// The crowd's middle.
+    target: Vec3,
+    eye: Vec3,
+    /// Of the crowd.
+    radius: f32,
 }
 
 /// The box around all instances' rest poses, a little enlarged because clips move limbs out of it.

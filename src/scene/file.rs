@@ -3,7 +3,7 @@
 mod layer;
 
 use super::layer::Play;
-use super::{Camera, ClipChoice, Group, Layout, ModelSource, Place, Scene, SceneError};
+use super::{Camera, ClipChoice, Economy, Group, Layout, ModelSource, Place, Scene, SceneError};
 use crate::asset::FORMATS;
 use crate::text;
 use layer::LayerKeys;
@@ -22,6 +22,12 @@ struct SceneKeys {
     passes: Option<Spanned<u32>>,
     /// Width and height of the picture. Pixels, 1 to 8192 each; default `[1280, 720]`.
     resolution: Option<Spanned<[u32; 2]>>,
+    /// How many poses the instances of a group that play the same clips share: phases are rounded to so many parts of a
+    /// turn. 1 to 65536; default: every instance has its own.
+    phase_buckets: Option<Spanned<u32>>,
+    /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
+    /// between. Metres, 0 or more, the second no less than the first; default: every frame.
+    update_rate: Option<Spanned<[f64; 2]>>,
     /// From where the crowd is seen.
     #[serde(default)]
     camera: CameraKeys,
@@ -213,8 +219,27 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         },
         format: Default::default(),
         clips: Default::default(),
+        smooth: false,
+        economy: economy(&source, &keys)?,
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
     })
+}
+
+fn economy(source: &Source, keys: &SceneKeys) -> Result<Economy, SceneError> {
+    match (&keys.phase_buckets, &keys.update_rate) {
+        (None, None) => Ok(Economy::Plain),
+        (Some(buckets), None) => {
+            let most = Economy::MOST_BUCKETS;
+            let expected = format!("1 to {most}");
+            source.number("phase_buckets", Some(buckets), 1, |n| (1..=most).contains(&n), &expected)?;
+            Ok(Economy::PhaseBuckets(*buckets.get_ref()))
+        }
+        (None, Some(distances)) => Economy::update_rate(*distances.get_ref())
+            .map_err(|problem| source.error(distances, format!("update_rate = {problem}"))),
+        (Some(_), Some(distances)) => {
+            Err(source.error(distances, "update_rate beside phase_buckets; expected one of them".into()))
+        }
+    }
 }
 
 fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, SceneError> {

@@ -1,7 +1,8 @@
 //! What a scene's results may be compared by: a number that differs where the vertices or the picture would.
 
+use super::build::Found;
 use super::layer::{LayerPlan, PlaybackMode};
-use super::{Found, Group};
+use super::{Economy, Group};
 use crate::model::{Clip, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -133,6 +134,15 @@ impl SceneHash {
                 self.number(still.joint);
                 self.floats(&[still.value]);
             }
+        }
+    }
+
+    /// Only where it is used, as above.
+    pub(super) fn economy(&mut self, economy: Economy) {
+        match economy {
+            Economy::Plain => {}
+            Economy::PhaseBuckets(buckets) => self.number(buckets),
+            Economy::UpdateRate(distances) => distances.iter().for_each(|metres| self.float(*metres)),
         }
     }
 

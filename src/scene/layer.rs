@@ -1,6 +1,7 @@
 //! The layers of a group: what a scene file says of them, and what each instance gets.
 
-use super::{Place, find_among};
+use super::Place;
+use super::build::find_among;
 use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
 use crate::model::{Clip, Model, NO_PARENT};
 use crate::text;

@@ -1,7 +1,9 @@
+use super::placing::Stand;
 use super::*;
 use crate::asset::extremes;
-use crate::model::{Axes, Handedness, rows_to_affine};
-use glam::{DVec3, Vec3};
+use crate::crowd::REST;
+use crate::model::{Axes, Handedness, Model, rows_to_affine};
+use glam::{DVec2, DVec3, Vec3};
 
 const MEMORY: u64 = 1 << 30;
 
@@ -59,6 +61,13 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         (format!("passes = 65\n{}", group("")), "test.toml:1:10: passes = 65; expected 0 to 64"),
         (format!("resolution = [0, 9]\n{}", group("")), "test.toml:1:14: resolution = [0, 9]; expected 1 to 8192"),
         (format!("resolution = [9]\n{}", group("")), "test.toml:1:14: invalid length 1"),
+        (format!("phase_buckets = 0\n{}", group("")), "test.toml:1:17: phase_buckets = 0; expected 1 to 65536"),
+        (format!("update_rate = [9, 3]\n{}", group("")), "test.toml:1:15: update_rate = [9, 3]; expected metres"),
+        (format!("update_rate = [nan, 3]\n{}", group("")), "update_rate = [NaN, 3]; expected metres"),
+        (
+            format!("phase_buckets = 4\nupdate_rate = [1, 3]\n{}", group("")),
+            "test.toml:2:15: update_rate beside phase_buckets; expected one of them",
+        ),
         (format!("[camera]\nelevation = 90\n{}", group("")), "elevation = 90; expected -89 to 89 degrees"),
         (format!("[camera]\ndistance = 0\n{}", group("")), "distance = 0; expected a factor of more than 0"),
         (format!("[camera]\nfield_of_view = 180\n{}", group("")), "field_of_view = 180; expected more than 0"),
@@ -245,6 +254,9 @@ fn the_hash_tells_scenes_apart() {
     for (from, to) in [
         ("seed = 3", "seed = 4"),
         ("[64, 64]", "[64, 65]"),
+        ("[64, 64]", "[64, 64]\nphase_buckets = 3"),
+        ("[64, 64]", "[64, 64]\nphase_buckets = 4"),
+        ("[64, 64]", "[64, 64]\nupdate_rate = [3, 4]"),
         ("orbit = 1", "orbit = 2"),
         ("600", "700"),
         ("count = 3", "count = 4"),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use rand_core::Rng;
 use skinbench::backend::Job;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, Schedule, UNMASKED};
+use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose::CrowdPose;
@@ -42,8 +43,8 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
         Overrides { smooth: true, clips: Clips::Compact, ..few },
     ] {
         let scene = Scene::load("street").unwrap().with(overrides).build(1 << 30).unwrap();
-        assert_eq!(scene.clip_error().is_some(), overrides.clips == Clips::Compact);
-        assert!(scene.clip_error().is_none_or(|error| error > 0.0 && error <= 1e-4));
+        assert_eq!(fidelity::clip_error(&scene).is_some(), overrides.clips == Clips::Compact);
+        assert!(fidelity::clip_error(&scene).is_none_or(|error| error > 0.0 && error <= 1e-4));
         assert_parity(&scene.crowd, &ticks()[..10]);
     }
 }

@@ -5,6 +5,7 @@ mod common;
 mod device;
 #[cfg(feature = "gpu")]
 mod draw;
+mod economy;
 mod kernels;
 mod layers;
 mod mutants;

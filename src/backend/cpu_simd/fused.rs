@@ -67,6 +67,11 @@ impl Backend for Fused {
     }
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+        if crowd.has_update_rates() {
+            return Err(BackendError::Unavailable(
+                "keeps no pose; needs one at every tick, without update rates".into(),
+            ));
+        }
         let [slots, joints, entries] = sizes(crowd, &Blocks::new(crowd, BLOCK, false));
         let poses = slots * size_of::<Local<BLOCK>>() + (joints + entries) * size_of::<Affine<BLOCK>>();
         let host = poses as u64 + BlockSampler::bytes::<BLOCK>(crowd);

@@ -2,6 +2,7 @@
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Arena, Backend, Context, Result};
+use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
 use crate::simd::Isa;
 use crate::skin::{skin_interleaved, skin_lanes};
@@ -46,14 +47,11 @@ impl Skinner<BLOCK> for Interleaved {
         skin_interleaved(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
     }
 
-    fn read(crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
-        let group = &crowd.groups()[crowd.group_of(instances.start)];
+    fn read(crowd: &Crowd, blocks: &Blocks, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
         for instance in instances {
-            let lane = (instance - group.instances.start) as usize % BLOCK;
-            let first = instance - lane as u32;
-            let block = first..group.instances.end.min(first + BLOCK as u32);
+            let Block { instances: block, .. } = blocks.of(instance);
             let words = arena.host_vertices(crowd, block.clone());
-            out.extend(words.iter().skip(lane).step_by(block.len()));
+            out.extend(words.iter().skip((instance - block.start) as usize).step_by(block.len()));
         }
     }
 }

@@ -21,6 +21,7 @@ use super::{
     Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage,
     StageTimer, Ticket, Traffic,
 };
+use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Isa;
@@ -43,7 +44,7 @@ pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
 impl CpuSimd {
     /// The variant for a crowd: lanes where instances fill them, else vertices side by side.
     fn choose(&self, crowd: &Crowd) -> Result<(&'static str, Box<dyn Backend>)> {
-        let blocks: usize = crowd.groups().iter().map(|g| g.len().div_ceil(BLOCK)).sum();
+        let blocks = Blocks::new(crowd, BLOCK, false).all().len();
         let filled = crowd.instance_count() as f64 >= FILLED * (blocks * BLOCK) as f64;
         let (name, create): (_, fn(&Context) -> _) = match self.context.isa {
             _ if filled => ("lanes", lanes),

@@ -42,6 +42,19 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
     pose
 }
 
+/// A part of the way from one pose to the other.
+pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, part: f64) -> Vec<LocalPose> {
+    let step = |(a, b): (LocalPose, LocalPose)| {
+        let rotation = DVec4::from(a.rotation);
+        LocalPose {
+            rotation: DQuat::from_vec4(rotation.lerp(towards(rotation, b.rotation.into()), part).normalize()),
+            translation: a.translation.lerp(b.translation, part),
+            scale: a.scale.lerp(b.scale, part),
+        }
+    };
+    start.into_iter().zip(end).map(step).collect()
+}
+
 fn resting(group: &Group) -> Vec<LocalPose> {
     let rest = |r: &crate::model::Transform| LocalPose {
         rotation: DQuat::from_array(r.rotation.to_array().map(f64::from)),

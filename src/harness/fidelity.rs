@@ -1,0 +1,47 @@
+//! How far a crowd that saves is from the animation as it was authored.
+
+use super::parity::Coverage;
+use super::reference::Pose;
+use crate::crowd::Crowd;
+use crate::model::affine_to_rows;
+use crate::pose::Ends;
+use crate::scene::BuiltScene;
+use rayon::prelude::*;
+
+/// Ticks at which saving is measured: spread over a second, and an hour in, when paces have drifted apart.
+const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
+
+/// Largest distance of a joint's end from where the plain crowd has it, over the skeleton's size: of compact clips, of
+/// shared poses and of poses that are not computed at every tick, together at most. None for the plain crowd.
+pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
+    let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
+    let compact = clips.filter_map(|c| Some(c.compact()?.error.distance)).reduce(f64::max);
+    match (compact, saving_error(&scene.crowd)) {
+        (None, None) => None,
+        (compact, saving) => Some(compact.unwrap_or(0.0) + saving.unwrap_or(0.0)),
+    }
+}
+
+/// The part of it that saving poses has, on at least 64 instances of each group; none if every instance has a pose of its
+/// own at every tick.
+pub fn saving_error(crowd: &Crowd) -> Option<f64> {
+    if !crowd.saves() {
+        return None;
+    }
+    let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::new(g.model.skeleton())).collect();
+    let instances = Coverage::sampled(crowd, &TICKS, &[]).instances;
+    let error = |instance: u32| {
+        let ends = &ends[crowd.group_of(instance)];
+        let at = |&tick: &u32| {
+            let (shown, plain) = (Pose::new(crowd, instance, tick), Pose::unsaved(crowd, instance, tick));
+            let joints = shown.model.iter().zip(&plain.model).enumerate();
+            let off = joints.map(|(joint, (shown, plain))| {
+                let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));
+                ends.distance(joint, &std::array::from_fn(|i| shown[i] - plain[i]))
+            });
+            off.fold(0.0, f64::max)
+        };
+        TICKS.iter().map(at).fold(0.0, f64::max)
+    };
+    Some(instances.into_par_iter().flat_map_iter(|range| range).map(error).reduce(|| 0.0, f64::max))
+}

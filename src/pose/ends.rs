@@ -1,0 +1,51 @@
+//! Where errors of poses show.
+
+use crate::model::{NO_PARENT, Skeleton};
+use glam::Vec3;
+
+/// Where a joint's error shows: its origin, and a point along each of its axes as far out as its children, so that
+/// twists count too.
+pub struct Ends {
+    arms: Vec<f32>,
+    size: f64,
+}
+
+impl Ends {
+    /// For a skeleton: its size is the diagonal of the box around its resting joints.
+    pub fn new(skeleton: &Skeleton) -> Self {
+        let pose = skeleton.rest_model_pose();
+        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for joint in &pose {
+            (min, max) = (min.min(joint.translation.as_vec3()), max.max(joint.translation.as_vec3()));
+        }
+        // A single joint has no extent; then lengths count as they are.
+        let size = if max == min { 1.0 } else { f64::from(max.distance(min)) };
+        let mut arms = vec![0.0f32; skeleton.len()];
+        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
+            let parent = usize::from(parent);
+            let length = pose[joint].translation.distance(pose[parent].translation) as f32;
+            arms[parent] = arms[parent].max(length);
+        }
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            if arms[joint] == 0.0 {
+                arms[joint] = if parent == NO_PARENT { size as f32 } else { arms[usize::from(parent)] };
+            }
+        }
+        Self { arms, size }
+    }
+
+    /// Largest distance of a joint's ends in two poses over the skeleton's size; `off` is the difference of its model
+    /// poses, three rows of four.
+    pub fn distance(&self, joint: usize, off: &[f64; 12]) -> f64 {
+        let arm = f64::from(self.arms[joint]);
+        // The difference of two affine maps moves points by their distance.
+        let length = |axis: Option<usize>| {
+            (0..3)
+                .map(|row| off[4 * row + 3] + axis.map_or(0.0, |axis| arm * off[4 * row + axis]))
+                .map(|v| v * v)
+                .sum::<f64>()
+                .sqrt()
+        };
+        [None, Some(0), Some(1), Some(2)].map(length).into_iter().fold(0.0, f64::max) / self.size
+    }
+}

@@ -1,0 +1,296 @@
+//! Scenes to crowds: models loaded, clips and masks found, instances placed.
+
+use super::hash::SceneHash;
+use super::layer::{self, Deriving, FoundLayer};
+use super::placing::Stand;
+use super::{Camera, ClipChoice, Clips, Economy, Group, ModelSource, Place, Scene, SceneError};
+use crate::asset::compact;
+use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
+use crate::model::{Clip, Model, Rows, rows_to_affine};
+use crate::text;
+use crate::vertex::Encoding;
+use arrayvec::ArrayVec;
+use bytesize::ByteSize;
+use glam::{DVec2, Mat4};
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use std::sync::Arc;
+
+/// A scene's crowd and view, ready to run.
+#[derive(Debug)]
+pub struct BuiltScene {
+    /// Name of the scene, or of the model in its place.
+    pub name: String,
+    /// Differs wherever anything differs that decides the vertices or the picture; passes are not part of it.
+    pub hash: u64,
+    /// All instances.
+    pub crowd: Crowd,
+    /// How many times a frame draws the crowd.
+    pub passes: u32,
+    /// Width and height of the picture.
+    pub resolution: [u32; 2],
+    /// From where the crowd is seen.
+    pub camera: Camera,
+    /// How clips are stored.
+    pub clips: Clips,
+    /// Whether clips were given curves by an option.
+    pub smooth: bool,
+    /// How the crowd saves posing.
+    pub economy: Economy,
+}
+
+impl BuiltScene {
+    /// World to clip space, depth 0 to 1.
+    pub fn view_projection(&self) -> Mat4 {
+        self.camera.view_projection(&self.crowd, self.resolution)
+    }
+
+    /// What the presenter needs.
+    #[cfg(feature = "gpu")]
+    pub fn view(&self) -> crate::gpu::present::View {
+        let [width, height] = self.resolution;
+        crate::gpu::present::View {
+            view_projection: self.view_projection(),
+            light: glam::Vec3::new(0.45, 0.77, 0.45).normalize(),
+            width,
+            height,
+            mode: Default::default(),
+        }
+    }
+}
+
+impl Scene {
+    /// Loads the models and places every instance.
+    ///
+    /// `memory` is how many bytes there are; what does not fit is refused before it is allocated.
+    ///
+    /// # Errors
+    /// A model that cannot be loaded, a clip that it lacks, or too many instances.
+    pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
+        let instances = self.instances();
+        let most_layers = self.groups.iter().map(|g| 1 + g.layers.len()).max().unwrap_or(1);
+        let bytes = instances.saturating_mul((size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
+        if bytes > memory || instances > u64::from(u32::MAX) {
+            let problem = format!(
+                "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
+                ByteSize(bytes).display().si(),
+                ByteSize(memory).display().si(),
+                u32::MAX
+            );
+            return Err(SceneError::new(self.name.clone(), problem));
+        }
+        let mut hash = SceneHash::default();
+        hash.number(self.seed);
+        hash.number(self.resolution[0]);
+        hash.number(self.resolution[1]);
+        let Camera { orbit, elevation, distance, field_of_view } = self.camera;
+        [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
+        hash.bytes(self.format.attributes.name().as_bytes());
+        hash.bytes(self.format.normals.name().as_bytes());
+        if self.format.encoding != Encoding::F32 {
+            hash.bytes(self.format.encoding.name().as_bytes());
+        }
+
+        let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
+        let mut found = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let index = match models.iter().position(|(source, _)| *source == &group.model) {
+                Some(index) => index,
+                None => {
+                    let model = group.model.load().map_err(|error| self.error(group.model_place, error))?;
+                    models.push((&group.model, Deriving::new(model)));
+                    models.len() - 1
+                }
+            };
+            found.push((index, self.find(group, &mut models[index].1)?));
+        }
+        let stored = |model| match self.clips {
+            Clips::Raw => Ok(model),
+            Clips::Compact => compact::compacted(model, compact::ERROR),
+        };
+        let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
+        let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
+        let mut standing = Vec::with_capacity(self.groups.len());
+        for (group, (model, found)) in self.groups.iter().zip(found) {
+            let model = Arc::clone(&models[model]);
+            let stand = Stand::new(&model, group.scale);
+            let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
+            hash.group(group, &model, &found);
+            standing.push(Standing { model, found, stand, spacing });
+        }
+
+        let mut crowd = Crowd::with_format(self.format);
+        let across = standing.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
+        let middles = side_by_side(&across.collect::<Vec<_>>());
+        // Groups of one model become neighbours in the crowd, so that it takes one dispatch for all of them.
+        for first in 0..standing.len() {
+            let same = |other: usize| Arc::ptr_eq(&standing[other].model, &standing[first].model);
+            if (0..first).any(same) {
+                continue;
+            }
+            let alike: Vec<usize> = (first..standing.len()).filter(|&other| same(other)).collect();
+            let masks: Vec<_> = alike.iter().flat_map(|&index| standing[index].found.masks.iter().cloned()).collect();
+            let first_masks = alike.iter().scan(0, |next, &index| {
+                let first = *next;
+                *next += standing[index].found.masks.len() as u32;
+                Some(first)
+            });
+            let all = alike.iter().zip(first_masks).flat_map(|(&index, first_mask)| {
+                instances_of(&self.groups[index], &standing[index], first_mask, middles[index], self.seed, index)
+            });
+            crowd
+                .push_masked_group(Arc::clone(&standing[first].model), &masks, all)
+                .map_err(|error| self.error(None, error.to_string()))?;
+        }
+        let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
+        hash.economy(self.economy);
+        Ok(BuiltScene {
+            name: self.name.clone(),
+            hash: hash.finish(),
+            crowd,
+            passes: self.passes,
+            resolution: self.resolution,
+            camera: self.camera,
+            clips: self.clips,
+            smooth: self.smooth,
+            economy: self.economy,
+        })
+    }
+
+    fn economised(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
+        match self.economy {
+            Economy::Plain => Ok(crowd),
+            Economy::PhaseBuckets(buckets) => crowd.with_phase_buckets(buckets),
+            Economy::UpdateRate([near, far]) => {
+                let eye = self.camera.eye(&crowd, self.resolution).as_dvec3();
+                crowd.with_update_rates(|placement| {
+                    let distance = rows_to_affine(placement).translation.distance(eye);
+                    match () {
+                        _ if distance > far => 4,
+                        _ if distance > near => 2,
+                        _ => 1,
+                    }
+                })
+            }
+        }
+    }
+
+    /// The clips and masks that a group names, derived clips added to its model.
+    fn find(&self, group: &Group, models: &mut Deriving) -> Result<Found, SceneError> {
+        let clip_error = |problem| self.error(group.clip_place, problem);
+        let clips = clips(group, models).map_err(clip_error)?;
+        let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
+        let mut found =
+            Found { clips: own.collect::<Result<_, _>>().map_err(clip_error)?, layers: Vec::new(), masks: Vec::new() };
+        for layer in &group.layers {
+            let clip = models
+                .find(&layer.clip)
+                .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
+                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
+            found.layers.push(FoundLayer { clip, mask: found.masks.len() as u32 });
+            if let Some(mask) = &layer.mask {
+                found.masks.push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn error(&self, place: Option<Place>, problem: String) -> SceneError {
+        SceneError { place, ..SceneError::new(self.file.clone(), problem) }
+    }
+}
+
+/// What a group's names stand for in its model.
+pub(super) struct Found {
+    pub clips: Vec<u32>,
+    pub layers: Vec<FoundLayer>,
+    pub masks: Vec<Vec<f32>>,
+}
+
+/// A group with its model loaded.
+struct Standing {
+    model: Arc<Model>,
+    found: Found,
+    stand: Stand,
+    spacing: f64,
+}
+
+/// Middles along X of groups of these half widths, in a row around 0.
+fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
+    let mut edge = -half_widths.iter().sum::<f64>();
+    let middle = |half: &f64| {
+        let middle = edge + half;
+        edge += 2.0 * half;
+        middle
+    };
+    half_widths.iter().map(middle).collect()
+}
+
+/// Index of a clip by name, or by number where no clip has that name.
+pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
+    find_among(model.name(), model.clips(), wanted)
+}
+
+pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
+    let named = clips.iter().position(|clip| clip.name() == wanted);
+    let numbered = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
+    named.or_else(numbered).map(|index| index as u32).ok_or_else(|| {
+        let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
+        let unknown = match names[..] {
+            [] => format!("unknown clip {wanted:?};"),
+            _ => format!("{} or", text::unknown("clip", wanted, &names)),
+        };
+        match clips.len() {
+            0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
+            1 => format!("{unknown} index 0"),
+            count => format!("{unknown} an index, 0 to {}", count - 1),
+        }
+    })
+}
+
+/// The clips that a group's instances play in turn.
+fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
+    let count = model.own_clips().len() as u32;
+    match &group.clip {
+        _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
+        ClipChoice::First => Ok(vec![0]),
+        ClipChoice::All => Ok((0..count).collect()),
+        ClipChoice::Named(name) => model.find(name).map(|clip| vec![clip]),
+    }
+}
+
+/// Placement and layers of each instance of a group, from one stream of random numbers a group and a layer.
+///
+/// `first_mask` is where the group's masks begin among all of its model.
+fn instances_of(
+    group: &Group,
+    standing: &Standing,
+    first_mask: u32,
+    middle: f64,
+    seed: u64,
+    stream: usize,
+) -> impl Iterator<Item = (Rows, ArrayVec<Layer, MAX_LAYERS>)> {
+    let mut random = Pcg32::new(seed, stream as u64);
+    let mut layer_random = layer::streams(seed, stream, group.layers.len());
+    let count = group.count as u32;
+    (0..count).map(move |instance| {
+        // Always three draws, so that changing one key leaves the others' values alone.
+        let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
+        let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
+        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);
+        let yaw = group.yaw + group.yaw_spread * either_way(yaw);
+        let found = &standing.found;
+        let clip = found.clips[instance as usize % found.clips.len()];
+        let pace = 1.0 + group.speed_spread * either_way(speed);
+        let yaw = yaw + group.layout.facing(instance, count);
+        let own = layer::playing(&standing.model, clip, &group.play, phase, group.speed * pace);
+        let mut layers = ArrayVec::new();
+        layers.push(Layer { weight: group.weight as f32, ..own });
+        for ((plan, found), random) in group.layers.iter().zip(&found.layers).zip(&mut layer_random) {
+            let found = FoundLayer { mask: first_mask + found.mask, ..*found };
+            layers.push(plan.of_instance(&standing.model, &found, &own, pace, random));
+        }
+        layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);
+        (standing.stand.placement(place, yaw.to_radians()), layers)
+    })
+}
