@@ -15,8 +15,9 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// Most bytes of samples that a page carries, compressed.
-const SAMPLES_BYTES: usize = 256 << 10;
+/// Most bytes of a file that a page carries, and from how many on it is compressed.
+const FILE_BYTES: usize = 256 << 10;
+const PLAIN_BYTES: usize = 32 << 10;
 
 /// The page.
 pub fn page(study: &Study) -> String {
@@ -211,25 +212,34 @@ fn raw(study: &Study) -> Markup {
 }
 
 fn downloads(study: &Study) -> Markup {
-    let summaries = joined(study, "summary.csv");
-    let samples = joined(study, "samples.csv");
-    let compressed = gzip(&samples).filter(|bytes| bytes.len() <= SAMPLES_BYTES && !samples.is_empty());
+    let files = ["summary.csv", "samples.csv"].map(|name| (name, joined(study, name)));
     html! {
         section #download {
             h2 { "The data" }
-            p {
-                a download="summary.csv" href=(format!("data:text/csv;base64,{}", STANDARD.encode(&summaries))) { "summary.csv" }
-                @match compressed {
-                    Some(bytes) => {
-                        " and "
-                        a download="samples.csv.gz" href=(format!("data:application/gzip;base64,{}", STANDARD.encode(bytes))) { "samples.csv.gz" }
-                        " are inside this page."
+            ul {
+                @for (name, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
+                    li {
+                        @match link(name, text) {
+                            Some(link) => (link),
+                            None => { (name) ": too long for this page" }
+                        }
                     }
-                    None => " is inside this page; the samples are too many for it.",
                 }
             }
         }
     }
+}
+
+/// A file inside the page: as it is while it is short, else compressed; none if it is too long even so.
+fn link(name: &str, text: &str) -> Option<Markup> {
+    let compressed = if text.len() > PLAIN_BYTES { Some(gzip(text)?) } else { None };
+    let (name, kind, bytes) = match &compressed {
+        Some(bytes) => (format!("{name}.gz"), "application/gzip", &bytes[..]),
+        None => (name.into(), "text/csv", text.as_bytes()),
+    };
+    let inside = bytes.len() <= FILE_BYTES;
+    inside
+        .then(|| html! { a download=(name) href=(format!("data:{kind};base64,{}", STANDARD.encode(bytes))) { (name) } })
 }
 
 /// Files of one name beside the summaries, as one: the heading of the first only.
