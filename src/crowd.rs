@@ -53,6 +53,10 @@ impl Group {
         let joints = self.model.skeleton().len();
         &self.masks[index as usize * joints..][..joints]
     }
+    /// All masks of the group, `[mask][joint]`.
+    pub fn masks(&self) -> &[f32] {
+        &self.masks
+    }
     /// 32-bit words of one skinned instance.
     pub fn instance_words(&self) -> usize {
         self.model.mesh().vertex_count() * self.format.words()

@@ -8,6 +8,8 @@ mod cpu_simd;
 #[cfg(feature = "gpu")]
 pub mod gpu_compute;
 #[cfg(feature = "gpu")]
+pub mod gpu_full;
+#[cfg(feature = "gpu")]
 pub mod gpu_vertex;
 mod timer;
 mod traffic;
@@ -358,6 +360,18 @@ pub const REGISTRY: &[Entry] = &[
         name: "gpu-compute:dual-quaternion",
         summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
         create: gpu_compute::dual_quaternion,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-full",
+        summary: "poses on the device too: a frame sends its tick; skins as gpu-compute",
+        create: gpu_full::compute,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-full:vertex",
+        summary: "poses on the device; the vertex shader skins, in every pass",
+        create: gpu_full::vertex,
     },
 ];
 

@@ -2,6 +2,8 @@
 
 use super::{Clock, Stage};
 use crate::crowd::Crowd;
+#[cfg(feature = "gpu")]
+use crate::gpu::Posing;
 use crate::model::Rows;
 use crate::pose::{Affine, Local};
 
@@ -41,12 +43,15 @@ impl Traffic {
     }
 }
 
-/// Traffic of the stages that pose a crowd on the host and upload palettes of so many bytes.
+/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes of so many bytes.
 #[cfg(feature = "gpu")]
-pub(super) fn posed(crowd: &Crowd, palettes: u64) -> Vec<Traffic> {
+pub(super) fn posed(crowd: &Crowd, posing: Posing, palettes: u64) -> Vec<Traffic> {
     let threads = rayon::current_num_threads();
     let mut stages = host(crowd, threads);
     stages.retain(|t| t.stage != Stage::Skin);
+    if posing == Posing::Device {
+        return stages.into_iter().map(|t| Traffic { clock: Clock::Gpu, memory: Memory::Device, ..t }).collect();
+    }
     let upload =
         Traffic { stage: Stage::Upload, clock: Clock::Gpu, read: 0, written: palettes, memory: Memory::Upload };
     // Filling staging memory is one thread's work.

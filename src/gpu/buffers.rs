@@ -37,11 +37,15 @@ impl Gpu {
         self.binding_limit.set(bytes);
     }
 
+    /// Most bytes of a storage binding.
+    pub(super) fn binding_bytes(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.binding_limit.get())
+    }
+
     /// Cuts a crowd into chunks that this adapter can bind and dispatch.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
-        let limits = self.device.limits();
-        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.binding_limit.get());
-        chunks(crowd, bytes, limits.max_compute_workgroups_per_dimension.into())
+        chunks(crowd, self.binding_bytes(), self.device.limits().max_compute_workgroups_per_dimension.into())
     }
 
     /// Sizes of the arena's device side: a buffer a chunk, or those that take turns.

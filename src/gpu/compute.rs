@@ -163,28 +163,25 @@ impl ComputeSkin {
         let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let instances = chunk.instances.len() as u32;
-        let most = gpu.device().limits().max_compute_workgroups_per_dimension;
-        // What exceeds one dimension is spread over the next one that is free.
-        let folded = |groups: u32| (groups.div_ceil(groups.div_ceil(most)), groups.div_ceil(most));
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &self.sets[self.turn].1[index], &[]);
         match self.strategy.threads {
             Threads::Vertex(at_once) => {
-                let (x, z) = folded(vertices.div_ceil(WORKGROUP));
+                let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
                 pass.dispatch_workgroups(x, instances.div_ceil(at_once), z);
             }
             Threads::Pair => {
                 let pairs = u64::from(vertices) * u64::from(instances);
-                let (x, y) = folded(pairs.div_ceil(WORKGROUP.into()) as u32);
+                let (x, y) = gpu.folded(pairs.div_ceil(WORKGROUP.into()) as u32);
                 pass.dispatch_workgroups(x, y, 1);
             }
             Threads::Instance(at_once) => {
-                let (x, z) = folded(vertices.div_ceil(at_once));
+                let (x, z) = gpu.folded(vertices.div_ceil(at_once));
                 pass.dispatch_workgroups(x, instances, z);
             }
             Threads::Character => {
                 let Some(characters) = &self.characters else { return };
-                let (x, z) = folded(vertices.div_ceil(WORKGROUP));
+                let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
                 for instance in 0..instances {
                     pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
                     pass.dispatch_workgroups(x, 1, z);
@@ -260,19 +257,33 @@ pub fn trial(
     };
     let (part, palettes) = ([part], &palettes[index..=index]);
     let scratch = [gpu.buffer("trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
-    let mut least = vec![Duration::MAX; candidates.len()];
     for candidate in &mut candidates {
         candidate.bind(gpu, crowd, &part, palettes, &[&scratch]);
     }
+    let best = fastest(gpu, candidates.len(), |index, pass| {
+        for _ in 0..TRIAL_DISPATCHES[hardware] {
+            candidates[index].dispatch(gpu, pass, crowd, &part[0], 0);
+        }
+    })?;
+    let mut best = candidates.swap_remove(best);
+    best.sets.clear();
+    Ok(best)
+}
+
+/// Which of some compute passes takes least, by the least of a few rounds in turns.
+///
+/// # Errors
+/// The device failed.
+pub(super) fn fastest(
+    gpu: &Rc<Gpu>,
+    candidates: usize,
+    record: impl Fn(usize, &mut wgpu::ComputePass),
+) -> Result<usize> {
+    let mut least = vec![Duration::MAX; candidates];
     for round in 0..=TRIAL_ROUNDS {
-        for (candidate, least) in candidates.iter().zip(&mut least) {
+        for (candidate, least) in least.iter_mut().enumerate() {
             let mut commands = gpu.commands("trial");
-            {
-                let mut pass = commands.encoder.begin_compute_pass(&Default::default());
-                for _ in 0..TRIAL_DISPATCHES[hardware] {
-                    candidate.dispatch(gpu, &mut pass, crowd, &part[0], 0);
-                }
-            }
+            record(candidate, &mut commands.encoder.begin_compute_pass(&Default::default()));
             let start = Instant::now();
             commands.finish()?;
             // The first round is when drivers compile.
@@ -281,8 +292,5 @@ pub fn trial(
             }
         }
     }
-    let best = (0..candidates.len()).min_by_key(|&c| least[c]).unwrap_or(0);
-    let mut best = candidates.swap_remove(best);
-    best.sets.clear();
-    Ok(best)
+    Ok((0..candidates).min_by_key(|&c| least[c]).unwrap_or(0))
 }

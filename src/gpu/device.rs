@@ -199,6 +199,12 @@ impl Gpu {
         Ok(())
     }
 
+    /// Workgroups in x and in another dimension, where one alone does not hold as many; the last ones have nothing to do.
+    pub(super) fn folded(&self, groups: u32) -> (u32, u32) {
+        let rows = groups.div_ceil(self.device.limits().max_compute_workgroups_per_dimension).max(1);
+        (groups.div_ceil(rows), rows)
+    }
+
     /// The first error that the device reported since the last time, if any. A device that is lost stays lost.
     ///
     /// # Errors

@@ -97,3 +97,206 @@ pub struct Capture {
     /// To a multiple of 16 bytes.
     pub padding: u32,
 }
+
+/// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Batch {
+    /// How many instances.
+    pub instances: u32,
+    /// Joints of the skeleton.
+    pub joints: u32,
+    /// Palette entries of one instance.
+    pub entries: u32,
+    /// Poses sampled for all instances.
+    pub slots: u32,
+    /// Where the batch's palettes begin among those that are bound.
+    pub first_entry: u32,
+    /// Levels of the hierarchy.
+    pub levels: u32,
+    /// To a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Likewise.
+    pub padding_b: u32,
+}
+
+/// What an instance plays (`Player` in shaders/pose.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Player {
+    /// Its first layer, in the batch.
+    pub first_layer: u32,
+    /// How many layers.
+    pub layers: u32,
+    /// The first slot of its poses, in the batch.
+    pub first_slot: u32,
+    /// Index of the layer that fades inertially, or [`NONE`].
+    pub inertial: u32,
+}
+
+/// A joint at rest (`Joint` in shaders/pose.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Joint {
+    /// Unit quaternion.
+    pub rotation: [f32; 4],
+    /// In the parent's axes.
+    pub translation: [f32; 3],
+    /// Its parent, or [`NONE`].
+    pub parent: u32,
+    /// Along its own axes.
+    pub scale: [f32; 3],
+    /// Index of the fixed matrix that it has instead, or [`NONE`].
+    pub matrix: u32,
+}
+
+/// A slot's place in its clip (`Cursor` in shaders/pose.wgsl); only the device writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Cursor {
+    /// The clip's first track, or [`NONE`].
+    pub tracks: u32,
+    /// Key, or where a compact frame's numbers begin.
+    pub key: u32,
+    /// Where the next compact frame's begin.
+    pub next: u32,
+    /// Of the way from one to the other.
+    pub fraction: f32,
+    /// Seconds of that way.
+    pub interval: f32,
+    /// Seconds in the clip.
+    pub time: f32,
+    /// Before masks.
+    pub weight: f32,
+    /// Kind, whether the clip is additive, mask.
+    pub modes: u32,
+}
+
+/// An inertial fade under way (`Momentum` in shaders/pose.wgsl); only the device writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Momentum {
+    /// Index of the layer, or [`NONE`].
+    pub layer: u32,
+    /// 1 if it comes.
+    pub coming: u32,
+    /// What is left of the offset at the start.
+    pub offset: f32,
+    /// What has come of its change.
+    pub speed: f32,
+}
+
+/// A layer in 64 bytes (`Layer` in shaders/pose_time.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Layer {
+    /// Index among the model's clips, or [`NONE`].
+    pub clip: u32,
+    /// Where in its turn tick 0 is.
+    pub phase: u32,
+    /// Added every tick.
+    pub step: u32,
+    /// Seconds at phase 0.
+    pub time_base: f32,
+    /// Seconds per 2^-24 of a turn.
+    pub time_scale: f32,
+    /// Whole frames a second, or 0.
+    pub frame_rate: f32,
+    /// Bytes: kind, playback, fade, in step.
+    pub modes: u32,
+    /// Before fades and masks.
+    pub weight: f32,
+    /// Index among the group's masks, or [`NONE`].
+    pub mask: u32,
+    /// Of the schedule.
+    pub period: u32,
+    /// Of the schedule.
+    pub offset: u32,
+    /// Of the schedule.
+    pub length: u32,
+    /// Of the schedule.
+    pub fade_in: u32,
+    /// Of the schedule.
+    pub fade_out: u32,
+    /// Added to the step of all layers in step.
+    pub pace: u32,
+    /// Seconds of a whole frame: the CPU's quotient, so that no device rounds another way.
+    pub frame_time: f32,
+}
+
+impl From<&crate::crowd::Layer> for Layer {
+    fn from(layer: &crate::crowd::Layer) -> Self {
+        let schedule = &layer.schedule;
+        Self {
+            clip: layer.clip,
+            phase: layer.phase,
+            step: layer.step,
+            time_base: layer.time_base,
+            time_scale: layer.time_scale,
+            frame_rate: layer.frame_rate,
+            modes: u32::from_le_bytes([layer.kind as u8, layer.playback as u8, layer.fade as u8, layer.in_step]),
+            weight: layer.weight,
+            mask: layer.mask,
+            period: schedule.period,
+            offset: schedule.offset,
+            length: schedule.length,
+            fade_in: schedule.fade_in,
+            fade_out: schedule.fade_out,
+            pace: layer.pace,
+            frame_time: if layer.frame_rate == 0.0 { 0.0 } else { 1.0 / layer.frame_rate },
+        }
+    }
+}
+
+/// The frame's time (`Now` in shaders/pose_time.wgsl): all that is sent a frame.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Now {
+    /// Simulation time.
+    pub tick: u32,
+    /// To a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Likewise.
+    pub padding_b: u32,
+    /// Likewise.
+    pub padding_c: u32,
+}
+
+/// A clip (`Clip` in shaders/pose_schedule.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Clip {
+    /// Its first track; there are three a joint.
+    pub tracks: u32,
+    /// The word where most tracks' key times are, behind their count, or [`NONE`].
+    pub timeline: u32,
+    /// Frames of a compact clip; 0 of a raw one.
+    pub frames: u32,
+    /// 16-bit numbers of a compact frame.
+    pub row: u32,
+    /// Where its 16-bit numbers begin, counted in such numbers.
+    pub numbers: u32,
+    /// Seconds at the first compact frame.
+    pub start: f32,
+    /// Seconds from frame to frame.
+    pub interval: f32,
+    /// 1 if values are differences from the first frame.
+    pub additive: u32,
+}
+
+/// A channel of a joint in a clip (`Track` in shaders/pose_keys.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Track {
+    /// How it goes from key to key.
+    pub form: u32,
+    /// The word where its own key times are, or [`NONE`]: the clip's.
+    pub timeline: u32,
+    /// Its first value among the quads, or its place in a compact frame.
+    pub value: u32,
+    /// The word of its first angle, or of a compact track's lows.
+    pub angle: u32,
+}
+
+/// No such thing, wherever an index stands.
+pub const NONE: u32 = u32::MAX;

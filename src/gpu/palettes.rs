@@ -145,6 +145,17 @@ pub struct Palettes {
 }
 
 impl Palettes {
+    /// Room for rows that the device writes.
+    pub(super) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let buffer = gpu.buffer("palettes", bytes, usage);
+        Self { buffer, texture: None, window: None, rows: 0..0, converted: 0..0, entries: 0, floats: 0 }
+    }
+
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
     /// What a bind group refers to.
     pub(super) fn binding(&self) -> wgpu::BindingResource<'_> {
         match (&self.texture, self.window) {
@@ -157,6 +168,23 @@ impl Palettes {
             }),
         }
     }
+}
+
+/// Where palettes come from, frame by frame.
+pub trait PaletteSource {
+    /// The palettes of each chunk.
+    fn chunks(&self) -> &[Palettes];
+    /// The way of posing that was chosen, if there was a choice.
+    fn way(&self) -> Option<&'static str> {
+        None
+    }
+    /// Poses a frame, or records what will, and the uploads that it takes.
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);
+    /// Appends poses or palettes of neighbouring instances.
+    ///
+    /// # Errors
+    /// `what` is no pose stage, or the device failed.
+    fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()>;
 }
 
 /// A crowd's poses on the host and its palettes on the device.
@@ -207,14 +235,14 @@ impl PosedPalettes {
         let (rows, converted) = (vec![[0.0; 12]; row], vec![0.0; float]);
         Self { pose: CrowdPose::new(crowd, Isa::strongest(), true), form, rows, converted, chunks }
     }
+}
 
-    /// The palettes of each chunk.
-    pub fn chunks(&self) -> &[Palettes] {
+impl PaletteSource for PosedPalettes {
+    fn chunks(&self) -> &[Palettes] {
         &self.chunks
     }
 
-    /// Poses a frame and records the uploads.
-    pub fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { pose, form, rows, converted, chunks } = self;
         timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick));
         if pose.blends() {
@@ -234,11 +262,7 @@ impl PosedPalettes {
         });
     }
 
-    /// Appends poses or palettes of neighbouring instances.
-    ///
-    /// # Errors
-    /// `what` is no pose stage.
-    pub fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
+    fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
         match what {
             Stage::Sample => self.pose.read_local(crowd, instances, &mut out.values),
             Stage::LocalToModel => self.pose.read_model(crowd, instances, &mut out.values),

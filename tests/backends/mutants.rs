@@ -184,8 +184,9 @@ fn cpu_mutants_die() {
 mod gpu {
     use super::*;
     use crate::common::context;
-    use skinbench::backend::{gpu_compute, gpu_vertex};
+    use skinbench::backend::{gpu_compute, gpu_full, gpu_vertex};
     use skinbench::gpu::skinning::Edit;
+    use std::cell::Cell;
     use std::rc::Rc;
 
     /// Old text, which the shader must hold, and the text that breaks it.
@@ -227,6 +228,49 @@ mod gpu {
         ];
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+
+    /// Each kernel is a shader of its own: a mutation changes those that hold its text.
+    #[test]
+    fn pose_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let killed = |mutation: Option<Mutation>| {
+            let edited = Rc::new(Cell::new(mutation.is_none()));
+            let seen = Rc::clone(&edited);
+            let edit: Edit = Rc::new(move |wgsl| match mutation {
+                Some((old, new)) => {
+                    seen.set(seen.get() || wgsl.contains(old));
+                    wgsl.replace(old, new)
+                }
+                None => wgsl,
+            });
+            let failure = refused(&mut *gpu_full::with_edit(&context, edit).unwrap(), &context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for (mutation, what) in [
+            (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
+            (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
+            (("3u * joint + row", "3u * joint"), "palette"),
+            (("index >= batch.instances * batch.entries", "index + 1u >= batch.instances * batch.entries"), "palette"),
+            (("(1.0 - t) * sine_over_x((1.0 - t) * angle)", "t * sine_over_x((1.0 - t) * angle)"), "sample"),
+            (("low = middle + 1u", "low = middle + 2u"), "sample"),
+            (("let tick = now.tick;", "let tick = now.tick + 1u;"), "sample"),
+            (("layer.phase + layer.step * tick", "layer.phase - layer.step * tick"), "sample"),
+            (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
+            (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
+            (("mix(beneath.translation, pose.translation, weight)", "pose.translation"), "sample"),
+            (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
+            (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
+            (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),
+        ] {
+            let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
+            assert!(failure.contains(what), "{}: {failure}", mutation.1);
         }
     }
 

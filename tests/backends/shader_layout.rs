@@ -3,6 +3,7 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::backend::gpu_compute::STRATEGIES;
 use skinbench::gpu::compute::{Threads, WORKGROUP};
+use skinbench::gpu::device_pose::{Form, KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::skinning::{Kind, wgsl};
 use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
 use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, layout};
@@ -26,11 +27,23 @@ fn shared() -> Vec<Layout> {
         layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
         layout_of!(View: view_projection, light, padding),
         layout_of!(Capture: first, width, height, padding),
+        layout_of!(Batch: instances, joints, entries, slots, first_entry, levels, padding_a, padding_b),
+        layout_of!(Player: first_layer, layers, first_slot, inertial),
+        layout_of!(Joint: rotation, translation, parent, scale, matrix),
+        layout_of!(Cursor: tracks, key, next, fraction, interval, time, weight, modes),
+        layout_of!(Momentum: layer, coming, offset, speed),
+        layout_of!(
+            Layer: clip, phase, step, time_base, time_scale, frame_rate, modes, weight, mask, period, offset, length,
+            fade_in, fade_out, pace, frame_time
+        ),
+        layout_of!(Now: tick, padding_a, padding_b, padding_c),
+        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval, additive),
+        layout_of!(Track: form, timeline, value, angle),
     ]
 }
 
 /// Structs that stay inside a shader.
-const LOCAL: [&str; 4] = ["Skinned", "Held", "Rows", "DualQuaternion"];
+const LOCAL: [&str; 7] = ["Skinned", "Held", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
@@ -49,6 +62,7 @@ fn kernels() -> Vec<(String, String)> {
             kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
         }
     }
+    kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     let tails = [include_str!("../../shaders/draw.wgsl"), include_str!("../../shaders/capture.wgsl")];
     let palettes = [
         PaletteForm::Rows,
@@ -147,4 +161,35 @@ fn numbers_are_as_in_rust() {
     let module = |palette| naga::front::wgsl::parse_str(&wgsl(MeshForm::Plain, palette)).unwrap();
     assert_eq!(constant(&module(PaletteForm::Uniform), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
     assert_eq!(constant(&module(PaletteForm::Texture), "WIDTH"), TEXTURE_WIDTH);
+}
+
+/// The kernels that pose bind what a device of the WebGPU defaults has, and name forms of tracks as Rust does.
+#[test]
+fn kernels_that_pose_are_as_in_rust() {
+    let mut most = 0;
+    for kernel in KERNELS {
+        let module = naga::front::wgsl::parse_str(&kernel.shader()).unwrap();
+        assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
+        assert_eq!(constant(&module, "NONE"), layout::NONE);
+        assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", kernel.name);
+        let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
+        most = most.max(module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32);
+    }
+    assert_eq!(most, STORAGE_BUFFERS);
+    assert!(most <= 8);
+    let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
+    let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
+    for (name, form) in [
+        ("CONSTANT", Form::Constant),
+        ("STEP", Form::Step),
+        ("LINE", Form::Line),
+        ("SLERP", Form::Slerp),
+        ("NLERP", Form::Nlerp),
+        ("AUTHORED", Form::Authored),
+        ("CUBIC", Form::Cubic),
+        ("SQUAD", Form::Squad),
+        ("PACKED", Form::Packed),
+    ] {
+        assert_eq!(constant(&module, name), form as u32, "{name}");
+    }
 }

@@ -6,7 +6,8 @@ use crate::gpu::compute::Strategy;
 use crate::gpu::skinning::Edit;
 
 /// What the trial chooses from; all read palettes as rows in a storage buffer.
-const CANDIDATES: &[&Strategy] = &[&instances::STRATEGY, &instances::FOUR, &naive::STRATEGY, &shared::STRATEGY];
+pub(crate) const CANDIDATES: &[&Strategy] =
+    &[&instances::STRATEGY, &instances::FOUR, &naive::STRATEGY, &shared::STRATEGY];
 
 pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     GpuCompute::create(context, "", CANDIDATES, None)

@@ -1,4 +1,5 @@
 //! `gpu-compute` and its variants: poses as cpu-rayon, then WGSL dispatches skin the whole crowd into storage buffers.
+//! `gpu-full` skins likewise.
 //!
 //! A variant is a [`Strategy`] in a file of its own.
 
@@ -18,12 +19,12 @@ use super::{
 use crate::crowd::Crowd;
 use crate::gpu::compute::{self, ComputeSkin, Strategy};
 use crate::gpu::skinning::{self, Edit};
-use crate::gpu::{Chunk, Gpu, MeshBuffers, PaletteForm, PosedPalettes};
+use crate::gpu::{Chunk, Gpu, MeshBuffers, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use std::ops::Range;
 use std::rc::Rc;
 
-pub(super) use best::create as best;
 pub use best::with_edit;
+pub(super) use best::{CANDIDATES, create as best};
 pub(super) use dual_quaternion::create as dual_quaternion;
 pub(super) use instances::create as instances;
 pub(super) use naive::create as naive;
@@ -34,18 +35,34 @@ pub(super) use shared::create as shared;
 pub const STRATEGIES: &[&Strategy] =
     &[&dual_quaternion::STRATEGY, &per_character::STRATEGY, &naive::STRATEGY, &shared::STRATEGY, &instances::STRATEGY];
 
-/// Poses on the CPU, skins by the fastest of some strategies, which all read palettes in one form.
-struct GpuCompute {
+/// A way to pose and skin: what a variant is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recipe {
+    pub name: &'static str,
+    pub variant: &'static str,
+    pub posing: Posing,
+    /// All read palettes in one form.
+    pub candidates: &'static [&'static Strategy],
+}
+
+/// Shaders that tests change.
+#[derive(Default)]
+pub(super) struct Edits {
+    pub pose: Option<Edit>,
+    pub skin: Option<Edit>,
+}
+
+/// Skins by the fastest of some strategies.
+pub(super) struct GpuCompute {
     gpu: Rc<Gpu>,
-    variant: &'static str,
-    candidates: &'static [&'static Strategy],
-    edit: Option<Edit>,
+    recipe: Recipe,
+    edits: Edits,
     state: Option<State>,
 }
 
 struct State {
     chunks: Vec<Chunk>,
-    palettes: PosedPalettes,
+    palettes: Box<dyn PaletteSource>,
     // Bound when the arena is first seen.
     skin: ComputeSkin,
     // The chunk whose vertices each of the arena's buffers holds.
@@ -53,28 +70,38 @@ struct State {
 }
 
 impl GpuCompute {
+    /// A variant that poses on the CPU.
     fn create(
         context: &Context,
         variant: &'static str,
         candidates: &'static [&'static Strategy],
         edit: Option<Edit>,
     ) -> Result<Box<dyn Backend>> {
-        Ok(Box::new(Self { gpu: context.gpu()?, variant, candidates, edit, state: None }))
+        let recipe = Recipe { name: "gpu-compute", variant, posing: Posing::Host, candidates };
+        Self::of(context, recipe, Edits { skin: edit, ..Edits::default() })
+    }
+
+    /// Any backend that skins in a compute shader.
+    pub(super) fn of(context: &Context, recipe: Recipe, edits: Edits) -> Result<Box<dyn Backend>> {
+        Ok(Box::new(Self { gpu: context.gpu()?, recipe, edits, state: None }))
     }
 }
 
 impl Backend for GpuCompute {
     fn info(&self) -> BackendInfo {
-        let adapter = &self.gpu.summary().name;
-        let device = match &self.state {
-            Some(state) if self.candidates.len() > 1 => format!("{adapter}, by {}", state.skin.strategy().name),
-            _ => adapter.clone(),
-        };
-        BackendInfo { name: "gpu-compute", variant: self.variant, device }
+        let mut device = self.gpu.summary().name.clone();
+        if let Some(State { palettes, skin, .. }) = &self.state {
+            let skin = (self.recipe.candidates.len() > 1).then_some(skin.strategy().name);
+            let ways: Vec<_> = palettes.way().into_iter().chain(skin).collect();
+            if !ways.is_empty() {
+                device += &format!(", by {}", ways.join(" and "));
+            }
+        }
+        BackendInfo { name: self.recipe.name, variant: self.recipe.variant, device }
     }
 
     fn blending(&self) -> Blending {
-        match self.candidates[0].palette {
+        match self.recipe.candidates[0].palette {
             PaletteForm::DualQuaternions => Blending::DualQuaternion,
             _ => Blending::Linear,
         }
@@ -85,7 +112,7 @@ impl Backend for GpuCompute {
         let strategy = skin.strategy();
         let (_, palettes) = PosedPalettes::bytes(crowd, strategy.palette);
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, strategy.mesh)).sum();
-        let mut traffic = posed(crowd, palettes);
+        let mut traffic = posed(crowd, self.recipe.posing, palettes);
         traffic.push(Traffic {
             stage: Stage::Skin,
             clock: Clock::Gpu,
@@ -98,22 +125,23 @@ impl Backend for GpuCompute {
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         self.gpu.has(wgpu::ShaderStages::COMPUTE, skinning::STORAGE_BUFFERS + 1)?;
-        let first = self.candidates[0];
+        let first = self.recipe.candidates[0];
         if first.palette == PaletteForm::DualQuaternions {
             scales_evenly(crowd)?;
         }
-        first.palette.check(&self.gpu, crowd, &self.gpu.chunks(crowd)?)?;
-        let (host, palettes) = PosedPalettes::bytes(crowd, first.palette);
+        let chunks = self.gpu.chunks(crowd)?;
+        let (host, palettes) = self.recipe.posing.bytes(&self.gpu, crowd, &chunks, first.palette)?;
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, first.mesh)).sum();
-        let trial = if self.candidates.len() > 1 { compute::trial_bytes(&self.gpu, crowd)? } else { 0 };
+        let trial = if self.recipe.candidates.len() > 1 { compute::trial_bytes(&self.gpu, crowd)? } else { 0 };
         Ok(Footprint { host, device: palettes + meshes + trial, host_output: false, device_output: true })
     }
 
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
         let chunks = self.gpu.chunks(crowd)?;
-        let palettes = PosedPalettes::new(&self.gpu, crowd, &chunks, self.candidates[0].palette);
-        let made = |strategy| ComputeSkin::new(&self.gpu, crowd, strategy, self.edit.as_ref());
-        let skin = match self.candidates {
+        let Recipe { posing, candidates, .. } = self.recipe;
+        let palettes = posing.source(&self.gpu, crowd, &chunks, candidates[0].palette, self.edits.pose.as_ref())?;
+        let made = |strategy| ComputeSkin::new(&self.gpu, crowd, strategy, self.edits.skin.as_ref());
+        let skin = match candidates {
             [only] => made(only),
             many => {
                 compute::trial(&self.gpu, crowd, &chunks, palettes.chunks(), many.iter().map(|s| made(s)).collect())?
@@ -131,7 +159,7 @@ impl Backend for GpuCompute {
         }
         let buffers = frame.arena.device.len();
         held.resize(buffers, 0);
-        let mut commands = self.gpu.frame("gpu-compute");
+        let mut commands = self.gpu.frame(self.recipe.name);
         palettes.submit(&self.gpu, frame, timer, &mut commands);
         self.gpu.compute_pass(&mut commands, Stage::Skin, |pass| {
             for (index, chunk) in chunks.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{GpuVertex, Strategy};
 use crate::backend::{Backend, Context, Result};
 use crate::gpu::{MeshForm, PaletteForm};
 
-const STRATEGY: Strategy = Strategy { variant: "mat4", mesh: MeshForm::Plain, palette: PaletteForm::Columns };
+const STRATEGY: Strategy = Strategy::posed("mat4", MeshForm::Plain, PaletteForm::Columns);
 
 pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, STRATEGY, None)

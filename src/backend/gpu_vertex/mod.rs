@@ -1,6 +1,6 @@
 //! `gpu-vertex` and its variants: poses as cpu-rayon, then the vertex shader skins, in every pass.
 //!
-//! A variant is a `Strategy` in a file of its own.
+//! `gpu-full:vertex` skins likewise. A variant is a `Strategy` in a file of its own.
 
 mod mat4;
 mod packed;
@@ -16,7 +16,7 @@ use crate::crowd::Crowd;
 use crate::gpu::present;
 use crate::gpu::skinning::{self, Edit, Kind};
 use crate::gpu::source::VertexSource;
-use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PosedPalettes};
+use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -28,13 +28,22 @@ pub(super) use uniform::create as uniform;
 
 /// A way to skin in a vertex shader.
 #[derive(Debug, Clone, Copy)]
-struct Strategy {
-    variant: &'static str,
-    mesh: MeshForm,
-    palette: PaletteForm,
+pub(super) struct Strategy {
+    pub name: &'static str,
+    pub variant: &'static str,
+    pub posing: Posing,
+    pub mesh: MeshForm,
+    pub palette: PaletteForm,
 }
 
-struct GpuVertex {
+impl Strategy {
+    /// A variant that poses on the CPU.
+    const fn posed(variant: &'static str, mesh: MeshForm, palette: PaletteForm) -> Self {
+        Self { name: "gpu-vertex", variant, posing: Posing::Host, mesh, palette }
+    }
+}
+
+pub(super) struct GpuVertex {
     gpu: Rc<Gpu>,
     strategy: Strategy,
     edit: Option<Edit>,
@@ -43,18 +52,18 @@ struct GpuVertex {
 
 struct State {
     chunks: Vec<Chunk>,
-    palettes: PosedPalettes,
+    palettes: Box<dyn PaletteSource>,
     source: Rc<VertexSource>,
     // Made when vertices are first read back.
     capture: Option<Capture>,
 }
 
 impl GpuVertex {
-    fn create(context: &Context, strategy: Strategy, edit: Option<Edit>) -> Result<Box<dyn Backend>> {
+    pub(super) fn create(context: &Context, strategy: Strategy, edit: Option<Edit>) -> Result<Box<dyn Backend>> {
         Ok(Box::new(Self { gpu: context.gpu()?, strategy, edit, state: None }))
     }
 
-    fn source(&self, crowd: &Crowd, chunks: &[Chunk], palettes: &PosedPalettes) -> VertexSource {
+    fn source(&self, crowd: &Crowd, chunks: &[Chunk], palettes: &dyn PaletteSource) -> VertexSource {
         let Strategy { mesh, palette, .. } = self.strategy;
         let layout = skinning::layout(&self.gpu, wgpu::ShaderStages::VERTEX, palette, false);
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(&self.gpu, g, mesh)).collect();
@@ -77,11 +86,17 @@ impl GpuVertex {
 
 impl Backend for GpuVertex {
     fn info(&self) -> BackendInfo {
-        BackendInfo { name: "gpu-vertex", variant: self.strategy.variant, device: self.gpu.summary().name.clone() }
+        let Strategy { name, variant, .. } = self.strategy;
+        let adapter = &self.gpu.summary().name;
+        let device = match self.state.as_ref().and_then(|state| state.palettes.way()) {
+            Some(way) => format!("{adapter}, by {way}"),
+            None => adapter.clone(),
+        };
+        BackendInfo { name, variant, device }
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        posed(crowd, PosedPalettes::bytes(crowd, self.strategy.palette).1)
+        posed(crowd, self.strategy.posing, PosedPalettes::bytes(crowd, self.strategy.palette).1)
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
@@ -91,24 +106,24 @@ impl Backend for GpuVertex {
         floats_only(crowd)?;
         self.gpu.has_captures()?;
         self.gpu.has(wgpu::ShaderStages::VERTEX, skinning::STORAGE_BUFFERS + present::STORAGE_BUFFERS)?;
-        let Strategy { mesh, palette, .. } = self.strategy;
-        palette.check(&self.gpu, crowd, &self.gpu.chunks(crowd)?)?;
-        let (host, device) = PosedPalettes::bytes(crowd, palette);
+        let Strategy { posing, mesh, palette, .. } = self.strategy;
+        let (host, device) = posing.bytes(&self.gpu, crowd, &self.gpu.chunks(crowd)?, palette)?;
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, mesh)).sum();
         Ok(Footprint { host, device: device + meshes + Capture::BYTES, host_output: false, device_output: false })
     }
 
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
         let chunks = self.gpu.chunks(crowd)?;
-        let palettes = PosedPalettes::new(&self.gpu, crowd, &chunks, self.strategy.palette);
-        let source = Rc::new(self.source(crowd, &chunks, &palettes));
+        let Strategy { posing, palette, .. } = self.strategy;
+        let palettes = posing.source(&self.gpu, crowd, &chunks, palette, None)?;
+        let source = Rc::new(self.source(crowd, &chunks, &*palettes));
         self.state = Some(State { chunks, palettes, source, capture: None });
         self.gpu.check()
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
         let palettes = &mut self.state.as_mut().ok_or_else(BackendError::unprepared)?.palettes;
-        let mut commands = self.gpu.frame("gpu-vertex");
+        let mut commands = self.gpu.frame(self.strategy.name);
         palettes.submit(&self.gpu, frame, timer, &mut commands);
         Ok(Ticket::recorded(commands))
     }

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Context, Result};
 use crate::gpu::skinning::Edit;
 use crate::gpu::{MeshForm, PaletteForm};
 
-const STRATEGY: Strategy = Strategy { variant: "", mesh: MeshForm::Packed, palette: PaletteForm::Rows };
+const STRATEGY: Strategy = Strategy::posed("", MeshForm::Packed, PaletteForm::Rows);
 
 pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, STRATEGY, None)

@@ -4,7 +4,7 @@ use super::{GpuVertex, Strategy};
 use crate::backend::{Backend, Context, Result};
 use crate::gpu::{MeshForm, PaletteForm};
 
-const STRATEGY: Strategy = Strategy { variant: "texture", mesh: MeshForm::Plain, palette: PaletteForm::Texture };
+const STRATEGY: Strategy = Strategy::posed("texture", MeshForm::Plain, PaletteForm::Texture);
 
 pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, STRATEGY, None)

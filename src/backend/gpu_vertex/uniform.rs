@@ -4,7 +4,7 @@ use super::{GpuVertex, Strategy};
 use crate::backend::{Backend, Context, Result};
 use crate::gpu::{MeshForm, PaletteForm};
 
-const STRATEGY: Strategy = Strategy { variant: "uniform", mesh: MeshForm::Plain, palette: PaletteForm::Uniform };
+const STRATEGY: Strategy = Strategy::posed("uniform", MeshForm::Plain, PaletteForm::Uniform);
 
 pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, STRATEGY, None)

@@ -1,0 +1,69 @@
+// What every pose kernel shares: the numbers of a batch, how threads are counted, and how a local pose lies in memory.
+
+// Threads of a workgroup in every compute kernel.
+const WORKGROUP = 64u;
+// No such layer, clip, joint or mask.
+const NONE = 0xffffffffu;
+
+// Neighbouring instances of one model.
+struct Batch {
+    instances: u32,
+    joints: u32, // of the skeleton
+    entries: u32, // of a palette
+    slots: u32, // poses sampled for all instances
+    first_entry: u32, // in the palettes that are bound
+    levels: u32, // of the hierarchy
+    padding_a: u32,
+    padding_b: u32,
+}
+
+// What an instance plays: its layers, and the slots of their poses. A layer that fades inertially has two more slots for
+// itself and each layer beneath: as they were when the fade began, and a tick before.
+struct Player {
+    first_layer: u32,
+    layers: u32,
+    first_slot: u32,
+    inertial: u32, // index of that layer, or NONE
+}
+
+// A joint at rest, and how it hangs on its parent.
+struct Joint {
+    rotation: vec4f,
+    translation: vec3f,
+    parent: u32, // or NONE
+    scale: vec3f,
+    matrix: u32, // the fixed one that it has instead, or NONE
+}
+
+// A slot's place in its clip, and what it counts for.
+struct Cursor {
+    tracks: u32, // the clip's first track, or NONE: the rest pose
+    key: u32, // of the clip's own timeline; compact: where the frame's numbers begin
+    next: u32, // compact: where the next frame's begin
+    fraction: f32, // of the way from one to the other
+    interval: f32, // seconds of that way
+    time: f32, // in seconds
+    weight: f32, // 0: neither sampled nor looked at
+    modes: u32, // bits 0-7: kind; bit 8: differences from the first frame; from bit 9: mask, counted from 1
+}
+
+// An inertial fade under way.
+struct Momentum {
+    layer: u32, // its index, or NONE
+    coming: u32, // 1: the layer comes; 0: it goes
+    offset: f32, // what is left of the offset at the start
+    speed: f32, // what has come of its change in the tick before
+}
+
+// A joint's local pose.
+struct Local {
+    rotation: vec4f,
+    translation: vec3f,
+    scale: vec3f,
+}
+
+@group(0) @binding(0) var<uniform> batch: Batch;
+
+fn thread_of(group: vec3u, groups: vec3u, thread: u32) -> u32 {
+    return (group.y * groups.x + group.x) * WORKGROUP + thread;
+}

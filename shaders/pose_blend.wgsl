@@ -1,0 +1,181 @@
+// gpu-full, stage `blend`: a thread a joint of an instance makes one local pose of its layers', in the first slot.
+// The formulae stand in docs/animation.md.
+
+const MERGE = 0u;
+const OVERRIDE = 1u;
+
+// Whether layers may fade inertially.
+override INERTIA: u32;
+
+@group(0) @binding(3) var<storage, read> players: array<Player>;
+@group(0) @binding(8) var<storage, read> joints: array<Joint>;
+@group(0) @binding(9) var<storage, read> cursors: array<Cursor>;
+@group(0) @binding(10) var<storage, read> momenta: array<Momentum>;
+// [mask][joint]
+@group(0) @binding(11) var<storage, read> masks: array<f32>;
+@group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let index = thread_of(group, groups, thread);
+    if index >= batch.instances * batch.joints {
+        return;
+    }
+    let instance = index / batch.joints;
+    let joint = index - instance * batch.joints;
+    let player = players[instance];
+    let momentum = momentum_of(instance);
+    var pose = merged(player.first_slot, 1u, player.layers, joint);
+    for (var layer = 0u; layer < player.layers; layer++) {
+        pose = joined(pose, player.first_slot + layer, joint);
+        if INERTIA == 1u && layer == momentum.layer {
+            pose = carried(pose, player, momentum, joint);
+        }
+    }
+    put(player.first_slot, joint, pose);
+}
+
+fn momentum_of(instance: u32) -> Momentum {
+    if INERTIA == 1u {
+        return momenta[instance];
+    }
+    return Momentum(NONE, 0u, 0.0, 0.0);
+}
+
+fn local_of(slot: u32, joint: u32) -> Local {
+    let at = 3u * (slot * batch.joints + joint);
+    return Local(locals[at], locals[at + 1u].xyz, locals[at + 2u].xyz);
+}
+
+fn put(slot: u32, joint: u32, pose: Local) {
+    let at = 3u * (slot * batch.joints + joint);
+    locals[at] = pose.rotation;
+    locals[at + 1u] = vec4f(pose.translation, 0.0);
+    locals[at + 2u] = vec4f(pose.scale, 0.0);
+}
+
+fn kind_of(cursor: Cursor) -> u32 {
+    return cursor.modes & 0xffu;
+}
+
+// What a slot counts for at a joint.
+fn weight_of(cursor: Cursor, joint: u32) -> f32 {
+    let mask = cursor.modes >> 9u;
+    if mask == 0u || cursor.weight == 0.0 {
+        return cursor.weight;
+    }
+    return cursor.weight * masks[(mask - 1u) * batch.joints + joint];
+}
+
+// A weight with the sign that takes `b` into the hemisphere of `a`.
+fn shorter(a: vec4f, b: vec4f, weight: f32) -> f32 {
+    return select(weight, -weight, dot(a, b) < 0.0);
+}
+
+// The weighted mean of the merge layers among `count` slots; the rest pose where they weigh nothing.
+fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
+    var sum = Local(vec4f(0.0), vec3f(0.0), vec3f(0.0));
+    var total = 0.0;
+    var terms = 0u;
+    for (var index = 0u; index < count; index++) {
+        let slot = first + index * stride;
+        let cursor = cursors[slot];
+        let weight = weight_of(cursor, joint);
+        if kind_of(cursor) != MERGE || weight == 0.0 {
+            continue;
+        }
+        let pose = local_of(slot, joint);
+        if terms == 0u {
+            // As it is until there is a second one.
+            sum = pose;
+        } else {
+            if terms == 1u {
+                sum = Local(total * sum.rotation, total * sum.translation, total * sum.scale);
+            }
+            sum.rotation += shorter(sum.rotation, pose.rotation, weight) * pose.rotation;
+            sum.translation += weight * pose.translation;
+            sum.scale += weight * pose.scale;
+        }
+        terms++;
+        total += weight;
+    }
+    if terms == 0u {
+        let rest = joints[joint];
+        return Local(rest.rotation, rest.translation, rest.scale);
+    }
+    if terms == 1u {
+        return sum;
+    }
+    return Local(normalize(sum.rotation), sum.translation / total, sum.scale / total);
+}
+
+// The product of two quaternions.
+fn product(a: vec4f, b: vec4f) -> vec4f {
+    return vec4f(a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
+}
+
+// What is beneath, joined by an override or additive layer.
+fn joined(beneath: Local, slot: u32, joint: u32) -> Local {
+    let cursor = cursors[slot];
+    let weight = weight_of(cursor, joint);
+    if kind_of(cursor) == MERGE || weight == 0.0 {
+        return beneath;
+    }
+    return joined_by(beneath, local_of(slot, joint), kind_of(cursor), weight);
+}
+
+fn joined_by(beneath: Local, pose: Local, kind: u32, weight: f32) -> Local {
+    if kind == OVERRIDE {
+        let signed = shorter(beneath.rotation, pose.rotation, weight);
+        return Local(
+            normalize((1.0 - weight) * beneath.rotation + signed * pose.rotation),
+            mix(beneath.translation, pose.translation, weight),
+            mix(beneath.scale, pose.scale, weight),
+        );
+    }
+    let whole = vec4f(0.0, 0.0, 0.0, 1.0 - weight);
+    let turn = whole + select(weight, -weight, pose.rotation.w < 0.0) * pose.rotation;
+    return Local(
+        normalize(product(turn, beneath.rotation)),
+        beneath.translation + weight * pose.translation,
+        beneath.scale * (1.0 + weight * (pose.scale - 1.0)),
+    );
+}
+
+// The new pose with what an inertial fade has left of the old one.
+fn carried(reached: Local, player: Player, momentum: Momentum, joint: u32) -> Local {
+    let now = off(player, momentum, 0u, joint);
+    let before = off(player, momentum, 1u, joint);
+    // Both differences in one hemisphere, or their change would go the long way round.
+    let change = now.rotation - shorter(now.rotation, before.rotation, 1.0) * before.rotation;
+    let whole = vec4f(0.0, 0.0, 0.0, 1.0);
+    let turn = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
+    return Local(
+        normalize(product(turn, reached.rotation)),
+        reached.translation + momentum.offset * now.translation + momentum.speed * (now.translation - before.translation),
+        reached.scale + momentum.offset * now.scale + momentum.speed * (now.scale - before.scale),
+    );
+}
+
+// The old pose less the new one, `back` ticks before the fade began: the turn from new to old, then differences.
+fn off(player: Player, momentum: Momentum, back: u32, joint: u32) -> Local {
+    let first = player.first_slot + player.layers + back;
+    let fading = first + 2u * momentum.layer;
+    var without = merged(first, 2u, momentum.layer, joint);
+    for (var layer = 0u; layer < momentum.layer; layer++) {
+        without = joined(without, first + 2u * layer, joint);
+    }
+    let whole = joined(without, fading, joint);
+    var old = whole;
+    var reached = without;
+    if momentum.coming == 1u {
+        old = without;
+        reached = whole;
+    }
+    let turn = product(old.rotation, vec4f(-reached.rotation.xyz, reached.rotation.w));
+    return Local(select(turn, -turn, turn.w < 0.0), old.translation - reached.translation, old.scale - reached.scale);
+}

@@ -1,0 +1,21 @@
+// gpu-full, stage `local_to_model`, a workgroup a character: level by level, the joints of a level at once.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    // All threads of a group stay or leave together, as the barrier asks.
+    let instance = group.y * groups.x + group.x;
+    if instance >= batch.instances {
+        return;
+    }
+    let slot = players[instance].first_slot;
+    for (var level = 0u; level < batch.levels; level++) {
+        for (var at = levels[level] + thread; at < levels[level + 1u]; at += WORKGROUP) {
+            pose_joint(instance, slot, levels[at]);
+        }
+        storageBarrier();
+    }
+}

@@ -1,0 +1,24 @@
+// gpu-full, stage `local_to_model`, a thread a joint: it walks up to the root on its own. Needs no barrier and no order, and works
+// most.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let index = thread_of(group, groups, thread);
+    if index >= batch.instances * batch.joints {
+        return;
+    }
+    let instance = index / batch.joints;
+    let joint = index - instance * batch.joints;
+    let slot = players[instance].first_slot;
+    var rows = own_of(slot, joint);
+    var above = joints[joint].parent;
+    while above != NONE {
+        rows = multiplied(own_of(slot, above), rows);
+        above = joints[above].parent;
+    }
+    put(instance, joint, rows);
+}

@@ -1,0 +1,133 @@
+// gpu-full, before `sample`: a thread an instance finds what each slot shows now and what it counts for.
+
+struct Clip {
+    tracks: u32, // the first; three a joint
+    timeline: u32, // where most tracks' key times are
+    frames: u32, // compact: how many; 0 of raw clips
+    row: u32, // compact: 16-bit numbers of a frame
+    numbers: u32, // compact: where they begin, counted in 16 bits
+    start: f32, // compact: seconds at the first frame
+    interval: f32, // compact: seconds from frame to frame
+    additive: u32, // 1: differences from the first frame
+}
+
+// Whether layers may fade inertially, and clips be compact.
+override INERTIA: u32;
+override COMPACT: u32;
+
+@group(0) @binding(4) var<storage, read> clips: array<Clip>;
+@group(0) @binding(9) var<storage, read_write> cursors: array<Cursor>;
+@group(0) @binding(10) var<storage, read_write> momenta: array<Momentum>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let instance = thread_of(group, groups, thread);
+    if instance >= batch.instances {
+        return;
+    }
+    let player = players[instance];
+    let tick = now.tick;
+    for (var index = 0u; index < player.layers; index++) {
+        let layer = layers[player.first_layer + index];
+        let time = time_at(player, layer, tick, clock_of(layer, tick));
+        cursors[player.first_slot + index] = cursor_of(layer, time, weight_at(layer, tick));
+    }
+    if INERTIA == 1u {
+        momenta[instance] = inertia(player, tick);
+    }
+}
+
+// Where a layer's clip is at a time.
+fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
+    var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 9u));
+    if weight == 0.0 || layer.clip == NONE {
+        return cursor;
+    }
+    let clip = clips[layer.clip];
+    cursor.tracks = clip.tracks;
+    cursor.modes |= clip.additive << 8u;
+    if clip.frames == 0u {
+        if clip.timeline != NONE {
+            let sought = seek(clip.timeline, time);
+            cursor.key = sought.key;
+            cursor.fraction = sought.fraction;
+            cursor.interval = sought.interval;
+        }
+        return cursor;
+    }
+    if COMPACT == 1u {
+        let place = frame_of(clip, time);
+        cursor.key = clip.numbers + place.key * clip.row;
+        cursor.next = cursor.key + select(0u, clip.row, clip.frames > 1u);
+        cursor.fraction = place.fraction;
+    }
+    return cursor;
+}
+
+// The part of a number's digits whose products with another such part fit an f32.
+fn upper(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
+}
+
+// The frame before a time, and how far the next one is: frames far into a long clip leave an f32 few digits for the fraction,
+// so the whole frames are taken off in parts, each exact.
+fn frame_of(clip: Clip, time: f32) -> Sought {
+    let last = clip.frames - 1u;
+    if last == 0u {
+        return Sought(0u, 0.0, 0.0, 0u);
+    }
+    let since = max(time - clip.start, 0.0);
+    var frame = min(u32(min(since / clip.interval, f32(last))), last - 1u);
+    var rest = after(clip, time, frame);
+    if rest < 0.0 && frame > 0u {
+        frame -= 1u;
+        rest = after(clip, time, frame);
+    }
+    return Sought(frame, clamp(rest / clip.interval, 0.0, 1.0), clip.interval, frame);
+}
+
+// Seconds from a frame to a time.
+fn after(clip: Clip, time: f32, frame: u32) -> f32 {
+    let many = f32(frame & 0xfffff000u);
+    let few = f32(frame & 0xfffu);
+    let high = upper(clip.interval);
+    let low = clip.interval - high;
+    return time - many * high - few * high - clip.start - many * low - few * low;
+}
+
+// Where an inertial fade is, and the past that it looks at.
+fn inertia(player: Player, tick: u32) -> Momentum {
+    if player.inertial == NONE {
+        return Momentum(NONE, 0u, 0.0, 0.0);
+    }
+    let fading = layers[player.first_layer + player.inertial];
+    let there = presence(fading, tick);
+    if there.state == ABSENT || there.state == FULL {
+        return Momentum(NONE, 0u, 0.0, 0.0);
+    }
+    for (var index = 0u; index <= player.inertial; index++) {
+        let layer = layers[player.first_layer + index];
+        for (var back = 0u; back < 2u; back++) {
+            let ago = there.ticks + back;
+            let then = tick - ago;
+            // The fading one is looked at in full, from its start on.
+            let own = index == player.inertial;
+            let clock = select(clock_of(layer, then), clock_of(layer, tick) - ago, own);
+            let weight = select(weight_at(layer, then), layer.weight, own);
+            let slot = player.first_slot + player.layers + 2u * index + back;
+            cursors[slot] = cursor_of(layer, time_at(player, layer, then, clock), weight);
+        }
+    }
+    let coming = there.state == COMING;
+    let length = f32(select(fading.fade_out, fading.fade_in, coming));
+    // Hermite's quintics.
+    let s = f32(there.ticks) / length;
+    let s3 = s * s * s;
+    let offset = 1.0 - s3 * (10.0 - s * (15.0 - 6.0 * s));
+    let speed = length * (s - s3 * (6.0 - s * (8.0 - 3.0 * s)));
+    return Momentum(player.inertial, u32(coming), offset, speed);
+}

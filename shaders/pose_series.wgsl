@@ -1,0 +1,17 @@
+// gpu-full, stage `local_to_model`, a thread a character: joint after joint, parents first. Needs no barrier, and many characters.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let instance = thread_of(group, groups, thread);
+    if instance >= batch.instances {
+        return;
+    }
+    let slot = players[instance].first_slot;
+    for (var joint = 0u; joint < batch.joints; joint++) {
+        pose_joint(instance, slot, joint);
+    }
+}

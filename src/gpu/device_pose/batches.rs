@@ -1,0 +1,273 @@
+//! A crowd cut into batches whose poses fit one binding each, and their buffers.
+
+use super::clips::ClipStore;
+use super::kernels::{KERNELS, Kernels, Needs, binding};
+use crate::backend::{BackendError, Result};
+use crate::crowd::{Crowd, Fade, Group};
+use crate::gpu::layout::{self, NONE};
+use crate::gpu::{Chunk, Gpu};
+use crate::model::{NO_PARENT, Skeleton};
+use std::ops::Range;
+use wgpu::util::DeviceExt;
+
+/// Bytes of a joint's local pose on the device: rotation, translation, scale, four numbers each.
+pub const LOCAL_BYTES: u64 = 48;
+/// Bytes of a joint's model pose.
+const MODEL_BYTES: u64 = 48;
+
+/// Neighbouring instances of a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Index among the chunks.
+    pub chunk: usize,
+    /// Index among the crowd's groups.
+    pub group: usize,
+    /// The instances.
+    pub instances: Range<u32>,
+    /// Poses that are sampled for them.
+    pub slots: u32,
+}
+
+/// Slots of an instance: one a layer, and two more for each up to the one that fades inertially.
+fn slots(crowd: &Crowd, instance: u32) -> u32 {
+    let layers = crowd.layers().of(instance as usize);
+    let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
+    (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32
+}
+
+/// Cuts chunks into parts whose local and model poses take at most `limit` bytes.
+///
+/// # Errors
+/// One instance alone takes more.
+pub fn parts(crowd: &Crowd, chunks: &[Chunk], limit: u64) -> Result<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let model = &crowd.groups()[chunk.group].model;
+        let joints = model.skeleton().len() as u64;
+        let most = limit / (joints * LOCAL_BYTES);
+        let mut part = Part { chunk: index, group: chunk.group, instances: chunk.instances.start..0, slots: 0 };
+        for instance in chunk.instances.clone() {
+            let own = slots(crowd, instance);
+            if u64::from(own) > most {
+                let bytes = u64::from(own) * joints * LOCAL_BYTES;
+                return Err(BackendError::TooLarge(format!(
+                    "poses of one instance of {:?} need {bytes} bytes in one binding; the adapter allows {limit}",
+                    model.name()
+                )));
+            }
+            if u64::from(part.slots + own) > most {
+                parts.push(Part { instances: part.instances.start..instance, ..part.clone() });
+                part = Part { instances: instance..0, slots: 0, ..part };
+            }
+            part.slots += own;
+        }
+        parts.push(Part { instances: part.instances.start..chunk.instances.end, ..part });
+    }
+    Ok(parts)
+}
+
+/// Bytes of a part's buffers.
+pub fn part_bytes(crowd: &Crowd, part: &Part) -> u64 {
+    let joints = crowd.groups()[part.group].model.skeleton().len() as u64;
+    let (instances, slots) = (part.instances.len() as u64, u64::from(part.slots));
+    let layers: usize = part.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
+    slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
+        + instances * (joints * MODEL_BYTES + (size_of::<layout::Player>() + size_of::<layout::Momentum>()) as u64)
+        + (layers * size_of::<layout::Layer>()) as u64
+}
+
+/// What a group's batches share on the device.
+pub struct Statics {
+    needs: Needs,
+    levels: u32,
+    clips: wgpu::Buffer,
+    tracks: wgpu::Buffer,
+    words: wgpu::Buffer,
+    quads: wgpu::Buffer,
+    joints: wgpu::Buffer,
+    masks: wgpu::Buffer,
+    order: wgpu::Buffer,
+    matrices: wgpu::Buffer,
+    entry_joints: wgpu::Buffer,
+    inverse_binds: wgpu::Buffer,
+}
+
+/// Bytes of a group's statics, at most.
+pub fn static_bytes(group: &Group) -> u64 {
+    let (model, joints) = (&group.model, group.model.skeleton().len());
+    let entries = model.palette_joints().len();
+    let hierarchy = joints * (size_of::<layout::Joint>() + 2 * size_of::<u32>());
+    let palette = entries * (size_of::<u32>() + size_of::<crate::model::Rows>());
+    let masks = size_of_val(group.masks());
+    ClipStore::bytes(model) + (hierarchy + palette + masks + size_of_val(model.skeleton().matrices())) as u64
+}
+
+impl Statics {
+    /// Uploads what a group's batches share; `inertia` says whether one of its instances may fade so.
+    pub fn new(gpu: &Gpu, group: &Group, inertia: bool) -> Self {
+        let storage = |label, contents: &[u8]| storage(gpu, label, contents);
+        let (model, skeleton) = (&group.model, group.model.skeleton());
+        let store = ClipStore::new(model);
+        let (levels, order) = levels(skeleton);
+        let matrices: Vec<_> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
+        let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
+        Self {
+            needs: Needs::new(&store, inertia, !matrices.is_empty()),
+            levels,
+            clips: storage("clips", bytemuck::cast_slice(&store.clips)),
+            tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
+            words: storage("words", bytemuck::cast_slice(&store.words)),
+            quads: storage("quads", bytemuck::cast_slice(&store.quads)),
+            joints: storage("joints", bytemuck::cast_slice(&joints(skeleton))),
+            masks: storage("masks", bytemuck::cast_slice(group.masks())),
+            order: storage("levels", bytemuck::cast_slice(&order)),
+            matrices: storage("matrices", bytemuck::cast_slice(&matrices)),
+            entry_joints: storage("palette joints", bytemuck::cast_slice(&entry_joints)),
+            inverse_binds: storage("inverse binds", bytemuck::cast_slice(model.inverse_binds())),
+        }
+    }
+
+    /// What the group asks of the kernels.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+}
+
+/// A buffer of what does not change. A binding cannot be empty.
+fn storage(gpu: &Gpu, label: &str, contents: &[u8]) -> wgpu::Buffer {
+    gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some(label),
+        contents: if contents.is_empty() { &[0; 64] } else { contents },
+        usage: wgpu::BufferUsages::STORAGE,
+    })
+}
+
+fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
+    let mut matrices = (0..).zip(skeleton.matrices()).peekable();
+    let joint = |(index, rest): (usize, &crate::model::Transform)| layout::Joint {
+        rotation: rest.rotation.to_array(),
+        translation: rest.translation.to_array(),
+        parent: match skeleton.parents()[index] {
+            NO_PARENT => NONE,
+            parent => parent.into(),
+        },
+        scale: rest.scale.to_array(),
+        matrix: matrices.next_if(|(_, (joint, _))| usize::from(*joint) == index).map_or(NONE, |(matrix, _)| matrix),
+    };
+    skeleton.rest().iter().enumerate().map(joint).collect()
+}
+
+/// The number of levels, and behind where each begins and the last one ends the joints, roots first.
+fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
+    let mut depth = vec![0u32; skeleton.len()];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        depth[joint] = if parent == NO_PARENT { 0 } else { depth[usize::from(parent)] + 1 };
+    }
+    let levels = depth.iter().max().map_or(0, |deepest| deepest + 1);
+    let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
+    order.sort_by_key(|&joint| depth[joint as usize]);
+    let first = levels + 1;
+    let begin = |level| first + order.partition_point(|&joint| depth[joint as usize] < level) as u32;
+    let levelled = (0..=levels).map(begin).chain(order.iter().copied()).collect();
+    (levels, levelled)
+}
+
+/// A part on the device.
+pub struct Batch {
+    /// Which instances.
+    pub part: Part,
+    /// What their group asks of the kernels.
+    pub needs: Needs,
+    /// As the kernels read it.
+    pub numbers: layout::Batch,
+    /// Bindings of each kernel.
+    pub groups: [wgpu::BindGroup; KERNELS.len()],
+    /// The first slot of each instance.
+    pub first_slots: Vec<u32>,
+    /// Local poses, `[slot][joint]`.
+    pub locals: wgpu::Buffer,
+    /// Model poses, `[instance][joint]`.
+    pub model: wgpu::Buffer,
+}
+
+impl Batch {
+    /// Uploads a part's layers and makes room for its poses. `chunk` is where its palettes go.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        part: Part,
+        statics: &Statics,
+        kernels: &Kernels,
+        now: &wgpu::Buffer,
+        (chunk, palettes): (&Chunk, &wgpu::Buffer),
+    ) -> Self {
+        let model = &crowd.groups()[part.group].model;
+        let (joints, entries) = (model.skeleton().len() as u32, model.palette_joints().len() as u32);
+        let instances = part.instances.len() as u32;
+        let mut players = Vec::with_capacity(instances as usize);
+        let mut layers: Vec<layout::Layer> = Vec::new();
+        let mut first_slot = 0;
+        for instance in part.instances.clone() {
+            let own = crowd.layers().of(instance as usize);
+            players.push(layout::Player {
+                first_layer: layers.len() as u32,
+                layers: own.len() as u32,
+                first_slot,
+                inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+            });
+            layers.extend(own.iter().map(layout::Layer::from));
+            first_slot += slots(crowd, instance);
+        }
+        let numbers = layout::Batch {
+            instances,
+            joints,
+            entries,
+            slots: part.slots,
+            first_entry: (part.instances.start - chunk.instances.start) * entries,
+            levels: statics.levels,
+            padding_a: 0,
+            padding_b: 0,
+        };
+        let uniform = gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("batch"),
+            contents: bytemuck::bytes_of(&numbers),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let room = |label, count: u32, bytes: u64| {
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+            gpu.buffer(label, u64::from(count) * bytes, usage)
+        };
+        let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
+        let cursors = room("cursors", part.slots, size_of::<layout::Cursor>() as u64);
+        let momenta = room("momenta", instances, size_of::<layout::Momentum>() as u64);
+        let locals = room("local poses", part.slots * joints, LOCAL_BYTES);
+        let model_poses = room("model poses", instances * joints, MODEL_BYTES);
+        let first_slots = players.iter().map(|p| p.first_slot).collect();
+        let players = storage(gpu, "players", bytemuck::cast_slice(&players));
+        let mut buffers = [&uniform; binding::COUNT];
+        for (number, buffer) in [
+            (binding::NOW, now),
+            (binding::LAYERS, &layers),
+            (binding::PLAYERS, &players),
+            (binding::CLIPS, &statics.clips),
+            (binding::TRACKS, &statics.tracks),
+            (binding::WORDS, &statics.words),
+            (binding::QUADS, &statics.quads),
+            (binding::JOINTS, &statics.joints),
+            (binding::CURSORS, &cursors),
+            (binding::MOMENTA, &momenta),
+            (binding::MASKS, &statics.masks),
+            (binding::LOCALS, &locals),
+            (binding::LEVELS, &statics.order),
+            (binding::MATRICES, &statics.matrices),
+            (binding::MODEL, &model_poses),
+            (binding::ENTRY_JOINTS, &statics.entry_joints),
+            (binding::PALETTES, palettes),
+            (binding::INVERSE_BINDS, &statics.inverse_binds),
+        ] {
+            buffers[number as usize] = buffer;
+        }
+        let groups = kernels.bind(gpu, &buffers);
+        Self { part, needs: statics.needs, numbers, groups, first_slots, locals, model: model_poses }
+    }
+}

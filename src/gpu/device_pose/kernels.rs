@@ -1,0 +1,319 @@
+//! The kernels that pose: what each is made of, reads and writes, and their pipelines for a group's needs.
+
+use super::batches::Batch;
+use super::clips::ClipStore;
+use crate::gpu::Gpu;
+use crate::gpu::compute::WORKGROUP;
+use crate::gpu::layout;
+use crate::gpu::skinning::{self, Constants, Edit};
+use crate::gpu::source::{READ_ONLY, layout_entry};
+
+/// Bindings of group 0, the same number in every kernel that has them.
+pub mod binding {
+    pub const BATCH: u32 = 0;
+    pub const NOW: u32 = 1;
+    pub const LAYERS: u32 = 2;
+    pub const PLAYERS: u32 = 3;
+    pub const CLIPS: u32 = 4;
+    pub const TRACKS: u32 = 5;
+    pub const WORDS: u32 = 6;
+    pub const QUADS: u32 = 7;
+    pub const JOINTS: u32 = 8;
+    pub const CURSORS: u32 = 9;
+    pub const MOMENTA: u32 = 10;
+    pub const MASKS: u32 = 11;
+    pub const LOCALS: u32 = 12;
+    pub const LEVELS: u32 = 13;
+    pub const MATRICES: u32 = 14;
+    pub const MODEL: u32 = 15;
+    pub const ENTRY_JOINTS: u32 = 16;
+    pub const PALETTES: u32 = 17;
+    pub const INVERSE_BINDS: u32 = 18;
+    /// How many there are.
+    pub const COUNT: usize = 19;
+}
+use binding::*;
+
+/// What a dispatch counts its threads by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// One an instance.
+    Instances,
+    /// A workgroup an instance.
+    Groups,
+    /// One a joint of a slot.
+    Slots,
+    /// One a joint of an instance.
+    Joints,
+    /// One a palette entry of an instance.
+    Entries,
+}
+
+impl Threads {
+    /// Workgroups for a batch.
+    fn groups(self, batch: &layout::Batch) -> u32 {
+        let threads = match self {
+            Self::Groups => return batch.instances,
+            Self::Instances => batch.instances,
+            Self::Slots => batch.slots * batch.joints,
+            Self::Joints => batch.instances * batch.joints,
+            Self::Entries => batch.instances * batch.entries,
+        };
+        threads.div_ceil(WORKGROUP)
+    }
+}
+
+/// A kernel that poses.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Name of its file in shaders/.
+    pub name: &'static str,
+    /// Its WGSL, after shaders/pose.wgsl.
+    parts: &'static [&'static str],
+    reads: &'static [u32],
+    writes: &'static [u32],
+    /// Overrides that it has.
+    overrides: &'static [&'static str],
+    threads: Threads,
+}
+
+/// What the slots of every instance show.
+const SCHEDULE: Kernel = Kernel {
+    name: "pose_schedule",
+    parts: &[
+        include_str!("../../../shaders/pose_time.wgsl"),
+        include_str!("../../../shaders/pose_keys.wgsl"),
+        include_str!("../../../shaders/pose_schedule.wgsl"),
+    ],
+    reads: &[NOW, LAYERS, PLAYERS, CLIPS, WORDS],
+    writes: &[CURSORS, MOMENTA],
+    overrides: &["INERTIA", "COMPACT"],
+    threads: Threads::Instances,
+};
+
+/// Local poses of slots.
+const SAMPLE: Kernel = Kernel {
+    name: "pose_sample",
+    parts: &[
+        include_str!("../../../shaders/pose_keys.wgsl"),
+        include_str!("../../../shaders/pose_curves.wgsl"),
+        include_str!("../../../shaders/pose_compact.wgsl"),
+        include_str!("../../../shaders/pose_sample.wgsl"),
+    ],
+    reads: &[TRACKS, WORDS, QUADS, JOINTS, CURSORS],
+    writes: &[LOCALS],
+    overrides: &["FORMS", "OWN_TIMES"],
+    threads: Threads::Slots,
+};
+
+/// Slots to one local pose an instance.
+const BLEND: Kernel = Kernel {
+    name: "pose_blend",
+    parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
+    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS],
+    writes: &[LOCALS],
+    overrides: &["INERTIA"],
+    threads: Threads::Joints,
+};
+
+const fn walk(name: &'static str, parts: &'static [&'static str], threads: Threads) -> Kernel {
+    let reads = &[PLAYERS, JOINTS, LOCALS, LEVELS, MATRICES];
+    Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES"], threads }
+}
+
+/// Local to model poses, a workgroup an instance.
+const LEVELS_AT_ONCE: Kernel = walk(
+    "pose_levels",
+    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_levels.wgsl")],
+    Threads::Groups,
+);
+/// Likewise, a thread an instance.
+const SERIES: Kernel = walk(
+    "pose_series",
+    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_series.wgsl")],
+    Threads::Instances,
+);
+/// Likewise, a thread a joint.
+const PATHS: Kernel = walk(
+    "pose_paths",
+    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_paths.wgsl")],
+    Threads::Joints,
+);
+
+/// Model poses to palettes.
+const PALETTE: Kernel = Kernel {
+    name: "pose_palette",
+    parts: &[include_str!("../../../shaders/pose_palette.wgsl")],
+    reads: &[MODEL, ENTRY_JOINTS, INVERSE_BINDS],
+    writes: &[PALETTES],
+    overrides: &[],
+    threads: Threads::Entries,
+};
+
+/// Every kernel, in the order of [`Step`]: tests look into their shaders.
+pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
+
+/// A kernel's place among all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Schedule,
+    Sample,
+    Blend,
+    Levels,
+    Series,
+    Paths,
+    Palette,
+}
+
+impl Step {
+    /// Ways from local to model poses; which is fastest depends on the adapter.
+    pub const WALKS: [Self; 3] = [Self::Levels, Self::Series, Self::Paths];
+
+    /// The way's name, for tables.
+    pub fn name(self) -> &'static str {
+        KERNELS[self as usize].name.trim_start_matches("pose_")
+    }
+}
+
+/// Most storage buffers that a kernel binds.
+pub const STORAGE_BUFFERS: u32 = 6;
+
+/// What a group asks of the kernels: groups that ask the same share pipelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    forms: u32,
+    own_times: bool,
+    compact: bool,
+    /// Whether a layer of any instance fades inertially.
+    pub inertia: bool,
+    /// Whether any joint has a fixed matrix.
+    pub matrices: bool,
+}
+
+impl Needs {
+    pub fn new(clips: &ClipStore, inertia: bool, matrices: bool) -> Self {
+        let &ClipStore { forms, own_times, compact, .. } = clips;
+        Self { forms, own_times, compact, inertia, matrices }
+    }
+
+    fn constants(self, kernel: &Kernel) -> Constants {
+        let value = |name: &&'static str| {
+            let value = match *name {
+                "FORMS" => self.forms,
+                "OWN_TIMES" => self.own_times.into(),
+                "COMPACT" => self.compact.into(),
+                "INERTIA" => self.inertia.into(),
+                _ => self.matrices.into(),
+            };
+            (*name, value.into())
+        };
+        kernel.overrides.iter().map(value).collect()
+    }
+}
+
+impl Kernel {
+    /// The whole shader.
+    pub fn shader(&self) -> String {
+        include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
+    }
+
+    /// Its bindings in rising order, and which of them it writes.
+    fn bindings(&self) -> impl Iterator<Item = (u32, bool)> {
+        (0..COUNT as u32).filter_map(|b| match b {
+            _ if self.writes.contains(&b) => Some((b, true)),
+            _ if b == BATCH || self.reads.contains(&b) => Some((b, false)),
+            _ => None,
+        })
+    }
+}
+
+/// A kernel's layout and its pipelines.
+struct Made {
+    kernel: &'static Kernel,
+    layout: wgpu::BindGroupLayout,
+    pipelines: Vec<(Needs, wgpu::ComputePipeline)>,
+}
+
+impl Made {
+    fn new(gpu: &Gpu, kernel: &'static Kernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
+        let device = gpu.device();
+        let entries: Vec<_> = kernel
+            .bindings()
+            .map(|(binding, written)| {
+                let ty = match binding {
+                    BATCH | NOW => wgpu::BufferBindingType::Uniform,
+                    _ if written => wgpu::BufferBindingType::Storage { read_only: false },
+                    _ => READ_ONLY,
+                };
+                layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)
+            })
+            .collect();
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(kernel.name), entries: &entries };
+        let layout = device.create_bind_group_layout(&descriptor);
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(kernel.name),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let wgsl = kernel.shader();
+        let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
+        let module = skinning::module(gpu, kernel.name, wgsl, edit.is_none());
+        let mut pipelines: Vec<(Needs, wgpu::ComputePipeline)> = Vec::new();
+        for &needs in needs {
+            if pipelines.iter().any(|(known, _)| *known == needs) {
+                continue;
+            }
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(kernel.name),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &needs.constants(kernel),
+                    zero_initialize_workgroup_memory: false,
+                },
+                cache: gpu.pipeline_cache(),
+            });
+            pipelines.push((needs, pipeline));
+        }
+        Self { kernel, layout, pipelines }
+    }
+}
+
+/// All that pose a crowd.
+pub struct Kernels {
+    made: [Made; KERNELS.len()],
+}
+
+impl Kernels {
+    /// For groups with such needs.
+    pub fn new(gpu: &Gpu, needs: &[Needs], edit: Option<&Edit>) -> Self {
+        Self { made: KERNELS.map(|kernel| Made::new(gpu, kernel, needs, edit)) }
+    }
+
+    /// A bind group for each kernel; `buffers` by binding.
+    pub fn bind(&self, gpu: &Gpu, buffers: &[&wgpu::Buffer; COUNT]) -> [wgpu::BindGroup; KERNELS.len()] {
+        self.made.each_ref().map(|made| {
+            let entries: Vec<_> = made
+                .kernel
+                .bindings()
+                .map(|(binding, _)| wgpu::BindGroupEntry {
+                    binding,
+                    resource: buffers[binding as usize].as_entire_binding(),
+                })
+                .collect();
+            let (label, layout) = (Some(made.kernel.name), &made.layout);
+            gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
+        })
+    }
+
+    /// Dispatches a kernel for a batch.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, batch: &Batch) {
+        let made = &self.made[step as usize];
+        let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == batch.needs) else { return };
+        let (x, y) = gpu.folded(made.kernel.threads.groups(&batch.numbers));
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &batch.groups[step as usize], &[]);
+        pass.dispatch_workgroups(x, y, 1);
+    }
+}
