@@ -264,7 +264,6 @@ mod gpu {
             (("layer.phase + layer.step * tick", "layer.phase - layer.step * tick"), "sample"),
             (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
             (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
-            (("mix(beneath.translation, pose.translation, weight)", "pose.translation"), "sample"),
             (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
             (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
             (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),

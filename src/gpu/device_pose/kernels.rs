@@ -150,7 +150,7 @@ const PALETTE: Kernel = Kernel {
     threads: Threads::Entries,
 };
 
-/// Every kernel, in the order of [`Step`]: tests look into their shaders.
+/// Every kernel, in the order in which they run: tests look into their shaders.
 pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
 
 /// A kernel's place among all.
