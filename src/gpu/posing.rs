@@ -27,7 +27,7 @@ impl Posing {
         match self {
             Self::Host => Ok(PosedPalettes::bytes(crowd, form)),
             Self::Device => {
-                device_pose::check(gpu, form)?;
+                device_pose::check(gpu, crowd, form)?;
                 Ok((0, DevicePose::bytes(gpu, crowd, chunks)?))
             }
         }

@@ -186,12 +186,16 @@ impl PaletteSource for DevicePose {
     }
 }
 
-/// Whether the device can pose for a shader that reads palettes in this form.
+/// Whether the device can pose a crowd for a shader that reads palettes in this form.
 ///
 /// # Errors
-/// It lacks what the kernels need.
-pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
+/// It lacks what the kernels need, or the crowd is not posed at every tick.
+pub fn check(gpu: &Gpu, crowd: &Crowd, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+    if crowd.has_update_rates() {
+        let message = "poses all on the device at every tick; needs a crowd without update rates";
+        return Err(BackendError::Unavailable(message.into()));
+    }
     match form {
         PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
