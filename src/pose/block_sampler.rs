@@ -1,13 +1,14 @@
 //! Stage `sample` of one block, by the quickest way that its clips allow.
 
-use super::sample_lanes::{JointRows, Plays, RestRows, rest_rows, sample_lanes};
+use super::sample_lanes::{ClipRows, Plays, Stills, sample_lanes};
 use super::{Local, sample};
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group, Inertia, Layer, Layers, REST, time};
 use crate::simd::Isa;
+use arrayvec::ArrayVec;
 
-/// Samples blocks of a crowd: those whose instances all play one clip with shared key times with joints side by side,
-/// others instance by instance.
+/// Samples blocks of a crowd, slot by slot: those whose clips all lie in rows with joints side by side, others
+/// instance by instance.
 pub struct BlockSampler {
     isa: Isa,
     rows: Vec<GroupRows>,
@@ -15,19 +16,23 @@ pub struct BlockSampler {
 
 /// A group's clips with joints side by side, where they can be laid out so.
 struct GroupRows {
-    rest: Vec<RestRows>,
-    clips: Vec<Option<JointRows>>,
+    stills: Stills,
+    rest: Option<ClipRows>,
+    clips: Vec<Option<ClipRows>>,
+}
+
+/// What a lane plays in a slot.
+struct Play {
+    lane: usize,
+    clip: u32,
+    time: f32,
 }
 
 impl BlockSampler {
     /// For blocks of `N` instances of a crowd; lays its clips out.
     pub fn new<const N: usize>(crowd: &Crowd, isa: Isa) -> Self {
-        let group_rows = |g: &Group| GroupRows {
-            rest: rest_rows(g.model.skeleton()),
-            clips: g.model.clips().iter().map(|c| JointRows::new(g.model.skeleton(), c)).collect(),
-        };
         // Vectors are for whole blocks.
-        let rows = if N == BLOCK { crowd.groups().iter().map(group_rows).collect() } else { Vec::new() };
+        let rows = if N == BLOCK { crowd.groups().iter().map(GroupRows::new).collect() } else { Vec::new() };
         Self { isa, rows }
     }
 
@@ -36,11 +41,8 @@ impl BlockSampler {
         if N != BLOCK {
             return 0;
         }
-        crowd
-            .groups()
-            .iter()
-            .flat_map(|g| g.model.clips().iter().map(|c| JointRows::bytes(g.model.skeleton(), c)))
-            .sum()
+        let clips = crowd.groups().iter().flat_map(|g| g.model.clips().iter().map(|c| (g.model.skeleton(), c)));
+        clips.map(|(skeleton, clip)| ClipRows::bytes(skeleton, clip)).sum()
     }
 
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those that count for something then.
@@ -52,59 +54,73 @@ impl BlockSampler {
         tick: u32,
         slots: &mut [Local<N>],
     ) {
-        if let Some((rest, plays)) = self.rows.get(block.group).and_then(|rows| rows.plays(block, layers, tick)) {
-            return sample_lanes(self.isa, rest, &plays, slots);
+        let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
+        for index in 0..block.layers {
+            self.slot(block, group, index, slots, &lanes, |_, layers| {
+                let layer = layers.get(index).filter(|layer| layer.weight_at(tick) != 0.0)?;
+                Some((layer.clip, time(layers, index, tick)))
+            });
         }
-        for (lane, instance) in block.instances.clone().enumerate() {
-            sample_layers(block, group, layers.of(instance as usize), tick, lane, slots);
+        if block.slots == block.layers {
+            return;
+        }
+        let inertias: ArrayVec<Option<Inertia>, N> = lanes.iter().map(|layers| Inertia::of(layers, tick)).collect();
+        for index in 0..(block.slots - block.layers) / 2 {
+            for back in [0, 1] {
+                self.slot(block, group, block.past_slot(index, back), slots, &lanes, |lane, layers| {
+                    let inertia = inertias[lane].as_ref().filter(|inertia| index <= inertia.layer)?;
+                    let counts = inertia.weight(layers, index, tick, back) != 0.0;
+                    counts.then(|| (layers[index].clip, inertia.time(layers, index, tick, back)))
+                });
+            }
+        }
+    }
+
+    /// Samples what `play` says that lanes play, a clip and a time, into one slot; lanes that play nothing there hold
+    /// any pose.
+    fn slot<const N: usize>(
+        &self,
+        block: &Block,
+        group: &Group,
+        slot: usize,
+        slots: &mut [Local<N>],
+        lanes: &[&[Layer]],
+        play: impl Fn(usize, &[Layer]) -> Option<(u32, f32)>,
+    ) {
+        let skeleton = group.model.skeleton();
+        let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
+        let played =
+            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| Play { lane, clip, time });
+        let plays: ArrayVec<Play, N> = lanes.iter().enumerate().filter_map(played).collect();
+        let rows = self.rows.get(block.group);
+        if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
+            return sample_lanes(self.isa, stills, &plays, slot);
+        }
+        for Play { lane, clip, time } in plays {
+            let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
+            sample(skeleton, clip, time, lane, slot);
         }
     }
 }
 
 impl GroupRows {
-    /// What the lanes of a block play, if all of it lies in rows; lanes beyond the block's end repeat its first.
-    fn plays(&self, block: &Block, layers: &Layers, tick: u32) -> Option<(&[RestRows], Plays<'_>)> {
-        if !block.plain {
-            return None;
-        }
-        let play = |instance: u32| {
-            let layers = layers.of(instance as usize);
-            let clip = self.clips.get(layers.first()?.clip as usize)?.as_ref()?;
-            Some((clip, time(layers, 0, tick)))
-        };
-        let mut plays = [play(block.instances.start)?; BLOCK];
-        for (lane, instance) in plays.iter_mut().zip(block.instances.clone()) {
-            *lane = play(instance)?;
-        }
-        Some((&self.rest, plays))
+    fn new(group: &Group) -> Self {
+        let (model, mut stills) = (&group.model, Stills::default());
+        let rest = ClipRows::new(model.skeleton(), None, &mut stills);
+        let clips = model.clips().iter().map(|c| ClipRows::new(model.skeleton(), Some(c), &mut stills)).collect();
+        Self { stills, rest, clips }
     }
-}
 
-/// Samples the layers of one instance into a lane of a block's slots, `[slot][joint]`.
-fn sample_layers<const N: usize>(
-    block: &Block,
-    group: &Group,
-    layers: &[Layer],
-    tick: u32,
-    lane: usize,
-    slots: &mut [Local<N>],
-) {
-    let skeleton = group.model.skeleton();
-    let mut into = |slot: usize, clip: u32, time: f32| {
-        let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
-        sample(skeleton, clip, time, lane, &mut slots[slot * skeleton.len()..][..skeleton.len()]);
-    };
-    for (index, layer) in layers.iter().enumerate() {
-        if layer.weight_at(tick) != 0.0 {
-            into(index, layer.clip, time(layers, index, tick));
+    /// What all lanes play, if all of it lies in rows; lanes that play nothing repeat the first.
+    fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
+        let rows = |play: &Play| {
+            let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
+            Some((clip.as_ref()?, play.time))
+        };
+        let mut all = [rows(plays.first()?)?; BLOCK];
+        for play in plays {
+            all[play.lane] = rows(play)?;
         }
-    }
-    let Some(inertia) = Inertia::of(layers, tick) else { return };
-    for back in [0, 1] {
-        for (index, layer) in layers.iter().enumerate().take(inertia.layer + 1) {
-            if inertia.weight(layers, index, tick, back) != 0.0 {
-                into(block.past_slot(index, back), layer.clip, inertia.time(layers, index, tick, back));
-            }
-        }
+        Some(all)
     }
 }

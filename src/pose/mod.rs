@@ -3,11 +3,14 @@
 //! Kernels are generic over `N`, the instances that sit side by side in the lanes of a block: 1 is the plain scalar
 //! form, 16 the crowd form whose inner loops over lanes compile to vector instructions.
 
+mod arc;
 mod blend;
 mod block_sampler;
+mod compact_rows;
 mod crowd_pose;
 mod ends;
 mod kept_poses;
+mod linear_rows;
 mod local_to_model;
 mod palette;
 mod recipe;
@@ -16,13 +19,14 @@ mod sample_compact;
 mod sample_lanes;
 mod shared_palettes;
 
+pub use arc::sine_over_x;
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use block_sampler::BlockSampler;
 pub use crowd_pose::{CrowdPose, read_lanes};
 pub use ends::Ends;
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};
-pub use sample::{sample, sine_over_x};
+pub use sample::sample;
 
 use crate::crowd::BLOCK;
 use crate::simd::Isa;

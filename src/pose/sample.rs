@@ -1,9 +1,9 @@
 //! Stage `sample`: a clip at a time becomes local poses.
 
+use super::arc::{angle_between, slerp};
 use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
-use crate::simd::Simd;
 
 /// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
 const AUTHORED_PATH_LINE: f32 = 0.95;
@@ -135,33 +135,6 @@ fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
     normalised(slerp(keys, controls, angle_between(keys, controls), 2.0 * t * (1.0 - t)))
 }
 
-/// Angle between two unit quaternions, 0 to pi, within 3e-7.
-pub(super) fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
-    let length = |sign: f32| a.iter().zip(b).map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f32>().sqrt();
-    let (chord, other) = (length(-1.0), length(1.0));
-    if chord <= other {
-        2.0 * arc_tangent(chord / other)
-    } else {
-        std::f32::consts::PI - 2.0 * arc_tangent(other / chord)
-    }
-}
-
-/// Arc tangent of 0 to 1 within 1e-7: formula 4.4.49 of Abramowitz and Stegun, "Handbook of Mathematical Functions".
-fn arc_tangent(x: f32) -> f32 {
-    const C: [f32; 8] = [
-        -0.333_331_45,
-        0.199_935_51,
-        -0.142_089,
-        0.106_562_64,
-        -0.075_289_64,
-        0.042_909_61,
-        -0.016_165_737,
-        0.002_866_225_7,
-    ];
-    let u = x * x;
-    x * (1.0 + u * C.iter().rev().fold(0.0, |sum, c| sum * u + c))
-}
-
 /// Hermite spline with per-key tangents (glTF 2.0, appendix C.4); keys are in-tangent, value, out-tangent.
 fn cubic<const W: usize>(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; W] {
     let value = key::<W>(clip, track, 3 * cursor.key + 1);
@@ -178,15 +151,6 @@ fn cubic<const W: usize>(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; W
     std::array::from_fn(|c| h00 * value[c] + h10 * out_tangent[c] + h01 * next[c] + h11 * in_tangent[c])
 }
 
-/// Spherical interpolation of unit quaternions `angle` radians apart (Shoemake 1985), written with sin(x)/x so that it
-/// has no singularity at angle 0 and needs no trigonometry: the angle was computed when the clip was built.
-pub(super) fn slerp(a: [f32; 4], b: [f32; 4], angle: f32, t: f32) -> [f32; 4] {
-    let whole = sine_over_x(angle);
-    let wa = (1.0 - t) * sine_over_x((1.0 - t) * angle) / whole;
-    let wb = t * sine_over_x(t * angle) / whole;
-    std::array::from_fn(|c| wa * a[c] + wb * b[c])
-}
-
 fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
     normalised(std::array::from_fn(|c| a[c] + t * (b[c] - a[c])))
 }
@@ -194,50 +158,4 @@ fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
 fn normalised(q: [f32; 4]) -> [f32; 4] {
     let length = q.iter().map(|v| v * v).sum::<f32>().sqrt();
     q.map(|v| v / length)
-}
-
-/// Coefficients of sin(x)/x in x², for x in 0..2.9 radians: a minimax polynomial (Lawson iteration, error 2.4e-8).
-const SINE_OVER_X: [f32; 6] = [1.0, -0.166_666_46, 8.333_043e-3, -1.982_64e-4, 2.721_140_8e-6, -2.129_686_3e-8];
-
-/// sin(x)/x for x in 0..2.9 radians, within 2e-7.
-pub fn sine_over_x(x: f32) -> f32 {
-    let u = x * x;
-    SINE_OVER_X.iter().rev().fold(0.0, |sum, c| sum * u + c)
-}
-
-/// [`sine_over_x`] of `W` numbers.
-#[inline(always)] // to take on the caller's instruction set
-pub(super) fn sine_over_x_of<const W: usize, S: Simd<W>>(x: S::V) -> S::V {
-    let u = S::mul(x, x);
-    let mut sum = S::splat(SINE_OVER_X[5]);
-    for c in [SINE_OVER_X[4], SINE_OVER_X[3], SINE_OVER_X[2], SINE_OVER_X[1], SINE_OVER_X[0]] {
-        sum = S::mul_add(sum, u, S::splat(c));
-    }
-    sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn angles_are_accurate() {
-        for i in 0..=10_000 {
-            let x = i as f32 * 1e-4;
-            assert!((f64::from(arc_tangent(x)) - f64::from(x).atan()).abs() < 2e-7, "x = {x}");
-            let angle = x * std::f32::consts::PI;
-            let got = angle_between([1.0, 0.0, 0.0, 0.0], [angle.cos(), 0.0, angle.sin(), 0.0]);
-            assert!((got - angle).abs() < 5e-7, "{got} instead of {angle}");
-        }
-    }
-
-    #[test]
-    fn sine_over_x_is_accurate() {
-        for i in 1..=29_000 {
-            let x = i as f32 * 1e-4;
-            let exact = f64::from(x).sin() / f64::from(x);
-            assert!((f64::from(sine_over_x(x)) - exact).abs() < 2e-7, "x = {x}");
-        }
-        assert!((sine_over_x(0.0) - 1.0).abs() < 1e-7);
-    }
 }

@@ -1,9 +1,11 @@
 //! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line or the arc.
 
-use super::sample::{angle_between, slerp, write};
+use super::arc::short_arc;
+use super::sample::write;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::Channel;
 use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::simd::Scalar;
 
 /// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
 pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
@@ -16,17 +18,14 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
         let value = &still.value[..still.channel.width()];
         write(&mut local[usize::from(still.joint)], lane, row(still.channel), value);
     }
+    let (first, fraction) = Frames::of(compact).place(time);
     let last = compact.frames as usize - 1;
-    // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
-    let since = f64::from(time) - f64::from(compact.start);
-    let place = if last > 0 { (since / f64::from(compact.interval)).clamp(0.0, last as f64) } else { 0.0 };
-    let first = (place as usize).min(last.saturating_sub(1));
-    let fraction = (place - first as f64) as f32;
     let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
     for (track, (a, b)) in compact.tracks.iter().zip(frames) {
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {
-            write(out, lane, ROTATION, &rotation(track, a, b, fraction));
+            let value = short_arc::<1, Scalar>(quaternion(track, a), quaternion(track, b), fraction);
+            write(out, lane, ROTATION, &value);
         } else {
             let (a, b) = (components(track, a), components(track, b));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
@@ -35,11 +34,29 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     }
 }
 
-fn rotation(track: &CompactTrack, a: &[u16; 3], b: &[u16; 3], fraction: f32) -> [f32; 4] {
-    let (a, b) = (quaternion(track, a), quaternion(track, b));
-    let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
-    let b = if dot < 0.0 { b.map(|v| -v) } else { b };
-    slerp(a, b, angle_between(a, b), fraction)
+/// When a clip's frames are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frames {
+    start: f32,
+    interval: f32,
+    last: u32,
+}
+
+impl Frames {
+    /// Those of a clip.
+    pub fn of(compact: &Compact) -> Self {
+        Self { start: compact.start, interval: compact.interval, last: compact.frames - 1 }
+    }
+
+    /// The frame before a time, and how far it is to the next one.
+    pub fn place(self, time: f32) -> (usize, f32) {
+        // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
+        let since = f64::from(time) - f64::from(self.start);
+        let last = f64::from(self.last);
+        let place = if self.last > 0 { (since / f64::from(self.interval)).clamp(0.0, last) } else { 0.0 };
+        let first = (place as u32).min(self.last.saturating_sub(1));
+        (first as usize, (place - f64::from(first)) as f32)
+    }
 }
 
 fn components(track: &CompactTrack, key: &[u16; 3]) -> [f32; 3] {

@@ -1,125 +1,133 @@
 //! Stage `sample` for whole blocks: joints side by side while a clip is read, instances side by side when poses are
 //! written.
 //!
-//! A clip whose tracks share one timeline is laid out once as `[key][16 joints]`, so that an instance's time is found
+//! A clip whose joints share their key times is laid out once as `[key][16 joints]`, so that an instance's time is found
 //! once and 16 joints are interpolated at once, whichever clip the instance plays and wherever it is in it. Sixteen
 //! instances' joints then turn by a transpose into 16 joints' instances, which is how a [`Local`] lies in memory.
 
-use super::sample::sine_over_x_of;
+use super::compact_rows::CompactRows;
+use super::linear_rows::LinearRows;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
-use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton};
-use crate::simd::{self, Aligned, Isa, Kernel, Simd, load_group};
+use crate::model::{Channel, Clip, Skeleton, Transform};
+use crate::simd::{self, Isa, Kernel, Simd, load_group, prefetch};
+use glam::{Quat, Vec3};
 
 /// Joints of a chunk.
-const CHUNK: usize = 16;
-/// Numbers of a rotation key: x y z w, the angle to the next key, and the inverse of sin(angle)/angle.
-const TURN: usize = 6;
+pub(super) const CHUNK: usize = 16;
 
+/// A number of 16 joints.
 pub(super) type Row = [f32; CHUNK];
 
-/// Rest poses of 16 joints: translation and scale.
-pub(super) type RestRows = [Row; 6];
+/// Translations and scales of 16 joints.
+pub(super) type Vectors = [Row; 6];
 
 /// A clip with 16 joints side by side.
-pub(super) struct JointRows {
-    times: Vec<f32>,
-    chunks: usize,
-    /// `[key][chunk]`.
-    rotations: Aligned<[Row; TURN]>,
-    /// `[key]` of the chunks that move or scale at all.
-    vectors: Vec<Option<Aligned<RestRows>>>,
+pub(super) struct ClipRows {
+    keys: Keys,
+    /// A chunk's place in [`Stills`], for when it neither moves nor scales.
+    still: Vec<usize>,
 }
+
+enum Keys {
+    Linear(LinearRows),
+    Compact(CompactRows),
+}
+
+/// Translations and scales that stay: most clips of a model share them, and then all lanes of a block do.
+#[derive(Default)]
+pub(super) struct Stills(Vec<Vectors>);
 
 /// A clip and a time in it for each lane.
-pub(super) type Plays<'a> = [(&'a JointRows, f32); BLOCK];
+pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 
-/// Translations and scales of a skeleton at rest, in chunks.
-pub(super) fn rest_rows(skeleton: &Skeleton) -> Vec<RestRows> {
-    let number = |joint: usize, c: usize| {
-        let rest = &skeleton.rest()[joint.min(skeleton.len() - 1)];
-        if c < 3 { rest.translation[c] } else { rest.scale[c - 3] }
-    };
-    let chunk = |k: usize| std::array::from_fn(|c| std::array::from_fn(|j| number(k * CHUNK + j, c)));
-    (0..skeleton.len().div_ceil(CHUNK)).map(chunk).collect()
-}
-
-impl JointRows {
+impl ClipRows {
     /// About how many bytes a clip's rows take at most.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
         let chunks = skeleton.len().div_ceil(CHUNK);
-        (clip.times().len() * chunks * (size_of::<[Row; TURN]>() + size_of::<RestRows>())) as u64
+        let chunk = match clip.compact() {
+            Some(compact) => CompactRows::chunk_bytes(compact),
+            None => LinearRows::chunk_bytes(clip),
+        };
+        (chunks * (chunk + size_of::<Vectors>())) as u64
     }
 
-    /// The clip's rows; none if its tracks differ in their key times, or are not all linear and spherical.
-    pub fn new(skeleton: &Skeleton, clip: &Clip) -> Option<Self> {
-        let [timeline] = clip.timelines() else { return None };
-        let plain = clip.compact().is_none()
-            && clip.rotation_blend() == RotationBlend::Slerp
-            && clip.tracks().iter().all(|t| t.interpolation == Interpolation::Linear);
-        let keys = timeline.count as usize;
-        if !plain || keys < 2 {
-            return None;
-        }
-        let chunks = skeleton.len().div_ceil(CHUNK);
-        let rest = rest_rows(skeleton);
-        let mut rotations: Aligned<[Row; TURN]> = Aligned::zeroed(keys * chunks);
-        for (index, rows) in rotations.iter_mut().enumerate() {
-            for lane in 0..CHUNK {
-                let joint = (index % chunks * CHUNK + lane).min(skeleton.len() - 1);
-                let [x, y, z, w] = skeleton.rest()[joint].rotation.to_array();
-                for (row, number) in rows.iter_mut().zip([x, y, z, w, 0.0, 1.0]) {
-                    row[lane] = number;
-                }
-            }
-        }
-        let mut vectors: Vec<Option<Aligned<RestRows>>> = (0..chunks).map(|_| None).collect();
-        for track in clip.tracks() {
-            let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
-            let values = &clip.values()[track.first_value as usize..][..keys * track.channel.width()];
-            if track.channel == Channel::Rotation {
-                for (key, value) in values.as_chunks::<4>().0.iter().enumerate() {
-                    let rows = &mut rotations[key * chunks + chunk];
-                    let angle = if key + 1 < keys { clip.angles()[track.first_angle as usize + key] } else { 0.0 };
-                    let [x, y, z, w] = *value;
-                    let inverse = 1.0 / super::sine_over_x(angle);
-                    for (row, number) in rows.iter_mut().zip([x, y, z, w, angle, inverse]) {
-                        row[lane] = number;
-                    }
-                }
-            } else {
-                let first = if track.channel == Channel::Translation { 0 } else { 3 };
-                let rows = vectors[chunk].get_or_insert_with(|| {
-                    let mut rows = Aligned::zeroed(keys);
-                    rows.fill(rest[chunk]);
-                    rows
-                });
-                for (rows, value) in rows.iter_mut().zip(values.as_chunks::<3>().0) {
-                    (0..3).for_each(|c| rows[first + c][lane] = value[c]);
-                }
-            }
-        }
-        Some(Self { times: clip.times_of(&clip.tracks()[0]).to_vec(), chunks, rotations, vectors })
+    /// A clip's rows, the rest pose's without one; none if its tracks differ in their key times, or are not all linear
+    /// and spherical.
+    pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
+        let base = base(skeleton, clip);
+        let keys = match clip.and_then(Clip::compact) {
+            Some(compact) => Keys::Compact(CompactRows::new(compact, &base)),
+            None => Keys::Linear(LinearRows::new(clip, &base)?),
+        };
+        let still = (0..base.len().div_ceil(CHUNK)).map(|chunk| stills.place(vectors(&base, chunk))).collect();
+        Some(Self { keys, still })
     }
 
-    /// The interval that a time falls into, and how far; as [`super::sample`] has it.
+    /// The key before a time, and how far it is to the next one.
     fn seek(&self, time: f32) -> (usize, f32) {
-        let after = self.times.partition_point(|&t| t <= time);
-        let key = after.saturating_sub(1).min(self.times.len() - 2);
-        let fraction = (time - self.times[key]) / (self.times[key + 1] - self.times[key]);
-        (key, fraction.clamp(0.0, 1.0))
+        match &self.keys {
+            Keys::Linear(rows) => rows.seek(time),
+            Keys::Compact(rows) => rows.seek(time),
+        }
     }
+
+    /// Whether any joint of a chunk moves or scales.
+    fn moves(&self, chunk: usize) -> bool {
+        match &self.keys {
+            Keys::Linear(rows) => rows.moves(chunk),
+            Keys::Compact(rows) => rows.moves(chunk),
+        }
+    }
+}
+
+impl Stills {
+    fn place(&mut self, vectors: Vectors) -> usize {
+        let known = self.0.iter().position(|v| *v == vectors);
+        known.unwrap_or_else(|| {
+            self.0.push(vectors);
+            self.0.len() - 1
+        })
+    }
+}
+
+/// What joints do without a track: they rest, or do not differ, or are still in a compact clip's own way.
+fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
+    let mut base = skeleton.rest().to_vec();
+    if clip.is_some_and(Clip::is_additive) {
+        base.fill(Transform::IDENTITY);
+    }
+    for still in clip.and_then(Clip::compact).iter().flat_map(|c| &c.still) {
+        let joint = &mut base[usize::from(still.joint)];
+        let [x, y, z, _] = still.value;
+        match still.channel {
+            Channel::Rotation => joint.rotation = Quat::from_array(still.value),
+            Channel::Translation => joint.translation = Vec3::new(x, y, z),
+            Channel::Scale => joint.scale = Vec3::new(x, y, z),
+        }
+    }
+    base
+}
+
+/// Lane by lane, a number of a chunk's joints; lanes beyond the last joint repeat it.
+pub(super) fn row(base: &[Transform], chunk: usize, number: impl Fn(&Transform) -> f32) -> Row {
+    std::array::from_fn(|lane| number(&base[(chunk * CHUNK + lane).min(base.len() - 1)]))
+}
+
+/// Translations and scales of a chunk.
+pub(super) fn vectors(base: &[Transform], chunk: usize) -> Vectors {
+    std::array::from_fn(|c| row(base, chunk, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
 }
 
 /// Writes a block's local poses: `plays` holds a clip and a time for each lane.
-pub(super) fn sample_lanes<const N: usize>(isa: Isa, rest: &[RestRows], plays: &Plays, local: &mut [Local<N>]) {
+pub(super) fn sample_lanes<const N: usize>(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<N>]) {
     let cursors = plays.map(|(clip, time)| clip.seek(time));
-    simd::run(isa, SampleLanes { rest, clips: plays.map(|(clip, _)| clip), cursors, local });
+    simd::run(isa, SampleLanes { stills, clips: plays.map(|(clip, _)| clip), cursors, local });
 }
 
 struct SampleLanes<'a, const N: usize> {
-    rest: &'a [RestRows],
-    clips: [&'a JointRows; BLOCK],
+    stills: &'a Stills,
+    clips: [&'a ClipRows; BLOCK],
     cursors: [(usize, f32); BLOCK],
     local: &'a mut [Local<N>],
 }
@@ -133,42 +141,49 @@ impl<const N: usize> Kernel for SampleLanes<'_, N> {
 
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { rest, clips, cursors, local } = self;
+        let Self { stills, clips, cursors, local } = self;
         let mut turns = Scratch([[[0.0; CHUNK]; BLOCK]; 4]);
         let mut vectors = Scratch([[[0.0; CHUNK]; BLOCK]; 6]);
-        for (chunk, (rest, local)) in rest.iter().zip(local.chunks_mut(CHUNK)).enumerate() {
+        for (chunk, local) in local.chunks_mut(CHUNK).enumerate() {
             let mut moving = false;
-            for (lane, (clip, (key, fraction))) in clips.iter().zip(cursors).enumerate() {
-                let at = key * clip.chunks + chunk;
-                let (a, b) = (&clip.rotations[at], &clip.rotations[at + clip.chunks]);
+            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
+                moving |= clip.moves(chunk) || clip.still[chunk] != clips[0].still[chunk];
                 for group in 0..CHUNK / W {
-                    let q = turn::<W, S>(a, b, fraction, group);
+                    let q = match &clip.keys {
+                        Keys::Linear(rows) => rows.turns::<W, S>(chunk, cursor, group),
+                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor, group),
+                    };
                     for (rows, v) in turns.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
                     }
                 }
-                moving |= clip.vectors[chunk].is_some();
+                // Poses are written across joints, which no prefetcher foresees.
+                if let Some(joint) = local.get(lane) {
+                    prefetch(joint);
+                }
             }
             spread::<N, W, S, 4>(&turns.0, ROTATION, local);
             if !moving {
+                let still = &stills.0[clips[0].still[chunk]];
                 for (j, local) in local.iter_mut().enumerate() {
-                    for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(rest) {
+                    for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; N];
                     }
                 }
                 continue;
             }
-            for (lane, (clip, (key, fraction))) in clips.iter().zip(cursors).enumerate() {
-                let (a, b) = match &clip.vectors[chunk] {
-                    Some(rows) => (&rows[key], &rows[key + 1]),
-                    None => (rest, rest),
-                };
-                let fraction = S::splat(fraction);
+            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
                 for group in 0..CHUNK / W {
-                    for ((rows, a), b) in vectors.0.iter_mut().zip(a).zip(b) {
-                        let a = load_group::<CHUNK, W, S>(a, group);
-                        let way = S::sub(load_group::<CHUNK, W, S>(b, group), a);
-                        S::store(S::mul_add(fraction, way, a), &mut rows[lane].as_chunks_mut().0[group]);
+                    let moved = match &clip.keys {
+                        Keys::Linear(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                        Keys::Compact(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                    };
+                    let v = match moved {
+                        Some(v) => v,
+                        None => load_rows::<W, S, 6>(&stills.0[clip.still[chunk]], group),
+                    };
+                    for (rows, v) in vectors.0.iter_mut().zip(v) {
+                        S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
                     }
                 }
             }
@@ -177,20 +192,24 @@ impl<const N: usize> Kernel for SampleLanes<'_, N> {
     }
 }
 
-/// Spherical interpolation of `W` joints, as [`super::sample`]'s slerp.
+/// `W` neighbouring joints' share of rows.
 #[inline(always)]
-fn turn<const W: usize, S: Simd<W>>(a: &[Row; TURN], b: &[Row; TURN], fraction: f32, group: usize) -> [S::V; 4] {
-    let (t, rest) = (S::splat(fraction), S::splat(1.0 - fraction));
-    let angle = load_group::<CHUNK, W, S>(&a[4], group);
-    let inverse = load_group::<CHUNK, W, S>(&a[5], group);
-    let wa = S::mul(S::mul(rest, inverse), sine_over_x_of::<W, S>(S::mul(rest, angle)));
-    let wb = S::mul(S::mul(t, inverse), sine_over_x_of::<W, S>(S::mul(t, angle)));
-    let mut q = [wa; 4];
-    for (q, (a, b)) in q.iter_mut().zip(a.iter().zip(b)) {
-        let (a, b) = (load_group::<CHUNK, W, S>(a, group), load_group::<CHUNK, W, S>(b, group));
-        *q = S::mul_add(wa, a, S::mul(wb, b));
+pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
+    let mut loaded = [S::splat(0.0); R];
+    for (v, row) in loaded.iter_mut().zip(rows) {
+        *v = load_group::<CHUNK, W, S>(row, group);
     }
-    q
+    loaded
+}
+
+/// The straight line between two sets of translations and scales.
+#[inline(always)]
+pub(super) fn line<const W: usize, S: Simd<W>>(a: [S::V; 6], b: [S::V; 6], fraction: f32) -> [S::V; 6] {
+    let mut v = a;
+    for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
+        *v = S::mul_add(S::splat(fraction), S::sub(b, a), a);
+    }
+    v
 }
 
 /// From `[row][instance][joint]` to `[joint][first + row][instance]`.

@@ -8,8 +8,8 @@ use std::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2;
 
-// SAFETY of every block below: callers run with AVX2 and FMA enabled (see `Avx2`), and references to `[f32; 8]` are
-// valid for the 32 bytes that loads and stores touch.
+// SAFETY of every block below: callers run with AVX2 and FMA enabled (see `Avx2`), and references to arrays of
+// 8 are valid for the bytes that loads and stores touch.
 impl Simd<8> for Avx2 {
     type V = __m256;
 
@@ -20,6 +20,10 @@ impl Simd<8> for Avx2 {
     #[inline(always)]
     fn load(from: &[f32; 8]) -> __m256 {
         unsafe { _mm256_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn widen(from: &[u16; 8]) -> __m256 {
+        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()))) }
     }
     #[inline(always)]
     fn store(v: __m256, to: &mut [f32; 8]) {

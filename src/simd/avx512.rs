@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 pub struct Avx512;
 
 // SAFETY of every block below: callers run with AVX-512F, DQ and VL enabled (see `Avx512`), and references to
-// `[f32; 16]` are valid for the 64 bytes that loads and stores touch.
+// arrays of 16 are valid for the bytes that loads and stores touch.
 impl Simd<16> for Avx512 {
     type V = __m512;
 
@@ -20,6 +20,10 @@ impl Simd<16> for Avx512 {
     #[inline(always)]
     fn load(from: &[f32; 16]) -> __m512 {
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn widen(from: &[u16; 16]) -> __m512 {
+        unsafe { _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.as_ptr().cast()))) }
     }
     #[inline(always)]
     fn store(v: __m512, to: &mut [f32; 16]) {

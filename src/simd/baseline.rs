@@ -19,6 +19,11 @@ impl Simd<4> for Baseline {
         Vec4::from_array(*from)
     }
     #[inline(always)]
+    fn widen(from: &[u16; 4]) -> Vec4 {
+        let [a, b, c, d] = *from;
+        Vec4::new(a.into(), b.into(), c.into(), d.into())
+    }
+    #[inline(always)]
     fn store(v: Vec4, to: &mut [f32; 4]) {
         *to = v.to_array();
     }

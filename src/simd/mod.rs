@@ -38,6 +38,8 @@ pub trait Simd<const W: usize>: Copy {
     fn splat(value: f32) -> Self::V;
     /// From memory, unaligned.
     fn load(from: &[f32; W]) -> Self::V;
+    /// Integers from memory as floats.
+    fn widen(from: &[u16; W]) -> Self::V;
     /// To memory, unaligned.
     fn store(v: Self::V, to: &mut [f32; W]);
     /// To memory past the caches where `to` is aligned to the vector, else as [`Simd::store`].
@@ -94,6 +96,19 @@ pub fn dot3_add<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3], 
 #[inline(always)] // as above
 pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S::V {
     S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul(z, v[2])))
+}
+
+/// Asks for an item's cache lines ahead of their use.
+#[inline(always)] // as above
+pub fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>().div_ceil(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has SSE; a prefetch touches no memory that it may not.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast::<i8>().wrapping_add(LINE * line)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
 }
 
 /// A computation whose body compiles for every instruction set.

@@ -19,6 +19,10 @@ impl Simd<1> for Scalar {
         from[0]
     }
     #[inline(always)]
+    fn widen(from: &[u16; 1]) -> f32 {
+        from[0].into()
+    }
+    #[inline(always)]
     fn store(v: f32, to: &mut [f32; 1]) {
         to[0] = v;
     }

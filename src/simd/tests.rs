@@ -33,6 +33,8 @@ impl Kernel for Operations {
             ("select_negative", worst(S::select_negative(va, vb, vc), &|i| if a[i] < 0.0 { b[i] } else { c[i] })),
         ];
 
+        let numbers: [u16; W] = std::array::from_fn(|i| 65_535 - 4_093 * i as u16);
+        results.push(("widen", worst(S::widen(&numbers), &|i| numbers[i].into())));
         let (low, high): ([f32; W], [f32; W]) =
             (std::array::from_fn(|i| -32767.0 + 4000.3 * i as f32), std::array::from_fn(|i| 31.6 - 17.3 * i as f32));
         let mut packed = [0.0; W];

@@ -155,7 +155,7 @@ fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
 }
 
 /// The other three components of a quaternion turned so that one is positive.
-fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
+pub fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
     let sign = if q[dropped] < 0.0 { -1.0 } else { 1.0 };
     std::array::from_fn(|i| sign * q[if i < dropped { i } else { i + 1 }])
 }
