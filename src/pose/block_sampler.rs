@@ -61,11 +61,12 @@ impl BlockSampler {
                 Some((layer.clip, time(layers, index, tick)))
             });
         }
-        if block.slots == block.layers {
+        if block.plain {
             return;
         }
         let inertias: ArrayVec<Option<Inertia>, N> = lanes.iter().map(|layers| Inertia::of(layers, tick)).collect();
-        for index in 0..(block.slots - block.layers) / 2 {
+        let faded = inertias.iter().flatten().map(|inertia| inertia.layer + 1).max().unwrap_or(0);
+        for index in 0..faded {
             for back in [0, 1] {
                 self.slot(block, group, block.past_slot(index, back), slots, &lanes, |lane, layers| {
                     let inertia = inertias[lane].as_ref().filter(|inertia| index <= inertia.layer)?;
