@@ -2,7 +2,7 @@
 
 use super::kept_poses::KeptPoses;
 use super::shared_palettes::SharedPalettes;
-use super::{Affine, BlockSampler, Local, Recipe, blend, local_to_model, palette_lanes, palette_rows};
+use super::{Affine, BlockSampler, Local, blend_between, blend_layers, local_to_model, palette_lanes, palette_rows};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Crowd, UpdateRate};
 use crate::model::Rows;
@@ -88,8 +88,7 @@ impl<const N: usize> CrowdPose<N> {
                         return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
                     }
                     sampler.sample(block, group, layers, tick, slots);
-                    let recipe = Recipe::<N>::new(block, group, layers, tick);
-                    blend(isa, group.model.skeleton().rest(), &recipe, slots);
+                    blend_layers(isa, block, group, layers, tick, slots);
                     slots.copy_within(..joints, slot * joints);
                 });
             },
@@ -105,12 +104,11 @@ impl<const N: usize> CrowdPose<N> {
             &mut self.local,
             |b| b.first_slot,
             |block, group, slots| {
-                let recipe = match block.rate.between(tick) {
-                    Some(between) => Recipe::<N>::between(block.kept_slots(between), between.part()),
-                    None if block.plain => return,
-                    None => Recipe::new(block, group, layers, tick),
-                };
-                blend(isa, group.model.skeleton().rest(), &recipe, slots);
+                if let Some(between) = block.rate.between(tick) {
+                    blend_between(isa, group, block.kept_slots(between), between.part(), slots);
+                } else if !block.plain {
+                    blend_layers(isa, block, group, layers, tick, slots);
+                }
             },
         );
     }

@@ -26,6 +26,7 @@ pub use crowd_pose::{CrowdPose, read_lanes};
 pub use ends::Ends;
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};
+pub use recipe::{blend_between, blend_layers};
 pub use sample::sample;
 
 use crate::crowd::BLOCK;

@@ -1,61 +1,84 @@
 //! What a block's layers count for at a tick, lane by lane: from integer schedules to the weights that blending takes.
 
-use super::blend::{Mask, Momentum, Recipe, Share, Shares, quintics};
+use super::Local;
+use super::blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 use crate::blocks::Block;
 use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
+use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
+/// Blends what the layers of a block's instances show at a tick, `[slot][joint]`, into the first slot.
+pub fn blend_layers<const N: usize>(
+    isa: Isa,
+    block: &Block,
+    group: &Group,
+    layers: &Layers,
+    tick: u32,
+    slots: &mut [Local<N>],
+) {
+    // Filled where it is: moving its 140 kB would take longer than blending.
+    let mut recipe = Recipe::default();
+    recipe.add_layers(block, group, layers, tick);
+    blend(isa, group.model.skeleton().rest(), &recipe, slots);
+}
+
+/// Blends the pose that is `part` of the way between two slots', `[slot][joint]`, into the first slot.
+pub fn blend_between<const N: usize>(
+    isa: Isa,
+    group: &Group,
+    [start, end]: [usize; 2],
+    part: f32,
+    slots: &mut [Local<N>],
+) {
+    let mut recipe = Recipe::default();
+    for (slot, weight) in [(start, 1.0 - part), (end, part)] {
+        recipe.shares.push(Share { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All });
+    }
+    blend(isa, group.model.skeleton().rest(), &recipe, slots);
+}
+
 impl<'a, const N: usize> Recipe<'a, N> {
-    /// The recipe of a block at a tick.
-    pub fn new(block: &Block, group: &'a Group, layers: &Layers, tick: u32) -> Self {
+    fn add_layers(&mut self, block: &Block, group: &'a Group, layers: &Layers, tick: u32) {
         let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
         let now = |_: usize, lane: &[Layer], index: usize| lane[index].weight_at(tick);
-        let mut recipe =
-            Self { shares: shares(group, &lanes, block.layers, |layer| layer, now), momenta: ArrayVec::new() };
+        add_shares(&mut self.shares, group, &lanes, block.layers, |layer| layer, now);
         let inertias: ArrayVec<Option<Inertia>, N> = lanes.iter().map(|lane| Inertia::of(lane, tick)).collect();
         for layer in 0..block.layers {
             let of = |lane: usize| inertias[lane].filter(|inertia| inertia.layer == layer);
             if (0..lanes.len()).all(|lane| of(lane).is_none()) {
                 continue;
             }
-            let mut momentum = Momentum {
+            self.momenta.push(Momentum {
                 layer,
                 coming: [1.0; N],
                 offset: [0.0; N],
                 speed: [0.0; N],
-                past: [0, 1].map(|back| {
-                    let then = |lane: usize, layers: &[Layer], index: usize| {
-                        of(lane).map_or(0.0, |inertia| inertia.weight(layers, index, tick, back))
-                    };
-                    shares(group, &lanes, layer + 1, |index| block.past_slot(index, back), then)
-                }),
-            };
+                past: [Shares::new(), Shares::new()],
+            });
+            let Some(momentum) = self.momenta.last_mut() else { continue };
+            for (past, back) in momentum.past.iter_mut().zip(0..) {
+                let then = |lane: usize, layers: &[Layer], index: usize| {
+                    of(lane).map_or(0.0, |inertia| inertia.weight(layers, index, tick, back))
+                };
+                add_shares(past, group, &lanes, layer + 1, |index| block.past_slot(index, back), then);
+            }
             for (lane, inertia) in (0..lanes.len()).filter_map(|lane| Some((lane, of(lane)?))) {
                 momentum.coming[lane] = if inertia.coming { -1.0 } else { 1.0 };
                 [momentum.offset[lane], momentum.speed[lane]] = quintics(inertia.elapsed, inertia.length);
             }
-            recipe.momenta.push(momentum);
         }
-        recipe
-    }
-
-    /// The recipe that takes a block from one slot's pose to another's.
-    pub fn between([start, end]: [usize; 2], part: f32) -> Self {
-        let share =
-            |slot, weight| Share { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All };
-        Self { shares: [share(start, 1.0 - part), share(end, part)].into_iter().collect(), momenta: ArrayVec::new() }
     }
 }
 
-/// The shares of layers `0..layers`; those that count for nothing in any lane are left out.
-fn shares<'a, const N: usize>(
+/// Adds the shares of layers `0..layers`; those that count for nothing in any lane are left out.
+fn add_shares<'a, const N: usize>(
+    shares: &mut Shares<'a, N>,
     group: &'a Group,
     lanes: &[&[Layer]],
     layers: usize,
     slot: impl Fn(usize) -> usize,
     weight: impl Fn(usize, &[Layer], usize) -> f32,
-) -> Shares<'a, N> {
-    let mut shares = Shares::new();
+) {
     for index in 0..layers {
         for kind in [LayerKind::Merge, LayerKind::Override, LayerKind::Additive] {
             let mut weights = [0.0; N];
@@ -79,5 +102,4 @@ fn shares<'a, const N: usize>(
             shares.push(Share { slot: slot(index), layer: index, kind, weights, mask });
         }
     }
-    shares
 }

@@ -6,7 +6,7 @@ use super::super::{
 };
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::pose::{Affine, BlockSampler, Local, Recipe, blend, local_to_model, palette_lanes};
+use crate::pose::{Affine, BlockSampler, Local, blend_layers, local_to_model, palette_lanes};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{Store, skin_lanes};
 use std::ops::Range;
@@ -53,7 +53,7 @@ impl Scratch {
         let slots = &mut self.slots[..block.slots * joints];
         sampler.sample(block, group, layers, tick, slots);
         if !block.plain {
-            blend(isa, model.skeleton().rest(), &Recipe::<BLOCK>::new(block, group, layers, tick), slots);
+            blend_layers(isa, block, group, layers, tick, slots);
         }
         local_to_model(isa, model.skeleton(), &slots[..joints], &mut self.model[..joints]);
         let palette = &mut self.palette[..model.palette_joints().len()];
