@@ -5,10 +5,11 @@
 //! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
 //! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
 
+use super::merge::{Merge, MergeSlots};
 use super::{Local, SCALE, TRANSLATION, lanes_isa};
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::model::Transform;
-use crate::simd::{Isa, Kernel, Simd, run};
+use crate::simd::{Isa, Kernel, Simd, load_group, run};
 use arrayvec::ArrayVec;
 
 /// Which joints a layer moves, and how far.
@@ -75,7 +76,12 @@ pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
 pub fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
-    run(lanes_isa::<N>(isa), Blend { rest, recipe, slots });
+    let isa = lanes_isa::<N>(isa);
+    match Merge::of(recipe) {
+        Some(merge) if merge.is_done() => {}
+        Some(merge) => run(isa, MergeSlots { merge: &merge, joints: rest.len(), slots }),
+        None => run(isa, Blend { rest, recipe, slots }),
+    }
 }
 
 struct Blend<'a, 'b, const N: usize> {
@@ -105,7 +111,7 @@ impl<const N: usize> Kernel for Blend<'_, '_, N> {
 // Closures would not take on the instruction set, so vectors are only touched in loops.
 
 /// One joint's pose in a vector of instances, in registers.
-type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
+pub(super) type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
 
 /// `W` neighbouring lanes of a joint.
 #[derive(Clone, Copy)]
@@ -141,11 +147,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     #[inline(always)] // as above
     fn pose<S: Simd<W>>(self, slot: usize) -> Pose<S, W> {
-        let mut pose = [S::splat(0.0); 10];
-        for (v, row) in pose.iter_mut().zip(&self.slots[slot * self.joints + self.joint]) {
-            *v = self.load::<S>(row);
-        }
-        pose
+        pose::<N, W, S>(&self.slots[slot * self.joints + self.joint], self.vector)
     }
 
     /// A share's weights; none if a mask makes them all 0.
@@ -297,6 +299,16 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
     }
 }
 
+/// A group of lanes of a joint.
+#[inline(always)] // as above
+pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> Pose<S, W> {
+    let mut pose = [S::splat(0.0); 10];
+    for (v, row) in pose.iter_mut().zip(local) {
+        *v = load_group::<N, W, S>(row, group);
+    }
+    pose
+}
+
 /// The old pose less the new one: the turn from new to old with w >= 0, then differences.
 #[inline(always)] // as above
 fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) -> Pose<S, W> {
@@ -315,7 +327,7 @@ fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) ->
 
 /// Weights with the sign that takes each pose's rotation into the hemisphere of the other's.
 #[inline(always)] // as above
-fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
+pub(super) fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
     let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
     S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
@@ -345,7 +357,7 @@ fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] 
 
 /// The pose with a rotation of length 1.
 #[inline(always)] // as above
-fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
+pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
     let [x, y, z, w, ..] = pose;
     let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
     let near = S::inverse_sqrt(square);

@@ -12,6 +12,7 @@ mod ends;
 mod kept_poses;
 mod linear_rows;
 mod local_to_model;
+mod merge;
 mod palette;
 mod recipe;
 mod sample;
