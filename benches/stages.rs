@@ -42,10 +42,14 @@ fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
     };
     let mut lanes: Vec<Affine<N>> = vec![[[0.0; N]; 12]; CrowdPose::<N>::block_entries(&crowd) as usize];
     let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
-    stage("sample", crowd.joint_count(), &mut |pose, tick| pose.sample(&crowd, tick));
-    stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd));
-    stage("palette_lanes", crowd.palette_entries(), &mut |pose, _| pose.palette_lanes(&crowd, black_box(&mut lanes)));
-    stage("palette_rows", crowd.palette_entries(), &mut |pose, _| pose.palette_rows(&crowd, black_box(&mut rows)));
+    stage("sample", crowd.joint_count(), &mut |pose, tick| pose.sample(&crowd, tick, pose.all()));
+    stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd, pose.all()));
+    stage("palette_lanes", crowd.palette_entries(), &mut |pose, _| {
+        pose.palette_lanes(&crowd, pose.all(), black_box(&mut lanes))
+    });
+    stage("palette_rows", crowd.palette_entries(), &mut |pose, _| {
+        pose.palette_rows(&crowd, pose.all(), black_box(&mut rows))
+    });
 }
 
 /// Palettes of the crowd at one tick, in both layouts.
@@ -53,10 +57,10 @@ fn palettes(crowd: &Crowd) -> (Aligned<Rows>, Aligned<Affine<BLOCK>>) {
     let mut pose = CrowdPose::<BLOCK>::new(crowd, Isa::strongest(), false);
     let mut rows = Aligned::zeroed(crowd.palette_entries() as usize);
     let mut lanes = Aligned::zeroed(CrowdPose::<BLOCK>::block_entries(crowd) as usize);
-    pose.sample(crowd, 7);
-    pose.local_to_model(crowd);
-    pose.palette_rows(crowd, &mut rows);
-    pose.palette_lanes(crowd, &mut lanes);
+    pose.sample(crowd, 7, pose.all());
+    pose.local_to_model(crowd, pose.all());
+    pose.palette_rows(crowd, pose.all(), &mut rows);
+    pose.palette_lanes(crowd, pose.all(), &mut lanes);
     (rows, lanes)
 }
 

@@ -127,8 +127,22 @@ impl Blocks {
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
+        self.each_of(0..self.blocks.len(), crowd, out, first, work);
+    }
+
+    /// As [`Blocks::each`], for some neighbouring blocks.
+    pub fn each_of<T: Send>(
+        &self,
+        part: Range<usize>,
+        crowd: &Crowd,
+        out: &mut [T],
+        first: impl Fn(&Block) -> usize + Sync,
+        work: impl Fn(&Block, &Group, &mut [T]) + Sync,
+    ) {
+        let start = self.blocks.get(part.start).map_or(out.len(), &first);
+        let end = self.blocks.get(part.end).map_or(out.len(), &first);
         let work = |block: &Block, share: &mut [T]| work(block, &crowd.groups()[block.group], share);
-        halve(&self.blocks, out, &first, &work, self.parallel);
+        halve(&self.blocks[part], &mut out[start..end], &first, &work, self.parallel);
     }
 }
 

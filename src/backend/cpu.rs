@@ -144,17 +144,20 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
         let Self { isa, threads, state, .. } = self;
         let State { pose, rows, lanes, skinner } = state.as_mut().ok_or_else(BackendError::unprepared)?;
         let (crowd, tick) = (frame.crowd, frame.tick);
-        timer.wall(Stage::Sample, || threads.install(|| pose.sample(crowd, tick)));
-        if pose.blends() {
-            timer.wall(Stage::Blend, || threads.install(|| pose.blend(crowd, tick)));
-        }
-        timer.wall(Stage::LocalToModel, || threads.install(|| pose.local_to_model(crowd)));
-        timer.wall(Stage::Palette, || {
-            threads.install(|| match S::LAYOUT {
-                Layout::Rows => pose.palette_rows(crowd, rows),
-                Layout::Lanes => pose.palette_lanes(crowd, lanes),
+        let blends = pose.blends();
+        for part in pose.parts() {
+            timer.wall_part(Stage::Sample, || threads.install(|| pose.sample(crowd, tick, part.clone())));
+            if blends {
+                timer.wall_part(Stage::Blend, || threads.install(|| pose.blend(crowd, tick, part.clone())));
+            }
+            timer.wall_part(Stage::LocalToModel, || threads.install(|| pose.local_to_model(crowd, part.clone())));
+            timer.wall_part(Stage::Palette, || {
+                threads.install(|| match S::LAYOUT {
+                    Layout::Rows => pose.palette_rows(crowd, part, rows),
+                    Layout::Lanes => pose.palette_lanes(crowd, part, lanes),
+                });
             });
-        });
+        }
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
         timer.wall(Stage::Skin, || {

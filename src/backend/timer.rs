@@ -87,10 +87,18 @@ pub struct StageTimer {
 impl StageTimer {
     /// Times `work` by wall clock.
     pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
-        let result = work();
-        let ns = start.elapsed().as_nanos() as u64;
-        self.push(Span { stage, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
+        let (result, ns) = timed(work);
+        self.push(Span { stage, clock: Clock::Wall, ns });
+        result
+    }
+
+    /// As [`StageTimer::wall`], for a stage that runs part by part: all its parts of a frame are one span.
+    pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let (result, ns) = timed(work);
+        match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
+            Some(span) => span.ns = span.ns.into_iter().chain(ns).reduce(|sum, ns| sum + ns),
+            None => self.push(Span { stage, clock: Clock::Wall, ns }),
+        }
         result
     }
 
@@ -108,4 +116,12 @@ impl StageTimer {
     pub fn clear(&mut self) {
         self.spans.clear();
     }
+}
+
+/// What `work` gave and took; none if the clock saw nothing.
+fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
+    let start = Instant::now();
+    let result = work();
+    let ns = start.elapsed().as_nanos() as u64;
+    (result, (ns > 0).then_some(ns))
 }

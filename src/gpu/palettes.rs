@@ -244,13 +244,13 @@ impl PaletteSource for PosedPalettes {
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { pose, form, rows, converted, chunks } = self;
-        timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick));
+        timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick, pose.all()));
         if pose.blends() {
-            timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick));
+            timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick, pose.all()));
         }
-        timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd));
+        timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd, pose.all()));
         timer.wall(Stage::Palette, || {
-            pose.palette_rows(frame.crowd, rows);
+            pose.palette_rows(frame.crowd, pose.all(), rows);
             chunks.iter().filter(|c| c.floats > 0).for_each(|c| c.convert(*form, rows, converted));
         });
         timer.wall(Stage::Upload, || {

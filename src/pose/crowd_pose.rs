@@ -9,6 +9,9 @@ use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use std::ops::Range;
 
+/// Bytes of poses that stay in a core's second-level cache from stage to stage.
+const PART_BYTES: usize = 512 << 10;
+
 /// Local and model poses of a whole crowd in blocks of `N` instances, kept between stages so that each stage can be
 /// timed apart. Buffers are allocated once, in [`CrowdPose::new`].
 pub struct CrowdPose<const N: usize> {
@@ -17,6 +20,8 @@ pub struct CrowdPose<const N: usize> {
     shared: Option<SharedPalettes<N>>,
     kept: KeptPoses,
     isa: Isa,
+    /// Blocks that go through all stages in turn.
+    part: usize,
     sampler: BlockSampler,
     local: Aligned<Local<N>>,
     model: Aligned<Affine<N>>,
@@ -55,7 +60,23 @@ impl<const N: usize> CrowdPose<N> {
         // Lanes that a last block leaves empty keep zeros: poses of scale 0, whose results nobody reads.
         let sampler = BlockSampler::new::<N>(crowd, isa);
         let kept = KeptPoses::new(&blocks);
-        Self { blocks, shared, kept, isa, sampler, local: Aligned::zeroed(local), model: Aligned::zeroed(model) }
+        let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
+        let largest = blocks.all().iter().map(bytes).max().unwrap_or(0);
+        // Threads share blocks out anew in every stage, and shared palettes need all poses.
+        let part = if parallel || shared.is_some() { usize::MAX } else { PART_BYTES / largest.max(1) };
+        let (local, model) = (Aligned::zeroed(local), Aligned::zeroed(model));
+        Self { blocks, shared, kept, isa, part: part.max(1), sampler, local, model }
+    }
+
+    /// All blocks of poses, for stages that run over the whole crowd.
+    pub fn all(&self) -> Range<usize> {
+        0..self.blocks.all().len()
+    }
+
+    /// Blocks of poses that had best go through all stages before the next ones: their poses stay in the cache.
+    pub fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<N> {
+        let (count, part) = (self.blocks.all().len(), self.part);
+        (0..count).step_by(part).map(move |first| first..count.min(first.saturating_add(part)))
     }
 
     /// The blocks of instances, for kernels that run over the same ones.
@@ -71,10 +92,11 @@ impl<const N: usize> CrowdPose<N> {
 
     /// Stage `sample`: the clips of every instance's layers at a tick, those that count for something then. Poses that
     /// are kept for several ticks are blended here already.
-    pub fn sample(&mut self, crowd: &Crowd, tick: u32) {
+    pub fn sample(&mut self, crowd: &Crowd, tick: u32, part: Range<usize>) {
         let crowd = crowd.posed();
         let (sampler, kept, isa, layers) = (&self.sampler, &self.kept, self.isa, crowd.layers());
-        self.blocks.each(
+        self.blocks.each_of(
+            part,
             crowd,
             &mut self.local,
             |b| b.first_slot,
@@ -96,10 +118,11 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `blend`: the layers of every instance, or the poses before and after, become one local pose.
-    pub fn blend(&mut self, crowd: &Crowd, tick: u32) {
+    pub fn blend(&mut self, crowd: &Crowd, tick: u32, part: Range<usize>) {
         let crowd = crowd.posed();
         let (isa, layers) = (self.isa, crowd.layers());
-        self.blocks.each(
+        self.blocks.each_of(
+            part,
             crowd,
             &mut self.local,
             |b| b.first_slot,
@@ -114,10 +137,11 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `local_to_model`.
-    pub fn local_to_model(&mut self, crowd: &Crowd) {
+    pub fn local_to_model(&mut self, crowd: &Crowd, part: Range<usize>) {
         let crowd = crowd.posed();
         let (local, isa) = (&self.local, self.isa);
-        self.blocks.each(
+        self.blocks.each_of(
+            part,
             crowd,
             &mut self.model,
             |b| b.first_joint,
@@ -128,14 +152,15 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `palette` for CPU crowd kernels: `[block][entry][12][N]`.
-    pub fn palette_lanes(&mut self, crowd: &Crowd, palette: &mut [Affine<N>]) {
+    pub fn palette_lanes(&mut self, crowd: &Crowd, part: Range<usize>, palette: &mut [Affine<N>]) {
         if let Some(mut shared) = self.shared.take() {
-            self.rows_of_poses(crowd.posed(), shared.rows_mut());
+            self.rows_of_poses(crowd.posed(), part, shared.rows_mut());
             shared.lanes(crowd, palette);
             self.shared = Some(shared);
             return;
         }
-        self.blocks.each(
+        self.blocks.each_of(
+            part,
             crowd,
             palette,
             |b| b.first_entry,
@@ -152,18 +177,19 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     /// Stage `palette` for GPU kernels: `[instance][entry][12]`, group after group.
-    pub fn palette_rows(&mut self, crowd: &Crowd, palette: &mut [Rows]) {
+    pub fn palette_rows(&mut self, crowd: &Crowd, part: Range<usize>, palette: &mut [Rows]) {
         if let Some(mut shared) = self.shared.take() {
-            self.rows_of_poses(crowd.posed(), shared.rows_mut());
+            self.rows_of_poses(crowd.posed(), part, shared.rows_mut());
             shared.rows(crowd, palette);
             self.shared = Some(shared);
             return;
         }
-        self.rows_of_poses(crowd, palette);
+        self.rows_of_poses(crowd, part, palette);
     }
 
-    fn rows_of_poses(&self, crowd: &Crowd, palette: &mut [Rows]) {
-        self.blocks.each(
+    fn rows_of_poses(&self, crowd: &Crowd, part: Range<usize>, palette: &mut [Rows]) {
+        self.blocks.each_of(
+            part,
             crowd,
             palette,
             |b| b.first_row,

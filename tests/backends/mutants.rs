@@ -105,14 +105,14 @@ impl Backend for Mutant {
     }
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         let pose = self.pose.as_mut().unwrap();
-        pose.sample(frame.crowd, frame.tick);
+        pose.sample(frame.crowd, frame.tick, pose.all());
         match self.mutation {
             Mutation::Unblended => {}
-            Mutation::FadesLate => pose.blend(frame.crowd, frame.tick - frame.tick.min(1)),
-            _ => pose.blend(frame.crowd, frame.tick),
+            Mutation::FadesLate => pose.blend(frame.crowd, frame.tick - frame.tick.min(1), pose.all()),
+            _ => pose.blend(frame.crowd, frame.tick, pose.all()),
         }
-        pose.local_to_model(frame.crowd);
-        pose.palette_rows(frame.crowd, &mut self.palette);
+        pose.local_to_model(frame.crowd, pose.all());
+        pose.palette_rows(frame.crowd, pose.all(), &mut self.palette);
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
