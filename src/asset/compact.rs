@@ -2,7 +2,7 @@
 
 use crate::model::compact::{ClipError, Compact};
 use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Transform};
-use crate::pose::{Affine, Ends, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
+use crate::pose::{Affine, Ends, KeySpan, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
 use crate::simd::Isa;
 use rayon::prelude::*;
 
@@ -10,12 +10,8 @@ use rayon::prelude::*;
 pub const ERROR: f64 = 1e-4;
 /// Part of the allowed error that the search may use up: it looks at many times, not at all.
 const MARGIN: f64 = 0.9;
-/// Most frames that a compact clip may have.
-const MOST_FRAMES: usize = 1 << 16;
-/// Times that are posed at once, and the fewest that a clip is measured at.
+/// Times that are posed at once.
 const LANES: usize = 16;
-const FEWEST_TIMES: usize = 1 << 9;
-const MOST_TIMES: usize = 1 << 14;
 
 /// The model with each clip compact at `error` or better; a clip that no rate brings there below its size stays raw.
 ///
@@ -37,14 +33,14 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
 
 /// The clip compact, or as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
-    let keys = Span::of(clip);
-    for frames in keys.candidates() {
+    let keys = KeySpan::of(clip);
+    for frames in keys.candidates(2) {
         let made = encoded(skeleton, clip, keys, frames)?;
         if made.bytes() >= clip.bytes() {
             break;
         }
         let made = clip.clone().with_compact(made);
-        let found = largest_error(ends, skeleton, clip, &made, times(clip, keys.intervals), MARGIN * error);
+        let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), MARGIN * error);
         if found.distance <= MARGIN * error {
             return Ok(made.with_error(found));
         }
@@ -52,58 +48,8 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
     Ok(clip.clone())
 }
 
-/// Where a clip has keys.
-#[derive(Clone, Copy)]
-struct Span {
-    /// Seconds at the first and at the last key of any track.
-    start: f32,
-    end: f32,
-    /// Intervals if all were as short as the shortest.
-    intervals: usize,
-}
-
-impl Span {
-    fn of(clip: &Clip) -> Self {
-        let lines = || clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
-        let shortest = lines().flat_map(|times| times.windows(2).map(|w| w[1] - w[0])).fold(f32::INFINITY, f32::min);
-        let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);
-        let end = lines().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
-        if !start.is_finite() || start >= end {
-            return Self { start: 0.0, end: 0.0, intervals: 0 };
-        }
-        let intervals = ((end - start) / shortest).round().clamp(1.0, MOST_FRAMES as f32) as usize;
-        Self { start, end, intervals }
-    }
-
-    /// Numbers of frames to try, fewest first: those that fall on every n-th of evenly spaced keys, and some between.
-    fn candidates(self) -> Vec<usize> {
-        let intervals = self.intervals;
-        if intervals == 0 {
-            return vec![1];
-        }
-        let mut frames: Vec<usize> = (1..=intervals).filter(|n| intervals.is_multiple_of(*n)).map(|n| n + 1).collect();
-        let mut next = 2.0f64;
-        while (next as usize) <= (2 * intervals + 1).min(MOST_FRAMES) {
-            frames.push(next as usize);
-            next = (1.06 * next).max(next + 1.0);
-        }
-        frames.sort_unstable();
-        frames.dedup();
-        frames
-    }
-}
-
-/// Times to measure at, spread so that the first few already cover the clip.
-fn times(clip: &Clip, intervals: usize) -> impl Iterator<Item = f32> {
-    let count = (8 * intervals).next_power_of_two().clamp(FEWEST_TIMES, MOST_TIMES);
-    let duration = clip.duration();
-    // An odd stride visits every one of a power of two; the golden section keeps neighbours apart.
-    let stride = (count as f64 * 0.618) as usize | 1;
-    (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
-}
-
 /// The clip's own poses at evenly spaced times, encoded.
-fn encoded(skeleton: &Skeleton, clip: &Clip, keys: Span, frames: usize) -> Result<Compact, ModelError> {
+fn encoded(skeleton: &Skeleton, clip: &Clip, keys: KeySpan, frames: usize) -> Result<Compact, ModelError> {
     let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
     let mut poses: Vec<Vec<Local<1>>> = Vec::with_capacity(frames);
     for frame in 0..frames {

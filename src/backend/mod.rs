@@ -6,6 +6,8 @@ mod cpu_rayon;
 mod cpu_scalar;
 mod cpu_simd;
 #[cfg(feature = "gpu")]
+pub mod gpu_baked;
+#[cfg(feature = "gpu")]
 pub mod gpu_compute;
 #[cfg(feature = "gpu")]
 pub mod gpu_full;
@@ -175,6 +177,17 @@ pub enum Blending {
     DualQuaternion,
 }
 
+/// What a backend is off by to be faster, beyond rounding. It leaves vertices, but no poses, to be compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Approximation {
+    /// What a vertex may be off by, over the diagonal of the model's bounds.
+    pub position: f64,
+    /// What normals and tangents may be off by, in radians.
+    pub normal: f64,
+    /// What joints' ends are off by at worst, over the skeleton's size.
+    pub clip_error: f64,
+}
+
 /// One complete way to turn a crowd into skinned vertices.
 pub trait Backend {
     /// Name, variant, instruction set or adapter.
@@ -186,6 +199,10 @@ pub trait Backend {
     /// How vertices follow several joints: which reference they are held to.
     fn blending(&self) -> Blending {
         Blending::Linear
+    }
+    /// What it is off by on purpose, once it is prepared.
+    fn approximation(&self) -> Option<Approximation> {
+        None
     }
     /// What the stages of a frame must move, for those whose bandwidth is measured.
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -372,6 +389,24 @@ pub const REGISTRY: &[Entry] = &[
         name: "gpu-full:vertex",
         summary: "poses on the device; the vertex shader skins, in every pass",
         create: gpu_full::vertex,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-baked",
+        summary: "clips baked as rotations and translations; the vertex shader blends two frames and skins",
+        create: gpu_baked::motions,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-baked:matrices",
+        summary: "clips baked as 3x4 matrices; the vertex shader blends two frames and skins",
+        create: gpu_baked::matrices,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-baked:compute",
+        summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
+        create: gpu_baked::compute,
     },
 ];
 

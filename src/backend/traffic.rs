@@ -3,7 +3,7 @@
 use super::{Clock, Stage};
 use crate::crowd::Crowd;
 #[cfg(feature = "gpu")]
-use crate::gpu::Posing;
+use crate::gpu::{PaletteForm, PosedPalettes, Posing};
 use crate::model::Rows;
 use crate::pose::{Affine, Local};
 
@@ -43,9 +43,13 @@ impl Traffic {
     }
 }
 
-/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes of so many bytes.
+/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes. What is baked is not posed.
 #[cfg(feature = "gpu")]
-pub(super) fn posed(crowd: &Crowd, posing: Posing, palettes: u64) -> Vec<Traffic> {
+pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm) -> Vec<Traffic> {
+    if let PaletteForm::Baked(_) = palette {
+        return Vec::new();
+    }
+    let (_, palettes) = PosedPalettes::bytes(crowd, palette);
     let threads = rayon::current_num_threads();
     let mut stages = host(crowd, threads);
     stages.retain(|t| t.stage != Stage::Skin);

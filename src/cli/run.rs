@@ -43,7 +43,6 @@ pub fn passes(text: &str) -> Result<u32, String> {
 struct Recorder<'a> {
     environment: &'a Environment,
     scene: &'a BuiltScene,
-    tolerance: Tolerance,
     results: &'a mut Results,
     progress: &'a Progress,
     interrupted: &'a AtomicBool,
@@ -59,7 +58,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.results.write(self.environment, self.scene, self.tolerance, outcome)
+        self.results.write(self.environment, self.scene, outcome)
     }
 }
 
@@ -88,14 +87,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let tolerance = Tolerance::of(scene.crowd.format());
         let options =
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
-        let mut recorder = Recorder {
-            environment: &environment,
-            scene,
-            tolerance,
-            results: &mut results,
-            progress: &progress,
-            interrupted,
-        };
+        let mut recorder =
+            Recorder { environment: &environment, scene, results: &mut results, progress: &progress, interrupted };
         let outcomes = run::run(scene, context, &options, &mut recorder)
             .with_context(|| format!("cannot write to {}", folder.display()))?;
         let mut text = table::measured(&environment, scene, &outcomes);

@@ -292,7 +292,7 @@ impl Log for Book {
         let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
         self.troubles
             .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
-        self.results.write(environment, scene, Tolerance::of(scene.crowd.format()), outcome)
+        self.results.write(environment, scene, outcome)
     }
 
     fn note(&mut self, text: &str) {

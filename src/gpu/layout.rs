@@ -100,7 +100,7 @@ pub struct Capture {
 
 /// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose.wgsl).
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub struct Batch {
     /// How many instances.
     pub instances: u32,
@@ -262,6 +262,13 @@ pub struct Now {
     pub padding_c: u32,
 }
 
+impl Now {
+    /// At a tick.
+    pub fn at(tick: u32) -> Self {
+        Self { tick, ..Self::zeroed() }
+    }
+}
+
 /// A clip (`Clip` in shaders/pose_schedule.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -296,6 +303,34 @@ pub struct Track {
     pub value: u32,
     /// The word of its first angle, or of a compact track's lows.
     pub angle: u32,
+}
+
+/// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct BakedClip {
+    /// Its first frame's first entry.
+    pub first: u32,
+    /// How many frames.
+    pub frames: u32,
+    /// Seconds from frame to frame.
+    pub interval: f32,
+    /// To a multiple of 16 bytes.
+    pub padding: u32,
+}
+
+/// The frames that an instance is between (`Shown` in shaders/baked.wgsl); only the device writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Shown {
+    /// First entry of the earlier one.
+    pub first: u32,
+    /// First entry of the later one.
+    pub next: u32,
+    /// Of the way from one to the other.
+    pub part: f32,
+    /// To a multiple of 16 bytes.
+    pub padding: u32,
 }
 
 /// No such thing, wherever an index stands.

@@ -1,5 +1,6 @@
 //! The device that GPU backends and drawing share. CPU backends never look here.
 
+pub mod baked;
 mod bandwidth;
 mod buffers;
 mod capture;

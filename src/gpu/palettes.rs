@@ -1,12 +1,12 @@
 //! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
 
 use super::{Chunk, Commands, Gpu};
-use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::Rows;
-use crate::pose::CrowdPose;
+use crate::pose::{CrowdPose, Keeping, motion};
 use crate::simd::Isa;
-use glam::{Mat3, Quat, Vec3};
+use glam::Quat;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -37,6 +37,8 @@ pub enum PaletteForm {
     Texture,
     /// Dual quaternions in a storage buffer: joints must not scale unevenly.
     DualQuaternions,
+    /// Baked frames in a storage buffer, and which of them each instance shows in another.
+    Baked(Keeping),
 }
 
 impl PaletteForm {
@@ -49,6 +51,18 @@ impl PaletteForm {
             Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
             Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
             Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
+            Self::Baked(Keeping::Motions) => {
+                concat!(
+                    include_str!("../../shaders/baked.wgsl"),
+                    include_str!("../../shaders/palette_baked_motions.wgsl")
+                )
+            }
+            Self::Baked(Keeping::Matrices) => {
+                concat!(
+                    include_str!("../../shaders/baked.wgsl"),
+                    include_str!("../../shaders/palette_baked_matrices.wgsl")
+                )
+            }
         }
     }
 
@@ -56,7 +70,7 @@ impl PaletteForm {
         let buffer =
             |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
         match self {
-            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions => {
+            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions | Self::Baked(_) => {
                 buffer(super::source::READ_ONLY, false)
             }
             Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
@@ -68,6 +82,11 @@ impl PaletteForm {
         }
     }
 
+    /// Whether joints may scale along one axis more than along another.
+    pub fn scales_unevenly(self) -> bool {
+        !matches!(self, Self::DualQuaternions | Self::Baked(Keeping::Motions))
+    }
+
     /// Bytes from one character's palette to the next where each is bound on its own.
     pub fn stride(self) -> Option<u32> {
         (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
@@ -77,7 +96,7 @@ impl PaletteForm {
     fn converted(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture => 0,
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
             Self::Columns => entries * size_of::<Columns>() / 4,
             Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
             Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
@@ -94,7 +113,7 @@ impl PaletteForm {
     /// Writes an instance's palette in this form.
     fn convert(self, rows: &[Rows], out: &mut [f32]) {
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture => {}
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
             Self::Columns | Self::Uniform => {
                 out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
             }
@@ -134,6 +153,8 @@ pub struct Palettes {
     buffer: wgpu::Buffer,
     /// What the shader reads instead of the buffer.
     texture: Option<(wgpu::Texture, wgpu::TextureView)>,
+    /// Which of the baked frames in the buffer each instance shows, if it holds such.
+    shown: Option<wgpu::Buffer>,
     /// Bytes that are bound at once, if not all.
     window: Option<u32>,
     /// The chunk's share of the crowd's rows, and of what becomes of them.
@@ -148,8 +169,21 @@ impl Palettes {
     /// Room for rows that the device writes.
     pub(super) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.buffer("palettes", bytes, usage);
-        Self { buffer, texture: None, window: None, rows: 0..0, converted: 0..0, entries: 0, floats: 0 }
+        Self::of(gpu.buffer("palettes", bytes, usage), None)
+    }
+
+    /// Frames baked for all, and which of them each instance shows.
+    pub(super) fn baked(frames: &wgpu::Buffer, shown: &wgpu::Buffer) -> Self {
+        Self::of(frames.clone(), Some(shown.clone()))
+    }
+
+    fn of(buffer: wgpu::Buffer, shown: Option<wgpu::Buffer>) -> Self {
+        Self { buffer, texture: None, shown, window: None, rows: 0..0, converted: 0..0, entries: 0, floats: 0 }
+    }
+
+    /// What is bound besides.
+    pub(super) fn shown(&self) -> Option<wgpu::BindingResource<'_>> {
+        self.shown.as_ref().map(wgpu::Buffer::as_entire_binding)
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
@@ -174,8 +208,12 @@ impl Palettes {
 pub trait PaletteSource {
     /// The palettes of each chunk.
     fn chunks(&self) -> &[Palettes];
-    /// The way of posing that was chosen, if there was a choice.
-    fn way(&self) -> Option<&'static str> {
+    /// How it poses, where that is worth a word.
+    fn way(&self) -> Option<String> {
+        None
+    }
+    /// What is off beyond rounding, if anything is.
+    fn approximation(&self) -> Option<Approximation> {
         None
     }
     /// Poses a frame, or records what will, and the uploads that it takes.
@@ -205,6 +243,7 @@ impl PosedPalettes {
             PaletteForm::Rows | PaletteForm::Workgroup => rows,
             PaletteForm::Columns | PaletteForm::Uniform | PaletteForm::DualQuaternions => converted as u64,
             PaletteForm::Texture => 2 * rows,
+            PaletteForm::Baked(_) => 0,
         };
         (CrowdPose::<BLOCK>::bytes(crowd) + rows + converted as u64, device)
     }
@@ -229,7 +268,7 @@ impl PosedPalettes {
                 let texture = (form == PaletteForm::Texture).then(|| texture(gpu, bytes));
                 let bytes = if texture.is_some() { bytes.next_multiple_of(TEXTURE_ROW) } else { bytes };
                 let buffer = gpu.buffer("palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
-                Palettes { buffer, texture, window: form.stride(), rows, converted, entries, floats }
+                Palettes { buffer, texture, shown: None, window: form.stride(), rows, converted, entries, floats }
             })
             .collect();
         let (rows, converted) = (vec![[0.0; 12]; row], vec![0.0; float]);
@@ -312,12 +351,9 @@ fn columns(rows: &Rows) -> Columns {
 }
 
 fn dual_quaternion(rows: &Rows) -> DualQuaternion {
-    let r = |row: usize, column: usize| rows[4 * row + column];
-    let axes = [0, 1, 2].map(|column| Vec3::new(r(0, column), r(1, column), r(2, column)));
-    let scale = axes[0].length();
-    let unit = |axis: usize| if scale > 0.0 { axes[axis] / scale } else { Vec3::AXES[axis] };
-    let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
-    let half_moved = Quat::from_xyzw(0.5 * r(0, 3), 0.5 * r(1, 3), 0.5 * r(2, 3), 0.0) * rotation;
+    let (rotation, moved, scale) = motion(rows);
+    let [x, y, z] = moved.map(|v| 0.5 * v);
+    let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;
     let ([a, b, c, d], [e, f, g, h]) = (rotation.to_array(), half_moved.to_array());
     [a, b, c, d, e, f, g, h, scale, 0.0, 0.0, 0.0]
 }

@@ -9,7 +9,9 @@ use crate::vertex::{Normals, VertexFormat};
 use std::rc::Rc;
 
 /// Storage buffers that skinning reads.
-pub const STORAGE_BUFFERS: u32 = 4;
+pub fn storage_buffers(palette: PaletteForm) -> u32 {
+    4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
+}
 
 /// Names and values of shader overrides.
 pub type Constants = Vec<(&'static str, f64)>;
@@ -82,6 +84,9 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
         layout_entry(3, stage, READ_ONLY),
         wgpu::BindGroupLayoutEntry { binding: 4, visibility: stage, ty: palette.binding_type(), count: None },
     ];
+    if let PaletteForm::Baked(_) = palette {
+        entries.push(layout_entry(6, stage, READ_ONLY));
+    }
     if output {
         entries.push(layout_entry(5, stage, wgpu::BufferBindingType::Storage { read_only: false }));
     }
@@ -104,11 +109,12 @@ pub fn bind_groups(
         let mesh = &meshes[chunk.group];
         let uniform = chunk_uniform(gpu, crowd, chunk);
         let buffers = [&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents];
-        let mut resources: Vec<_> = buffers.into_iter().map(wgpu::Buffer::as_entire_binding).collect();
-        resources.push(palettes.binding());
-        resources.extend(output.map(wgpu::Buffer::as_entire_binding));
+        let mut resources: Vec<_> = (0..).zip(buffers.map(wgpu::Buffer::as_entire_binding)).collect();
+        resources.push((4, palettes.binding()));
+        resources.extend(output.map(|output| (5, output.as_entire_binding())));
+        resources.extend(palettes.shown().map(|shown| (6, shown)));
         let entries: Vec<_> =
-            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+            resources.into_iter().map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("skinning"),
             layout,

@@ -1,6 +1,6 @@
 //! How far a crowd that saves is from the animation as it was authored.
 
-use super::parity::Coverage;
+use super::parity::{Coverage, Parity};
 use super::reference::Pose;
 use crate::crowd::Crowd;
 use crate::model::affine_to_rows;
@@ -20,6 +20,12 @@ pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
         (None, None) => None,
         (compact, saving) => Some(compact.unwrap_or(0.0) + saving.unwrap_or(0.0)),
     }
+}
+
+/// Of a backend on a scene, what it is off by on purpose included.
+pub fn of(scene: &BuiltScene, parity: Option<&Parity>) -> Option<f64> {
+    let own = parity.and_then(|p| p.approximation).map(|a| a.clip_error);
+    [clip_error(scene), own].into_iter().flatten().reduce(|a, b| a + b)
 }
 
 /// The part of it that saving poses has, on at least 64 instances of each group; none if every instance has a pose of its

@@ -355,8 +355,8 @@ impl<'a> Run<'a> {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
         bench.frame(&mut *contender.backend, self.scene, VERIFIED_TICKS[0])?;
-        let linear = contender.backend.blending() == Blending::Linear;
-        if let Some(depths) = bench.screen.depths()?.filter(|_| linear) {
+        let exact = contender.backend.blending() == Blending::Linear && contender.backend.approximation().is_none();
+        if let Some(depths) = bench.screen.depths()?.filter(|_| exact) {
             let difference = match &self.first_depths {
                 Some(first) => depth_difference(first, &depths),
                 None => depth_difference(&depths, &depths),

@@ -4,6 +4,7 @@
 //! form, 16 the crowd form whose inner loops over lanes compile to vector instructions.
 
 mod arc;
+mod bake;
 mod blend;
 mod block_sampler;
 mod compact_rows;
@@ -14,6 +15,7 @@ mod linear_rows;
 mod local_to_model;
 mod merge;
 mod palette;
+mod rates;
 mod recipe;
 mod sample;
 mod sample_compact;
@@ -21,12 +23,14 @@ mod sample_lanes;
 mod shared_palettes;
 
 pub use arc::sine_over_x;
+pub use bake::{BakeError, Baker, DIRECTION, Keeping, POSITION, Rate, motion};
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use block_sampler::BlockSampler;
 pub use crowd_pose::{CrowdPose, read_lanes};
 pub use ends::Ends;
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};
+pub use rates::KeySpan;
 pub use recipe::{blend_between, blend_layers};
 pub use sample::sample;
 

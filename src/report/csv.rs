@@ -5,7 +5,6 @@ use super::resume::mend;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::fidelity;
-use crate::harness::parity::Tolerance;
 use crate::harness::run::{Outcome, StageTimes};
 use crate::scene::{BuiltScene, Clips, Economy};
 use crate::vertex::{Encoding, Normals, VertexFormat};
@@ -219,13 +218,7 @@ impl Results {
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn write(
-        &mut self,
-        environment: &Environment,
-        scene: &BuiltScene,
-        tolerance: Tolerance,
-        outcome: &Outcome,
-    ) -> io::Result<()> {
+    pub fn write(&mut self, environment: &Environment, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()> {
         for stage in &outcome.stages {
             for &(frame, ns) in &stage.samples {
                 self.samples.serialize(SampleRow {
@@ -242,10 +235,10 @@ impl Results {
         }
         self.samples.flush()?;
         if outcome.stages.is_empty() {
-            self.summary.serialize(row(environment, scene, tolerance, outcome, None))?;
+            self.summary.serialize(row(environment, scene, outcome, None))?;
         }
         for stage in &outcome.stages {
-            self.summary.serialize(row(environment, scene, tolerance, outcome, Some(stage)))?;
+            self.summary.serialize(row(environment, scene, outcome, Some(stage)))?;
         }
         self.summary.flush()
     }
@@ -255,13 +248,7 @@ fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.into())
 }
 
-fn row(
-    environment: &Environment,
-    scene: &BuiltScene,
-    tolerance: Tolerance,
-    outcome: &Outcome,
-    times: Option<&StageTimes>,
-) -> SummaryRow {
+fn row(environment: &Environment, scene: &BuiltScene, outcome: &Outcome, times: Option<&StageTimes>) -> SummaryRow {
     let summary = times.and_then(StageTimes::summary);
     let adapter = environment.adapter.as_ref();
     let crowd = &scene.crowd;
@@ -305,8 +292,8 @@ fn row(
         limit: times.and_then(|t| t.floor).map(|f| f.limit),
         pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
         parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
-        parity_tol: outcome.parity.as_ref().map(|_| tolerance.position),
-        clip_error: fidelity::clip_error(scene),
+        parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
+        clip_error: fidelity::of(scene, outcome.parity.as_ref()),
     }
 }
 
@@ -366,8 +353,8 @@ mod tests {
             dropped: 1,
             floor: None,
         };
-        results.write(&environment, &scene, Tolerance::default(), &outcome(vec![times])).unwrap();
-        results.write(&environment, &scene, Tolerance::default(), &outcome(vec![])).unwrap();
+        results.write(&environment, &scene, &outcome(vec![times])).unwrap();
+        results.write(&environment, &scene, &outcome(vec![])).unwrap();
         let summary = std::fs::read_to_string(results.summary_path()).unwrap();
         let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();
         let header = "schema,run_id,utc,git_rev,dirty,rustc,os,cpu,threads,adapter,driver,scene,scene_hash,instances,\

@@ -28,11 +28,15 @@ fn small_crowd() -> Crowd {
 
 /// Why the gate refuses a backend, if it does.
 fn refused(backend: &mut dyn Backend, context: &Context) -> Option<String> {
-    let crowd = small_crowd();
-    let mut arena = prepare(backend, context, &crowd);
-    let coverage = Coverage::all(&crowd, &[0, 33]);
-    let parity = verify(backend, context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
-    assert_eq!(parity.failure.is_none(), parity.max_rel <= 1e-5 && parity.max_normal <= 1e-3);
+    refused_with(&small_crowd(), backend, context)
+}
+
+fn refused_with(crowd: &Crowd, backend: &mut dyn Backend, context: &Context) -> Option<String> {
+    let mut arena = prepare(backend, context, crowd);
+    let coverage = Coverage::all(crowd, &[0, 33]);
+    let parity = verify(backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+    let Tolerance { position, normal, .. } = parity.tolerance;
+    assert_eq!(parity.failure.is_none(), parity.max_rel <= position && parity.max_normal <= normal);
     parity.failure
 }
 
@@ -184,7 +188,8 @@ fn cpu_mutants_die() {
 mod gpu {
     use super::*;
     use crate::common::context;
-    use skinbench::backend::{gpu_compute, gpu_full, gpu_vertex};
+    use skinbench::asset::walker::walker;
+    use skinbench::backend::{gpu_baked, gpu_compute, gpu_full, gpu_vertex};
     use skinbench::gpu::skinning::Edit;
     use std::cell::Cell;
     use std::rc::Rc;
@@ -214,6 +219,49 @@ mod gpu {
         })
     }
 
+    /// Puts one mutation, or none, into the shaders that hold it; says whether any did.
+    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Rc<Cell<bool>>) {
+        let edited = Rc::new(Cell::new(mutation.is_none()));
+        let seen = Rc::clone(&edited);
+        let edit: Edit = Rc::new(move |wgsl| match mutation {
+            Some((old, new)) => {
+                seen.set(seen.get() || wgsl.contains(old));
+                wgsl.replace(old, new)
+            }
+            None => wgsl,
+        });
+        (edit, edited)
+    }
+
+    #[test]
+    fn baked_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(&crowd, &mut *gpu_baked::with_edit(&context, edit).unwrap(), &context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for mutation in [
+            ("place - f32(frame)", "0.0"),
+            ("place - f32(frame)", "1.0 - (place - f32(frame))"),
+            ("Shown(first, first + batch.entries", "Shown(first, first"),
+            ("time_at(player, layer, now.tick,", "time_at(player, layer, now.tick + 1u,"),
+            ("clip.first + frame * batch.entries", "clip.first + (frame + 1u) * batch.entries"),
+            ("instance >= batch.instances", "instance + 1u >= batch.instances"),
+            ("t.w - two.y * q.y", "t.w + two.y * q.y"),
+            ("vec4f(z, t.z)", "vec4f(z, t.y)"),
+            ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
+        ] {
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+
     #[test]
     fn compute_mutants_die() {
         let context = context();
@@ -239,15 +287,7 @@ mod gpu {
             return;
         }
         let killed = |mutation: Option<Mutation>| {
-            let edited = Rc::new(Cell::new(mutation.is_none()));
-            let seen = Rc::clone(&edited);
-            let edit: Edit = Rc::new(move |wgsl| match mutation {
-                Some((old, new)) => {
-                    seen.set(seen.get() || wgsl.contains(old));
-                    wgsl.replace(old, new)
-                }
-                None => wgsl,
-            });
+            let (edit, edited) = edit_of_some(mutation);
             let failure = refused(&mut *gpu_full::with_edit(&context, edit).unwrap(), &context);
             assert!(edited.get(), "no shader holds {mutation:?}");
             failure

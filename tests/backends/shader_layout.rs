@@ -6,7 +6,8 @@ use skinbench::gpu::compute::{Threads, WORKGROUP};
 use skinbench::gpu::device_pose::{Form, KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::skinning::{Kind, wgsl};
 use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
-use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, layout};
+use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout};
+use skinbench::pose::Keeping;
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;
 
@@ -39,6 +40,8 @@ fn shared() -> Vec<Layout> {
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval, additive),
         layout_of!(Track: form, timeline, value, angle),
+        layout_of!(BakedClip: first, frames, interval, padding),
+        layout_of!(Shown: first, next, part, padding),
     ]
 }
 
@@ -63,6 +66,7 @@ fn kernels() -> Vec<(String, String)> {
         }
     }
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
+    kernels.push(("pose_baked".to_owned(), baked::shader()));
     let tails = [include_str!("../../shaders/draw.wgsl"), include_str!("../../shaders/capture.wgsl")];
     let palettes = [
         PaletteForm::Rows,
@@ -70,6 +74,8 @@ fn kernels() -> Vec<(String, String)> {
         PaletteForm::Uniform,
         PaletteForm::Texture,
         PaletteForm::DualQuaternions,
+        PaletteForm::Baked(Keeping::Motions),
+        PaletteForm::Baked(Keeping::Matrices),
     ];
     for (palette, mesh) in palettes.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
         let own = wgsl(mesh, palette) + include_str!("../../shaders/gpu_vertex.wgsl");

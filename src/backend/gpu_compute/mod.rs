@@ -13,8 +13,8 @@ mod shared;
 use super::cpu_simd::scales_evenly;
 use super::traffic::posed;
 use super::{
-    Arena, Backend, BackendError, BackendInfo, Blending, Clock, Context, Footprint, FrameInput, Job, Memory, ReadBack,
-    Result, Skinned, Stage, StageTimer, Ticket, Traffic,
+    Approximation, Arena, Backend, BackendError, BackendInfo, Blending, Clock, Context, Footprint, FrameInput, Job,
+    Memory, ReadBack, Result, Skinned, Stage, StageTimer, Ticket, Traffic,
 };
 use crate::crowd::Crowd;
 use crate::gpu::compute::{self, ComputeSkin, Strategy};
@@ -26,7 +26,7 @@ use std::rc::Rc;
 pub use best::with_edit;
 pub(super) use best::{CANDIDATES, create as best};
 pub(super) use dual_quaternion::create as dual_quaternion;
-pub(super) use instances::create as instances;
+pub(super) use instances::{create as instances, strategy as by_instances};
 pub(super) use naive::create as naive;
 pub(super) use per_character::create as per_character;
 pub(super) use shared::create as shared;
@@ -92,10 +92,8 @@ impl Backend for GpuCompute {
         let mut device = self.gpu.summary().name.clone();
         if let Some(State { palettes, skin, .. }) = &self.state {
             let skin = (self.recipe.candidates.len() > 1).then_some(skin.strategy().name);
-            let ways: Vec<_> = palettes.way().into_iter().chain(skin).collect();
-            if !ways.is_empty() {
-                device += &format!(", by {}", ways.join(" and "));
-            }
+            let skin = skin.map(|name| format!("skins by {name}"));
+            palettes.way().into_iter().chain(skin).for_each(|way| device += &format!(", {way}"));
         }
         BackendInfo { name: self.recipe.name, variant: self.recipe.variant, device }
     }
@@ -107,12 +105,16 @@ impl Backend for GpuCompute {
         }
     }
 
+    fn approximation(&self) -> Option<Approximation> {
+        self.state.as_ref()?.palettes.approximation()
+    }
+
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         let Some(State { skin, .. }) = &self.state else { return Vec::new() };
         let strategy = skin.strategy();
         let (_, palettes) = PosedPalettes::bytes(crowd, strategy.palette);
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, strategy.mesh)).sum();
-        let mut traffic = posed(crowd, self.recipe.posing, palettes);
+        let mut traffic = posed(crowd, self.recipe.posing, strategy.palette);
         traffic.push(Traffic {
             stage: Stage::Skin,
             clock: Clock::Gpu,
@@ -124,9 +126,9 @@ impl Backend for GpuCompute {
     }
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
-        self.gpu.has(wgpu::ShaderStages::COMPUTE, skinning::STORAGE_BUFFERS + 1)?;
         let first = self.recipe.candidates[0];
-        if first.palette == PaletteForm::DualQuaternions {
+        self.gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(first.palette) + 1)?;
+        if !first.palette.scales_unevenly() {
             scales_evenly(crowd)?;
         }
         let chunks = self.gpu.chunks(crowd)?;

@@ -7,16 +7,17 @@ mod packed;
 mod texture;
 mod uniform;
 
+use super::cpu_simd::scales_evenly;
 use super::traffic::posed;
 use super::{
-    Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, Keep, ReadBack, Result, Skinned,
-    Stage, StageTimer, Ticket, Traffic, floats_only,
+    Approximation, Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, Keep, ReadBack,
+    Result, Skinned, Stage, StageTimer, Ticket, Traffic, floats_only,
 };
 use crate::crowd::Crowd;
 use crate::gpu::present;
 use crate::gpu::skinning::{self, Edit, Kind};
 use crate::gpu::source::VertexSource;
-use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
+use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, Posing};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -89,14 +90,18 @@ impl Backend for GpuVertex {
         let Strategy { name, variant, .. } = self.strategy;
         let adapter = &self.gpu.summary().name;
         let device = match self.state.as_ref().and_then(|state| state.palettes.way()) {
-            Some(way) => format!("{adapter}, by {way}"),
+            Some(way) => format!("{adapter}, {way}"),
             None => adapter.clone(),
         };
         BackendInfo { name, variant, device }
     }
 
+    fn approximation(&self) -> Option<Approximation> {
+        self.state.as_ref()?.palettes.approximation()
+    }
+
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        posed(crowd, self.strategy.posing, PosedPalettes::bytes(crowd, self.strategy.palette).1)
+        posed(crowd, self.strategy.posing, self.strategy.palette)
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
@@ -105,8 +110,11 @@ impl Backend for GpuVertex {
         }
         floats_only(crowd)?;
         self.gpu.has_captures()?;
-        self.gpu.has(wgpu::ShaderStages::VERTEX, skinning::STORAGE_BUFFERS + present::STORAGE_BUFFERS)?;
         let Strategy { posing, mesh, palette, .. } = self.strategy;
+        self.gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS)?;
+        if !palette.scales_unevenly() {
+            scales_evenly(crowd)?;
+        }
         let (host, device) = posing.bytes(&self.gpu, crowd, &self.gpu.chunks(crowd)?, palette)?;
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, mesh)).sum();
         Ok(Footprint { host, device: device + meshes + Capture::BYTES, host_output: false, device_output: false })

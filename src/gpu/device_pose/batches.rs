@@ -134,11 +134,20 @@ impl Statics {
 }
 
 /// A buffer of what does not change. A binding cannot be empty.
-fn storage(gpu: &Gpu, label: &str, contents: &[u8]) -> wgpu::Buffer {
+pub fn storage(gpu: &Gpu, label: &str, contents: &[u8]) -> wgpu::Buffer {
     gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: Some(label),
         contents: if contents.is_empty() { &[0; 64] } else { contents },
         usage: wgpu::BufferUsages::STORAGE,
+    })
+}
+
+/// A batch's numbers as a uniform buffer.
+pub fn uniform(gpu: &Gpu, numbers: &layout::Batch) -> wgpu::Buffer {
+    gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("batch"),
+        contents: bytemuck::bytes_of(numbers),
+        usage: wgpu::BufferUsages::UNIFORM,
     })
 }
 
@@ -170,6 +179,25 @@ fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     let begin = |level| first + order.partition_point(|&joint| depth[joint as usize] < level) as u32;
     let levelled = (0..=levels).map(begin).chain(order.iter().copied()).collect();
     (levels, levelled)
+}
+
+/// What some instances play, as kernels read it: layers and slots are counted from the first instance's.
+pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
+    let mut players = Vec::with_capacity(instances.len());
+    let mut layers: Vec<layout::Layer> = Vec::new();
+    let mut first_slot = 0;
+    for instance in instances {
+        let own = crowd.layers().of(instance as usize);
+        players.push(layout::Player {
+            first_layer: layers.len() as u32,
+            layers: own.len() as u32,
+            first_slot,
+            inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+        });
+        layers.extend(own.iter().map(layout::Layer::from));
+        first_slot += slots(crowd, instance);
+    }
+    (players, layers)
 }
 
 /// A part on the device.
@@ -204,20 +232,7 @@ impl Batch {
         let model = &crowd.groups()[part.group].model;
         let (joints, entries) = (model.skeleton().len() as u32, model.palette_joints().len() as u32);
         let instances = part.instances.len() as u32;
-        let mut players = Vec::with_capacity(instances as usize);
-        let mut layers: Vec<layout::Layer> = Vec::new();
-        let mut first_slot = 0;
-        for instance in part.instances.clone() {
-            let own = crowd.layers().of(instance as usize);
-            players.push(layout::Player {
-                first_layer: layers.len() as u32,
-                layers: own.len() as u32,
-                first_slot,
-                inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
-            });
-            layers.extend(own.iter().map(layout::Layer::from));
-            first_slot += slots(crowd, instance);
-        }
+        let (players, layers) = listed(crowd, part.instances.clone());
         let numbers = layout::Batch {
             instances,
             joints,
@@ -225,14 +240,9 @@ impl Batch {
             slots: part.slots,
             first_entry: (part.instances.start - chunk.instances.start) * entries,
             levels: statics.levels,
-            padding_a: 0,
-            padding_b: 0,
+            ..Default::default()
         };
-        let uniform = gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("batch"),
-            contents: bytemuck::bytes_of(&numbers),
-            usage: wgpu::BufferUsages::UNIFORM,
-        });
+        let uniform = uniform(gpu, &numbers);
         let room = |label, count: u32, bytes: u64| {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             gpu.buffer(label, u64::from(count) * bytes, usage)

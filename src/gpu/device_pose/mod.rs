@@ -4,6 +4,7 @@ mod batches;
 mod clips;
 mod kernels;
 
+pub(super) use batches::{listed, storage, uniform};
 pub use clips::Form;
 pub use kernels::{KERNELS, STORAGE_BUFFERS};
 
@@ -147,13 +148,12 @@ impl PaletteSource for DevicePose {
         &self.palettes
     }
 
-    fn way(&self) -> Option<&'static str> {
-        Some(self.walk.name())
+    fn way(&self) -> Option<String> {
+        Some(format!("poses by {}", self.walk.name()))
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
-        let now = layout::Now { tick: frame.tick, padding_a: 0, padding_b: 0, padding_c: 0 };
-        gpu.upload(commands, &self.now, bytemuck::bytes_of(&now));
+        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
         self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample]);
         if self.blends {
             self.stage(commands, Stage::Blend, &[Step::Blend]);

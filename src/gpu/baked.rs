@@ -1,0 +1,250 @@
+//! Palettes baked frame by frame when a crowd is prepared: a frame only finds out which two of them each instance is between.
+
+use super::compute::WORKGROUP;
+use super::device_pose::{listed, storage};
+use super::palettes::{PaletteSource, Palettes};
+use super::skinning::{self, Edit};
+use super::source::{READ_ONLY, bind, layout_entry};
+use super::{Chunk, Commands, Gpu, layout};
+use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::crowd::{Crowd, Group, REST};
+use crate::model::Clip;
+use crate::pose::{BakeError, Baker, Keeping, POSITION, Rate};
+use bytesize::ByteSize;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Storage buffers of the kernel.
+pub const STORAGE_BUFFERS: u32 = 4;
+/// What vertices' normals and tangents may be off by, in radians: blending joints that turn against each other
+/// shortens their sum, and what its parts are off by counts for twice as much in one of half the length.
+const NORMAL: f64 = 2.0 * crate::pose::DIRECTION;
+
+/// The kernel's whole shader.
+pub fn shader() -> String {
+    [
+        include_str!("../../shaders/pose.wgsl"),
+        include_str!("../../shaders/pose_time.wgsl"),
+        include_str!("../../shaders/baked.wgsl"),
+        include_str!("../../shaders/pose_baked.wgsl"),
+    ]
+    .concat()
+}
+
+/// A group's clips at their rates; the rest pose is behind them. None for a clip that no instance plays.
+struct Plan<'a> {
+    baker: Baker<'a>,
+    rates: Vec<Option<Rate>>,
+    entries: usize,
+    quads: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    /// A clip that no rate holds, or that takes more than one binding.
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: Keeping) -> Result<Self> {
+        let model = &*group.model;
+        let (clips, entries) = (model.clips(), model.palette_joints().len());
+        let mut played = vec![false; clips.len() + 1];
+        for instance in group.instances.clone() {
+            let [layer] = crowd.layers().of(instance as usize) else { continue };
+            played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
+        }
+        let limit = gpu.binding_bytes();
+        let most = limit / (entries * keeping.quads() * size_of::<[f32; 4]>()) as u64;
+        let baker = Baker::new(model, keeping);
+        let rate = |(clip, played): (usize, bool)| {
+            if !played {
+                return Ok(None);
+            }
+            let rate = baker.rate(clips.get(clip), most as usize);
+            rate.map(Some).ok_or_else(|| {
+                let name = clips.get(clip).map_or("", Clip::name);
+                BackendError::Unavailable(format!(
+                    "no rate of baking holds clip {name:?} of {:?} to {POSITION:.0e} of its size",
+                    model.name()
+                ))
+            })
+        };
+        let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
+        let plan = Self { baker, rates, entries, quads: keeping.quads() };
+        match plan.bytes() > limit {
+            true => Err(BackendError::TooLarge(format!(
+                "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
+                model.name(),
+                plan.bytes()
+            ))),
+            false => Ok(plan),
+        }
+    }
+
+    /// Bytes of all frames.
+    fn bytes(&self) -> u64 {
+        let frames: usize = self.rates.iter().flatten().map(|rate| rate.frames).sum();
+        (frames * self.entries * self.quads * size_of::<[f32; 4]>()) as u64
+    }
+
+    fn error(&self) -> BakeError {
+        self.rates.iter().flatten().map(|rate| rate.error).fold(BakeError::default(), BakeError::max)
+    }
+
+    /// The clips as the kernel reads them, and all frames, `[clip][frame][entry][quad]`.
+    fn baked(&self, clips: &[Clip]) -> (Vec<layout::BakedClip>, Vec<[f32; 4]>) {
+        let (mut table, mut frames) = (Vec::with_capacity(self.rates.len()), Vec::new());
+        for (clip, rate) in self.rates.iter().enumerate() {
+            let first = (frames.len() / self.quads) as u32;
+            let (count, interval) = rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
+            table.push(layout::BakedClip { first, frames: count, interval, padding: 0 });
+            if let Some(rate) = rate {
+                frames.extend(self.baker.frames(clips.get(clip), *rate));
+            }
+        }
+        (table, frames)
+    }
+}
+
+fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: Keeping) -> Result<Vec<Plan<'a>>> {
+    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, keeping)).collect()
+}
+
+/// Bytes on the device.
+///
+/// # Errors
+/// What the adapter lacks or cannot hold; a crowd that plays more than whole clips one at a time, or one that no rate
+/// holds.
+pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: Keeping) -> Result<u64> {
+    gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+    let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
+    if crowd.has_update_rates() {
+        return refused("shows baked clips at every tick; needs a crowd without update rates");
+    }
+    let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
+    if !(0..crowd.instance_count()).all(plain) {
+        return refused("bakes whole clips; needs a crowd without layers, masks and fades");
+    }
+    let frames: u64 = plans(gpu, crowd, keeping)?.iter().map(Plan::bytes).sum();
+    let clips: usize =
+        crowd.groups().iter().map(|g| (g.model.clips().len() + 1) * size_of::<layout::BakedClip>()).sum();
+    let instance = size_of::<layout::Player>() + size_of::<layout::Layer>() + size_of::<layout::Shown>();
+    Ok(frames + (clips + crowd.instance_count() * instance + size_of::<layout::Now>()) as u64)
+}
+
+/// A crowd's baked palettes on the device.
+pub struct BakedPalettes {
+    pipeline: wgpu::ComputePipeline,
+    now: wgpu::Buffer,
+    /// Instances and bindings of each chunk.
+    chunks: Vec<(u32, wgpu::BindGroup)>,
+    palettes: Vec<Palettes>,
+    approximation: Approximation,
+    way: String,
+}
+
+impl BakedPalettes {
+    /// Bakes the clips that a crowd plays; an edit changes the kernel.
+    ///
+    /// # Errors
+    /// As [`bytes`].
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], keeping: Keeping, edit: Option<&Edit>) -> Result<Self> {
+        let plans = plans(gpu, crowd, keeping)?;
+        let (layout, pipeline) = pipeline(gpu, edit);
+        let now = gpu.buffer(
+            "now",
+            size_of::<layout::Now>() as u64,
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        );
+        let statics: Vec<_> = crowd
+            .groups()
+            .iter()
+            .zip(&plans)
+            .map(|(group, plan)| {
+                let (clips, frames) = plan.baked(group.model.clips());
+                let clips = storage(gpu, "baked clips", bytemuck::cast_slice(&clips));
+                (clips, storage(gpu, "baked frames", bytemuck::cast_slice(&frames)))
+            })
+            .collect();
+        let mut palettes = Vec::with_capacity(chunks.len());
+        let bound = chunks.iter().map(|chunk| {
+            let instances = chunk.instances.len() as u32;
+            let (players, layers) = listed(crowd, chunk.instances.clone());
+            let (clips, frames) = &statics[chunk.group];
+            let entries = plans[chunk.group].entries as u32;
+            let shown = gpu.buffer(
+                "shown frames",
+                u64::from(instances) * size_of::<layout::Shown>() as u64,
+                wgpu::BufferUsages::STORAGE,
+            );
+            palettes.push(Palettes::baked(frames, &shown));
+            let batch = super::device_pose::uniform(gpu, &layout::Batch { instances, entries, ..Default::default() });
+            let players = storage(gpu, "players", bytemuck::cast_slice(&players));
+            let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
+            (instances, bind(gpu, "pose_baked", &layout, &[&batch, &now, &layers, &players, clips, &shown]))
+        });
+        let chunks = bound.collect();
+        let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
+        let bytes: u64 = plans.iter().map(Plan::bytes).sum();
+        let way = format!(
+            "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
+            ByteSize(bytes).display().si(),
+            error.position,
+            error.ends
+        );
+        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: error.ends };
+        Ok(Self { pipeline, now, chunks, palettes, approximation, way })
+    }
+}
+
+fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
+    const WRITTEN: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: false };
+    let device = gpu.device();
+    let uniform = wgpu::BufferBindingType::Uniform;
+    let types = [uniform, uniform, READ_ONLY, READ_ONLY, READ_ONLY, WRITTEN];
+    let entries: Vec<_> =
+        (0..).zip(types).map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)).collect();
+    let label = Some("pose_baked");
+    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+    let wgsl = if let Some(edit) = edit { edit(shader()) } else { shader() };
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        })),
+        module: &skinning::module(gpu, "pose_baked", wgsl, edit.is_none()),
+        entry_point: Some("main"),
+        compilation_options: Default::default(),
+        cache: gpu.pipeline_cache(),
+    });
+    (layout, pipeline)
+}
+
+impl PaletteSource for BakedPalettes {
+    fn chunks(&self) -> &[Palettes] {
+        &self.palettes
+    }
+
+    fn way(&self) -> Option<String> {
+        Some(self.way.clone())
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        Some(self.approximation)
+    }
+
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        gpu.compute_pass(commands, Stage::Sample, |pass| {
+            pass.set_pipeline(&self.pipeline);
+            for (instances, group) in &self.chunks {
+                let (x, y) = gpu.folded(instances.div_ceil(WORKGROUP));
+                pass.set_bind_group(0, group, &[]);
+                pass.dispatch_workgroups(x, y, 1);
+            }
+        });
+    }
+
+    fn read_back(&self, _: &Crowd, what: Stage, _: Range<u32>, _: &mut ReadBack) -> Result<()> {
+        Err(BackendError::Unavailable(format!("{} is left out: palettes are baked", what.name())))
+    }
+}

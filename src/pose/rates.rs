@@ -1,0 +1,62 @@
+//! Uniform rates that a clip may be kept at, and times at which what becomes of it is measured.
+
+use crate::model::Clip;
+
+/// Most frames that a clip is kept in.
+const MOST_FRAMES: usize = 1 << 16;
+/// How few and how many times a clip is measured at.
+const FEWEST_TIMES: usize = 1 << 9;
+const MOST_TIMES: usize = 1 << 14;
+
+/// Where a clip has keys.
+#[derive(Debug, Clone, Copy)]
+pub struct KeySpan {
+    /// Seconds at the first key of any track.
+    pub start: f32,
+    /// Seconds at the last one.
+    pub end: f32,
+    /// Intervals if all were as short as the shortest.
+    intervals: usize,
+}
+
+impl KeySpan {
+    /// Of a clip's tracks.
+    pub fn of(clip: &Clip) -> Self {
+        let lines = || clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
+        let shortest = lines().flat_map(|times| times.windows(2).map(|w| w[1] - w[0])).fold(f32::INFINITY, f32::min);
+        let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);
+        let end = lines().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
+        if !start.is_finite() || start >= end {
+            return Self { start: 0.0, end: 0.0, intervals: 0 };
+        }
+        let intervals = ((end - start) / shortest).round().clamp(1.0, MOST_FRAMES as f32) as usize;
+        Self { start, end, intervals }
+    }
+
+    /// Numbers of frames to try, fewest first: those that fall on every n-th of evenly spaced keys, and some between and
+    /// beyond, up to so many to an interval.
+    pub fn candidates(self, most: usize) -> Vec<usize> {
+        let intervals = self.intervals;
+        if intervals == 0 {
+            return vec![1];
+        }
+        let mut frames: Vec<usize> = (1..=intervals).filter(|n| intervals.is_multiple_of(*n)).map(|n| n + 1).collect();
+        let mut next = 2.0f64;
+        while (next as usize) <= (most * intervals + 1).min(MOST_FRAMES) {
+            frames.push(next as usize);
+            next = (1.06 * next).max(next + 1.0);
+        }
+        frames.sort_unstable();
+        frames.dedup();
+        frames
+    }
+
+    /// Times from 0 to a duration to measure so many frames at, spread so that the first few already cover the clip.
+    pub fn times(self, duration: f32, frames: usize) -> impl Iterator<Item = f32> {
+        // Several to an interval and to a frame, lest a jump falls between them.
+        let count = (8 * self.intervals).max(4 * frames).next_power_of_two().clamp(FEWEST_TIMES, MOST_TIMES);
+        // An odd stride visits every one of a power of two; the golden section keeps neighbours apart.
+        let stride = (count as f64 * 0.618) as usize | 1;
+        (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
+    }
+}
