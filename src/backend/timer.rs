@@ -53,6 +53,8 @@ impl Stage {
 pub enum Clock {
     /// The machine's monotonic clock.
     Wall,
+    /// What our own threads computed, together: those of a driver are not among them.
+    ThreadSum,
     /// Timestamp queries on the device.
     Gpu,
 }
@@ -62,6 +64,7 @@ impl Clock {
     pub fn name(self) -> &'static str {
         match self {
             Self::Wall => "wall",
+            Self::ThreadSum => "thread_sum",
             Self::Gpu => "gpu",
         }
     }

@@ -12,5 +12,6 @@ pub mod schedule;
 mod screen;
 pub mod stats;
 pub mod sweep;
+mod thread_clocks;
 #[cfg(feature = "cli")]
 pub mod uncertainty;

@@ -9,6 +9,7 @@ use super::rotation::{Shared, rotations};
 use super::schedule::{Schedule, WarmUp};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
+use super::thread_clocks::ThreadClocks;
 use crate::backend::{
     Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Keep, Memory, Result,
     Span, Stage, StageTimer, Ticket,
@@ -333,7 +334,8 @@ impl<'a> Run<'a> {
         if (host && self.passes > 0) || contenders.iter().any(|c| c.footprint.device_output) {
             screen.allocate(self.scene, self.options.keep, &mut arena)?;
         }
-        Ok(Bench { arena, screen, timer: StageTimer::default() })
+        let clocks = ThreadClocks::new(&self.context.threads);
+        Ok(Bench { arena, screen, timer: StageTimer::default(), clocks })
     }
 
     /// Prepares a backend and compares its vertices and its picture.
@@ -539,22 +541,28 @@ struct Bench {
     arena: Arena,
     screen: Screen,
     timer: StageTimer,
+    clocks: ThreadClocks,
 }
 
 impl Bench {
     /// One frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
     fn frame(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, tick: u32) -> Result<Duration> {
-        let Self { arena, screen, timer } = self;
+        let Self { arena, screen, timer, clocks } = self;
         timer.clear();
         arena.turn();
+        let computed = clocks.now();
         let start = Instant::now();
         let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
         let ticket = screen.draw(ticket, backend, arena, timer)?;
         backend.wait(ticket)?;
         let time = start.elapsed();
+        let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
         screen.collect(timer)?;
         let ns = time.as_nanos() as u64;
         timer.push(Span { stage: Stage::Frame, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
+        if let Some(ns) = computed {
+            timer.push(Span { stage: Stage::Frame, clock: Clock::ThreadSum, ns: (ns > 0).then_some(ns) });
+        }
         Ok(time)
     }
 }
@@ -563,7 +571,7 @@ impl Bench {
     /// From one frame's end to the next one's with two in flight, frame by frame; none if frames end when they are
     /// submitted.
     fn throughput(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
-        let Self { arena, screen, timer } = self;
+        let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
         // One more than is kept: the first end has none before it.

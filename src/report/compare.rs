@@ -133,7 +133,7 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         .into_iter()
         .map(|(key, row_of)| match row_of {
             Ok(measured) => {
-                if key.stage == "frame" {
+                if key.stage == "frame" && key.clock == "wall" {
                     drift = drift.max(measured.base.drift()).max(measured.new.drift());
                 }
                 in_turns &= measured.paired.is_some();

@@ -1,0 +1,92 @@
+//! What a frame costs the processor: the time that our own threads compute, by the clocks that the system keeps of each.
+
+use crate::threads::Threads;
+
+/// The clocks of the thread that submits frames and of those that its parallel loops run on. A driver's threads are not
+/// among them: what a software adapter computes is no cost of submitting.
+pub(super) struct ThreadClocks(Vec<Clock>);
+
+impl ThreadClocks {
+    /// Of the calling thread, of rayon's own pool and of `threads`.
+    pub fn new(threads: &Threads) -> Self {
+        let mut clocks = vec![own()];
+        clocks.extend(rayon::broadcast(|_| own()));
+        if let Threads::Pool(pool) = threads {
+            clocks.extend(pool.broadcast(|_| own()));
+        }
+        Self(clocks.into_iter().flatten().collect())
+    }
+
+    /// Nanoseconds that they computed so far, together; none where the system keeps no such clocks. Nobody is woken up to
+    /// ask: workers that are woken spin for a while, which would count.
+    pub fn now(&self) -> Option<u64> {
+        if self.0.is_empty() { None } else { Some(self.0.iter().map(|&clock| read(clock)).sum()) }
+    }
+}
+
+#[cfg(target_os = "linux")]
+type Clock = libc::clockid_t;
+#[cfg(not(target_os = "linux"))]
+type Clock = std::convert::Infallible;
+
+/// The calling thread's clock, which others may read as long as it lives.
+#[cfg(target_os = "linux")]
+fn own() -> Option<Clock> {
+    let mut clock = 0;
+    // SAFETY: the thread is the one that calls; `clock` is written where that succeeds.
+    let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+    (failed == 0).then_some(clock)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own() -> Option<Clock> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn read(clock: Clock) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and leaves zero.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read(clock: Clock) -> u64 {
+    match clock {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::time::{Duration, Instant};
+
+    fn compute() {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(30) {
+            black_box((0..1_000u64).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn own_threads_count_and_others_do_not() {
+        let threads = Threads::new(2).unwrap();
+        let all = ThreadClocks::new(&threads);
+        let spent = |clocks: &ThreadClocks, work: &dyn Fn()| {
+            let before = clocks.now().unwrap();
+            work();
+            Duration::from_nanos(clocks.now().unwrap() - before)
+        };
+        // A busy machine may give a thread little of the time that it computes for.
+        let some = Duration::from_millis(3);
+        assert!(spent(&all, &compute) > some);
+        let Threads::Pool(pool) = &threads else { panic!("no pool") };
+        assert!(spent(&all, &|| pool.install(compute)) > some);
+        // Rayon's own pool may be at work for other tests: what does not count is seen on this thread's clock alone.
+        let alone = ThreadClocks(own().into_iter().collect());
+        assert!(spent(&alone, &compute) > some);
+        assert!(spent(&alone, &|| std::thread::sleep(Duration::from_millis(30))) < some);
+        assert!(spent(&alone, &|| std::thread::scope(|scope| drop(scope.spawn(compute).join()))) < some);
+    }
+}
