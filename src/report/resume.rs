@@ -9,8 +9,8 @@ use std::path::Path;
 /// What identifies a backend's rows in both files.
 const GROUP: [&str; 4] = ["run_id", "scene", "backend", "variant"];
 
-/// Leaves out what the end of a process cut off: a backend's rows are whole if its `frame`, which is written last, is
-/// there. Files that are whole already are not touched.
+/// Leaves out what the end of a process cut off: a backend's rows are whole if its `frame` by the wall clock, which is
+/// written last, is there. Files that are whole already are not touched.
 ///
 /// # Errors
 /// A file that cannot be read, written, or is no CSV.
@@ -21,7 +21,10 @@ pub fn mend(folder: &Path) -> io::Result<()> {
     let Some((mut table, stage)) = table.and_then(|table| table.column("stage").map(|stage| (table, stage))) else {
         return [summary, samples].into_iter().filter(|file| file.exists()).try_for_each(fs::remove_file);
     };
-    let ends = |row: &&StringRecord| row.get(stage) == Some("frame");
+    let clock = table.column("clock");
+    let ends = |row: &&StringRecord| {
+        row.get(stage) == Some("frame") && clock.is_none_or(|clock| row.get(clock) == Some("wall"))
+    };
     let whole: HashSet<Vec<String>> = table.rows.iter().filter(ends).map(|row| table.group(row)).collect();
     table.keep(&whole, &summary)?;
     if samples.exists() {
@@ -81,7 +84,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    const SUMMARY: &str = "run_id,scene,backend,variant,stage,median_ns\n";
+    const SUMMARY: &str = "run_id,scene,backend,variant,stage,clock,median_ns\n";
     const SAMPLES: &str = "run_id,scene,backend,variant,stage,clock,frame,ns\n";
 
     fn mended(summary: &str, samples: &str) -> (String, String) {
@@ -96,12 +99,13 @@ mod tests {
 
     #[test]
     fn backends_without_a_frame_are_left_out() {
-        let whole = "r.1,s,cpu,,skin,5\nr.1,s,cpu,,frame,9\n";
+        let whole = "r.1,s,cpu,,skin,wall,5\nr.1,s,cpu,,frame,wall,9\n";
         let samples = "r.1,s,cpu,,skin,wall,0,5\nr.1,s,cpu,,frame,wall,0,9\n";
         for (more, more_samples) in [
             ("", "r.1,s,gpu,,skin,wall,0,7\n"),
-            ("r.1,s,gpu,,skin,7\n", "r.1,s,gpu,,skin,wall,0,7\nr.1,s,gp"),
-            ("r.1,s,gpu,,frame,1", ""),
+            ("r.1,s,gpu,,skin,wall,7\n", "r.1,s,gpu,,skin,wall,0,7\nr.1,s,gp"),
+            ("r.1,s,gpu,,frame,thread_sum,7\n", "r.1,s,gpu,,frame,thread_sum,0,7\n"),
+            ("r.1,s,gpu,,frame,wall,1", ""),
             ("r.1,s,gpu", "r.1"),
         ] {
             let (summary, kept) =
