@@ -1,7 +1,7 @@
 //! The terminal table of a scene, and the verdict under it.
 
 use super::csv::options;
-use crate::backend::{Keep, Stage};
+use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::parity::Parity;
@@ -156,7 +156,7 @@ fn status(outcome: &Outcome) -> String {
 }
 
 fn frame_summary(outcome: &Outcome) -> Option<Summary> {
-    outcome.stages.iter().find(|s| s.stage == Stage::Frame)?.summary()
+    outcome.stages.iter().find(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall))?.summary()
 }
 
 fn frame_mad(outcome: &Outcome) -> u64 {
