@@ -5,11 +5,13 @@
 
 mod economy;
 mod layers;
+mod reach;
 mod schedule;
 
 use economy::SharedPoses;
 pub use economy::{Between, UpdateRate};
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use reach::Reach;
 pub use schedule::{LONGEST, Presence, Schedule};
 
 use crate::model::{Model, Rows};

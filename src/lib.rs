@@ -3,6 +3,7 @@ pub mod asset;
 pub mod backend;
 pub mod blocks;
 pub mod crowd;
+pub mod frustum;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod harness;
