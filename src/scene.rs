@@ -24,7 +24,7 @@ use std::fmt;
 use std::path::Path;
 
 /// Scenes that the binary brings along: name and text.
-pub const BUILT_IN: [(&str, &str); 13] = [
+pub const BUILT_IN: [(&str, &str); 14] = [
     ("walkers", include_str!("../scenes/walkers.toml")),
     ("smoke", include_str!("../scenes/smoke.toml")),
     ("kernel", include_str!("../scenes/kernel.toml")),
@@ -33,6 +33,7 @@ pub const BUILT_IN: [(&str, &str); 13] = [
     ("zoo", include_str!("../scenes/zoo.toml")),
     ("historic", include_str!("../scenes/historic.toml")),
     ("street", include_str!("../scenes/street.toml")),
+    ("amid", include_str!("../scenes/amid.toml")),
     ("layers-1", include_str!("../scenes/layers-1.toml")),
     ("layers-2", include_str!("../scenes/layers-2.toml")),
     ("layers-4", include_str!("../scenes/layers-4.toml")),

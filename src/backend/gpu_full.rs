@@ -1,5 +1,6 @@
 //! `gpu-full`: clips, layers and hierarchy live on the device; a frame sends its tick, WGSL kernels pose the crowd, and it is skinned
-//! as by `gpu-compute` or, `gpu-full:vertex`, as by `gpu-vertex`.
+//! as by `gpu-compute` or, `gpu-full:vertex`, as by `gpu-vertex`. `gpu-full:culled` and `gpu-full:vertex-culled` do so for those in
+//! view.
 
 use super::gpu_compute::{CANDIDATES, Edits, GpuCompute, Recipe};
 use super::gpu_vertex::{GpuVertex, Strategy};
@@ -9,6 +10,7 @@ use crate::gpu::{MeshForm, PaletteForm, Posing};
 
 const NAME: &str = "gpu-full";
 const COMPUTE: Recipe = Recipe { name: NAME, variant: "", posing: Posing::Device, candidates: CANDIDATES };
+const CULLED: Recipe = Recipe { variant: "culled", posing: Posing::Visible, ..COMPUTE };
 const VERTEX: Strategy = Strategy {
     name: NAME,
     variant: "vertex",
@@ -16,16 +18,26 @@ const VERTEX: Strategy = Strategy {
     mesh: MeshForm::Packed,
     palette: PaletteForm::Rows,
 };
+const VERTEX_CULLED: Strategy = Strategy { variant: "vertex-culled", posing: Posing::Visible, ..VERTEX };
 
 pub(super) fn compute(context: &Context) -> Result<Box<dyn Backend>> {
     GpuCompute::of(context, COMPUTE, Edits::default())
+}
+
+pub(super) fn culled(context: &Context) -> Result<Box<dyn Backend>> {
+    GpuCompute::of(context, CULLED, Edits::default())
+}
+
+pub(super) fn vertex_culled(context: &Context) -> Result<Box<dyn Backend>> {
+    GpuVertex::create(context, VERTEX_CULLED, None)
 }
 
 pub(super) fn vertex(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, VERTEX, None)
 }
 
-/// `gpu-full` with the kernels that pose changed: tests break them and see parity fail.
-pub fn with_edit(context: &Context, edit: Edit) -> Result<Box<dyn Backend>> {
-    GpuCompute::of(context, COMPUTE, Edits { pose: Some(edit), ..Edits::default() })
+/// `gpu-full`, or `gpu-full:culled`, with the kernels before skinning changed: tests break them and see parity fail.
+pub fn with_edit(context: &Context, culled: bool, edit: Edit) -> Result<Box<dyn Backend>> {
+    let recipe = if culled { CULLED } else { COMPUTE };
+    GpuCompute::of(context, recipe, Edits { pose: Some(edit), ..Edits::default() })
 }

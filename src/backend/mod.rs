@@ -21,6 +21,7 @@ pub use timer::{Clock, Span, Stage, StageTimer};
 pub use traffic::{Memory, Traffic};
 
 use crate::crowd::Crowd;
+use crate::frustum::Frustum;
 use crate::simd::Isa;
 use crate::threads::Threads;
 #[cfg(feature = "gpu")]
@@ -68,6 +69,8 @@ pub struct Job {
     pub passes: u32,
     /// Which vertices stay on the device.
     pub keep: Keep,
+    /// What can be seen: backends may leave out who is beyond it.
+    pub frustum: Frustum,
 }
 
 /// Which skinned vertices stay on the device.
@@ -163,6 +166,9 @@ pub enum Skinned {
     Host,
     /// In the arena's device side.
     Device,
+    /// In the arena's device side, those in view alone, each chunk's at its beginning.
+    #[cfg(feature = "gpu")]
+    VisibleOnDevice(std::rc::Rc<crate::gpu::visibility::Visible>),
     /// Nowhere: the vertex shader skins while drawing.
     #[cfg(feature = "gpu")]
     InVertexShader(std::rc::Rc<crate::gpu::source::VertexSource>),
@@ -217,8 +223,12 @@ pub trait Backend {
     }
     /// Where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;
-    /// Appends poses, palettes or vertices of neighbouring instances of one group, as the last frame left them:
-    /// untimed.
+    /// The instances that the last frame did not leave out, rising; none if it left out nobody: untimed.
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+    /// Appends poses, palettes or vertices of neighbouring instances of one group that are not left out, as the last
+    /// frame left them: untimed.
     fn read_back(
         &mut self,
         crowd: &Crowd,
@@ -389,6 +399,18 @@ pub const REGISTRY: &[Entry] = &[
         name: "gpu-full:vertex",
         summary: "poses on the device; the vertex shader skins, in every pass",
         create: gpu_full::vertex,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-full:culled",
+        summary: "as gpu-full, those in view alone: a compute pass finds them, dispatches and draws are indirect",
+        create: gpu_full::culled,
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-full:vertex-culled",
+        summary: "as gpu-full:vertex, those in view alone",
+        create: gpu_full::vertex_culled,
     },
     #[cfg(feature = "gpu")]
     Entry {

@@ -5,6 +5,8 @@ use std::time::Instant;
 /// A part of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// Who is in view.
+    Cull,
     /// Clips to local poses.
     Sample,
     /// Layers to one local pose.
@@ -33,6 +35,7 @@ impl Stage {
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Cull => "cull",
             Self::Sample => "sample",
             Self::Blend => "blend",
             Self::LocalToModel => "local_to_model",

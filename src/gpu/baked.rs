@@ -244,7 +244,7 @@ impl PaletteSource for BakedPalettes {
         });
     }
 
-    fn read_back(&self, _: &Crowd, what: Stage, _: Range<u32>, _: &mut ReadBack) -> Result<()> {
+    fn read_back(&mut self, _: &Crowd, what: Stage, _: Range<u32>, _: &mut ReadBack) -> Result<()> {
         Err(BackendError::Unavailable(format!("{} is left out: palettes are baked", what.name())))
     }
 }

@@ -130,7 +130,7 @@ impl Capture {
     }
 
     /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` counts in the
-    /// crowd.
+    /// chunk.
     pub fn read(
         &self,
         gpu: &Rc<Gpu>,
@@ -148,7 +148,6 @@ impl Capture {
         let at_once = (WIDTH * self.targets[0].height() / vertices).max(1);
         for first in instances.clone().step_by(at_once as usize) {
             let count = at_once.min(instances.end - first);
-            let first = first - chunk.instances.start;
             let draw = |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
             draw(&pipelines.position_and_normal)?;
             let texels = (count * vertices) as usize;

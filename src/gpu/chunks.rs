@@ -1,10 +1,11 @@
 //! A crowd cut to what one binding of an adapter can hold: one dispatch or instanced draw each.
 
+use super::device_pose::pose_bytes;
 use crate::backend::{BackendError, Result};
 use crate::crowd::{Crowd, Group};
 use std::ops::Range;
 
-/// Neighbouring instances of one group whose vertices fit one binding, and whose palettes do.
+/// Neighbouring instances of one group whose vertices fit one binding, and whose poses and palettes do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     /// Index of the crowd's group.
@@ -36,7 +37,7 @@ fn palette_bytes(group: &Group) -> u64 {
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     for (index, group) in crowd.groups().iter().enumerate() {
-        let largest = vertex_bytes(group).max(palette_bytes(group));
+        let largest = vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group));
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
         if at_once == 0 {
             return Err(BackendError::TooLarge(format!(

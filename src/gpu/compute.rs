@@ -1,9 +1,11 @@
 //! Skins a crowd into storage buffers, by any of several strategies: a kernel, the forms that it reads, and how its
 //! threads are laid out over vertices and instances.
 
+use super::device_pose::SKIN;
 use super::skinning::{self, Edit, Kind};
 use super::source::layout_entry;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes};
+use super::visibility::Visibility;
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
 use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
 use crate::vertex::Encoding;
@@ -80,6 +82,8 @@ pub struct ComputeSkin {
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
+    // Workgroups of each chunk, if the device counts them.
+    workgroups: Vec<wgpu::Buffer>,
     // Bindings of all chunks, once for each set of buffers that they write to, and the set in turn.
     sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
     turn: usize,
@@ -126,7 +130,7 @@ impl ComputeSkin {
             pipelines.push((kind, pipeline));
         }
         let characters = characters.map(|(_, characters)| characters);
-        Self { strategy, layout, pipelines, kinds, characters, sets: Vec::new(), turn: 0 }
+        Self { strategy, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
     }
 
     /// Which strategy this is.
@@ -141,7 +145,8 @@ impl ComputeSkin {
         known.is_some()
     }
 
-    /// Binds what chunks read, and the buffers that they write to in turn: one set for now, more if they swap.
+    /// Binds what chunks read, and the buffers that they write to in turn: one set for now, more if they swap. Who is visible
+    /// is skinned, if anybody looks.
     pub fn bind(
         &mut self,
         gpu: &Gpu,
@@ -149,46 +154,57 @@ impl ComputeSkin {
         chunks: &[Chunk],
         palettes: &[Palettes],
         sets: &[&[wgpu::Buffer]],
+        visibility: Option<&Visibility>,
     ) {
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.strategy.mesh)).collect();
         let bound = |outputs: &&[wgpu::Buffer]| {
             let first = outputs.first()?.clone();
-            Some((first, skinning::bind_groups(gpu, crowd, chunks, &self.layout, &meshes, palettes, outputs)))
+            let groups =
+                skinning::bind_groups(gpu, crowd, chunks, &self.layout, &meshes, palettes, outputs, visibility);
+            Some((first, groups))
         };
         self.sets = sets.iter().filter_map(bound).collect();
         self.turn = 0;
+        self.workgroups.clear();
+        for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
+            if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
+                visibility.set_dispatch(gpu, index, SKIN, &dispatch);
+                self.workgroups.push(visible.workgroups.clone());
+            }
+        }
+    }
+
+    /// How a chunk's dispatch follows from its instances; none where each takes one of its own.
+    fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
+        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
+        let rows = |columns: u32, instances: u32| {
+            let (x, z) = gpu.folded(columns);
+            layout::Dispatch { slots: 0, threads: 1, workgroup: instances, x, z }
+        };
+        match self.strategy.threads {
+            Threads::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
+            Threads::Pair => Some(layout::Dispatch { slots: 0, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 }),
+            Threads::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
+            Threads::Character => None,
+        }
     }
 
     /// Dispatches a chunk, `index` among those bound.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, crowd: &Crowd, chunk: &Chunk, index: usize) {
         let kind = self.kinds[chunk.group];
         let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
-        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let instances = chunk.instances.len() as u32;
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &self.sets[self.turn].1[index], &[]);
-        match self.strategy.threads {
-            Threads::Vertex(at_once) => {
-                let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
-                pass.dispatch_workgroups(x, instances.div_ceil(at_once), z);
-            }
-            Threads::Pair => {
-                let pairs = u64::from(vertices) * u64::from(instances);
-                let (x, y) = gpu.folded(pairs.div_ceil(WORKGROUP.into()) as u32);
-                pass.dispatch_workgroups(x, y, 1);
-            }
-            Threads::Instance(at_once) => {
-                let (x, z) = gpu.folded(vertices.div_ceil(at_once));
-                pass.dispatch_workgroups(x, instances, z);
-            }
-            Threads::Character => {
-                let Some(characters) = &self.characters else { return };
-                let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
-                for instance in 0..instances {
-                    pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
-                    pass.dispatch_workgroups(x, 1, z);
-                }
-            }
+        if let Some(dispatch) = self.dispatched(gpu, crowd, chunk) {
+            return gpu.dispatch(pass, self.workgroups.get(index).map(|w| (w, SKIN)), &dispatch, instances, 0);
+        }
+        let Some(characters) = &self.characters else { return };
+        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
+        let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
+        for instance in 0..instances {
+            pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
+            pass.dispatch_workgroups(x, 1, z);
         }
     }
 }
@@ -260,7 +276,7 @@ pub fn trial(
     let (part, palettes) = ([part], &palettes[index..=index]);
     let scratch = [gpu.buffer("trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     for candidate in &mut candidates {
-        candidate.bind(gpu, crowd, &part, palettes, &[&scratch]);
+        candidate.bind(gpu, crowd, &part, palettes, &[&scratch], None);
     }
     let best = fastest(gpu, candidates.len(), |index, pass| {
         for _ in 0..TRIAL_DISPATCHES[hardware] {

@@ -1,6 +1,7 @@
 //! Adapter, device and queue: which there are, what they lack, what they refuse.
 
 use super::bandwidth::Bandwidth;
+use super::layout;
 use super::timestamps::Timestamps;
 use crate::backend::{BackendError, Result};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -56,8 +57,10 @@ struct Failure {
 
 fn adapters() -> Vec<wgpu::Adapter> {
     let of = |backends| {
-        let descriptor =
+        let mut descriptor =
             wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
+        // Our own kernels count workgroups; a check would be a dispatch of its own before each.
+        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
         pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
     };
     // GL only where there is nothing else: on most machines it names the same adapters once more.
@@ -199,10 +202,40 @@ impl Gpu {
         Ok(())
     }
 
+    /// Whether kernels may say how many workgroups and instances others take.
+    ///
+    /// # Errors
+    /// The adapter lacks it: old GL drivers and Apple's first GPUs.
+    pub fn has_indirect(&self) -> Result<()> {
+        match self.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
+            true => Ok(()),
+            false => Err(BackendError::Unavailable("the adapter has no indirect dispatches and draws".into())),
+        }
+    }
+
     /// Workgroups in x and in another dimension, where one alone does not hold as many; the last ones have nothing to do.
     pub(super) fn folded(&self, groups: u32) -> (u32, u32) {
         let rows = groups.div_ceil(self.device.limits().max_compute_workgroups_per_dimension).max(1);
         (groups.div_ceil(rows), rows)
+    }
+
+    /// Dispatches for so many instances and slots, or for those that the device counted: where it left their workgroups.
+    pub(super) fn dispatch(
+        &self,
+        pass: &mut wgpu::ComputePass,
+        counted: Option<(&wgpu::Buffer, usize)>,
+        dispatch: &layout::Dispatch,
+        instances: u32,
+        slots: u32,
+    ) {
+        if let Some((workgroups, index)) = counted {
+            return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
+        }
+        let &layout::Dispatch { slots: of_slots, threads, workgroup, x, z } = dispatch;
+        let all = u64::from(if of_slots == 1 { slots } else { instances }) * u64::from(threads);
+        let groups = all.div_ceil(workgroup.into()) as u32;
+        let (x, y) = if x == 0 { self.folded(groups) } else { (x, groups) };
+        pass.dispatch_workgroups(x, y, z);
     }
 
     /// The first error that the device reported since the last time, if any. A device that is lost stays lost.

@@ -305,6 +305,46 @@ pub struct Track {
     pub angle: u32,
 }
 
+/// What is seen of a chunk (`Cull` in shaders/cull.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Cull {
+    /// Planes that look inwards: unit normal, distance.
+    pub planes: [[f32; 4]; 6],
+    /// The chunk's first instance, in the crowd.
+    pub first_instance: u32,
+    /// How many instances.
+    pub instances: u32,
+    /// Workgroups that they take.
+    pub groups: u32,
+    /// Dispatches that follow.
+    pub dispatches: u32,
+    /// Workgroups of a dispatch in one dimension.
+    pub most: u32,
+    /// To a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Likewise.
+    pub padding_b: u32,
+    /// Likewise.
+    pub padding_c: u32,
+}
+
+/// How a dispatch follows from a number of instances or slots (`Dispatch` in shaders/cull_scan.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Dispatch {
+    /// 1: of all slots, 0: of all instances.
+    pub slots: u32,
+    /// Threads of each.
+    pub threads: u32,
+    /// Threads of a workgroup.
+    pub workgroup: u32,
+    /// Workgroups in x, and those in y follow; 0: they are folded into x and y.
+    pub x: u32,
+    /// Workgroups in z.
+    pub z: u32,
+}
+
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -19,6 +19,7 @@ pub mod skinning;
 pub mod source;
 mod statics;
 mod timestamps;
+pub mod visibility;
 
 pub use bandwidth::Bandwidth;
 pub use capture::Capture;
@@ -28,5 +29,5 @@ pub use lines::{LineEnd, skeleton_lines};
 pub use palettes::{PaletteForm, PaletteSource, Palettes, PosedPalettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use posing::Posing;
 pub use recording::{Commands, Flight};
-pub use statics::{MeshBuffers, MeshForm, chunk_uniform};
+pub use statics::{MeshBuffers, MeshForm, chunk_contents, chunk_uniform};
 pub use timestamps::GpuSpan;

@@ -1,5 +1,6 @@
 //! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
 
+use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu};
 use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::crowd::{BLOCK, Crowd, Group};
@@ -216,13 +217,32 @@ pub trait PaletteSource {
     fn approximation(&self) -> Option<Approximation> {
         None
     }
+    /// Who is posed, if not all.
+    fn visibility(&self) -> Option<&Visibility> {
+        None
+    }
+    /// The instances that the last frame posed, rising; none if all.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+    /// Where in a chunk's buffers those of some of its instances are that were posed.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
+        let _ = index;
+        Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
+    }
     /// Poses a frame, or records what will, and the uploads that it takes.
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);
-    /// Appends poses or palettes of neighbouring instances.
+    /// Appends poses or palettes of neighbouring instances, those that were posed.
     ///
     /// # Errors
     /// `what` is no pose stage, or the device failed.
-    fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()>;
+    fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()>;
 }
 
 /// A crowd's poses on the host and its palettes on the device.
@@ -301,7 +321,7 @@ impl PaletteSource for PosedPalettes {
         });
     }
 
-    fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
+    fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
         match what {
             Stage::Sample => self.pose.read_local(crowd, instances, &mut out.values),
             Stage::LocalToModel => self.pose.read_model(crowd, instances, &mut out.values),

@@ -4,9 +4,10 @@ use super::baked::{self, BakedPalettes};
 use super::device_pose::{self, DevicePose};
 use super::palettes::{PaletteForm, PaletteSource, PosedPalettes};
 use super::skinning::Edit;
-use super::{Chunk, Gpu};
+use super::{Chunk, Gpu, visibility};
 use crate::backend::Result;
 use crate::crowd::Crowd;
+use crate::frustum::Frustum;
 use std::rc::Rc;
 
 /// Where palettes are made, unless their form says that they were baked before.
@@ -16,6 +17,8 @@ pub enum Posing {
     Host,
     /// On the device.
     Device,
+    /// On the device, of those in view alone.
+    Visible,
 }
 
 impl Posing {
@@ -30,14 +33,20 @@ impl Posing {
         form.check(gpu, crowd, chunks)?;
         match self {
             Self::Host => Ok(PosedPalettes::bytes(crowd, form)),
-            Self::Device => {
+            Self::Device | Self::Visible => {
                 device_pose::check(gpu, crowd, form)?;
-                Ok((0, DevicePose::bytes(gpu, crowd, chunks)?))
+                let poses = DevicePose::bytes(gpu, crowd, chunks)?;
+                if self == Self::Device {
+                    return Ok((0, poses));
+                }
+                gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
+                gpu.has_indirect()?;
+                Ok((0, poses + visibility::bytes(crowd)))
             }
         }
     }
 
-    /// Buffers for a crowd; an edit changes the kernels that pose.
+    /// Buffers for a crowd; the frustum says who is in view, an edit changes the kernels that pose.
     ///
     /// # Errors
     /// What the adapter cannot hold.
@@ -47,6 +56,7 @@ impl Posing {
         crowd: &Crowd,
         chunks: &[Chunk],
         form: PaletteForm,
+        frustum: &Frustum,
         edit: Option<&Edit>,
     ) -> Result<Box<dyn PaletteSource>> {
         if let PaletteForm::Baked(keeping) = form {
@@ -54,7 +64,8 @@ impl Posing {
         }
         Ok(match self {
             Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks, form)),
-            Self::Device => Box::new(DevicePose::new(gpu, crowd, chunks, edit)?),
+            Self::Device => Box::new(DevicePose::new(gpu, crowd, chunks, None, edit)?),
+            Self::Visible => Box::new(DevicePose::new(gpu, crowd, chunks, Some(frustum), edit)?),
         })
     }
 }

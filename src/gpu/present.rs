@@ -3,6 +3,7 @@
 use super::capture::copy_texture;
 use super::skinning::Kind;
 use super::source::{READ_ONLY, VertexSource, bind, draw_wgsl, layout_entry};
+use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::backend::{Arena, Result, Skinned, Stage, StageTimer, Ticket};
 use crate::crowd::Crowd;
@@ -49,6 +50,7 @@ pub struct View {
 /// A group's share of what drawing needs.
 struct Drawn {
     bindings: wgpu::BindGroup,
+    colors: wgpu::Buffer,
     indices: wgpu::Buffer,
     index_count: u32,
     edges: wgpu::Buffer,
@@ -62,6 +64,35 @@ struct DrawnChunk {
     uniform: wgpu::Buffer,
     /// Its floats in the arena's host side.
     floats: Range<usize>,
+}
+
+/// Draws of those in view, as many as the device says.
+struct Indirect {
+    visible: Rc<Visible>,
+    /// As [`Drawn::bindings`], for each group.
+    bindings: Vec<wgpu::BindGroup>,
+    /// For each chunk, how its triangles and then how its edges are drawn.
+    arguments: wgpu::Buffer,
+}
+
+impl Indirect {
+    /// Bytes of a draw's arguments, and where among them the number of instances is.
+    const BYTES: u64 = size_of::<wgpu::util::DrawIndexedIndirectArgs>() as u64;
+    const COUNT: u64 = std::mem::offset_of!(wgpu::util::DrawIndexedIndirectArgs, instance_count) as u64;
+
+    fn place(chunk: usize, edges: bool) -> u64 {
+        (2 * chunk + usize::from(edges)) as u64 * Self::BYTES
+    }
+
+    /// Copies how many are in view to where draws look.
+    fn update(&self, commands: &mut Commands) {
+        for (chunk, count) in self.visible.counts.iter().enumerate() {
+            for edges in [false, true] {
+                let place = Self::place(chunk, edges) + Self::COUNT;
+                commands.encoder.copy_buffer_to_buffer(count, 0, &self.arguments, place, size_of::<u32>() as u64);
+            }
+        }
+    }
 }
 
 /// A texture that is drawn to.
@@ -113,6 +144,8 @@ pub struct Presenter {
     arena: Vec<(wgpu::Buffer, Rc<VertexSource>)>,
     // By source, made the first time that it is drawn.
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
+    // By who is in view, likewise.
+    indirect: Vec<Indirect>,
 }
 
 impl Presenter {
@@ -176,6 +209,7 @@ impl Presenter {
                 let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
                 Drawn {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
+                    colors,
                     indices: buffer("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
                     index_count: indices.len() as u32,
                     edges: buffer("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
@@ -199,6 +233,7 @@ impl Presenter {
             motion: None,
             arena: Vec::new(),
             pipelines: Vec::new(),
+            indirect: Vec::new(),
         })
     }
 
@@ -209,7 +244,7 @@ impl Presenter {
         let mut commands = ticket.commands.unwrap_or_else(|| gpu.frame("frame"));
         let source = match skinned {
             Skinned::InVertexShader(source) => Rc::clone(source),
-            Skinned::Host | Skinned::Device => {
+            Skinned::Host | Skinned::Device | Skinned::VisibleOnDevice(_) => {
                 if matches!(skinned, Skinned::Host) {
                     timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
                 }
@@ -226,7 +261,14 @@ impl Presenter {
         if source.motion && self.motion.is_none() {
             self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION));
         }
+        let visible = match skinned {
+            Skinned::VisibleOnDevice(visible) => Some(visible),
+            _ => source.visible.as_ref(),
+        };
+        let indirect = visible.map(|visible| self.indirect(visible));
         let pipelines = &self.pipelines[known].1;
+        let indirect = indirect.map(|index| &self.indirect[index]);
+        indirect.iter().for_each(|indirect| indirect.update(&mut commands));
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
@@ -241,8 +283,18 @@ impl Presenter {
             };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
-                for (chunk, group) in self.chunks.iter().zip(&source.groups) {
+                for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
                     let drawn = &self.drawn[chunk.group];
+                    let draw = |pass: &mut wgpu::RenderPass, edges: bool| match indirect {
+                        None => source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                            let count = if edges { drawn.edge_count } else { drawn.index_count };
+                            pass.draw_indexed(0..count, 0, instances);
+                        }),
+                        Some(indirect) => {
+                            pass.set_bind_group(0, group, &[]);
+                            pass.draw_indexed_indirect(&indirect.arguments, Indirect::place(index, edges));
+                        }
+                    };
                     if drawn.index_count == 0 {
                         continue;
                     }
@@ -254,17 +306,14 @@ impl Presenter {
                         (true, false) => &pipelines.color,
                         (true, true) => &pipelines.hidden,
                     });
-                    pass.set_bind_group(1, &drawn.bindings, &[]);
+                    let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[chunk.group]);
+                    pass.set_bind_group(1, bindings, &[]);
                     pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
-                    source.draw(pass, group, 0..chunk.instances, |pass, instances| {
-                        pass.draw_indexed(0..drawn.index_count, 0, instances);
-                    });
+                    draw(pass, false);
                     if wireframe {
                         pass.set_pipeline(&pipelines.edges);
                         pass.set_index_buffer(drawn.edges.slice(..), wgpu::IndexFormat::Uint32);
-                        source.draw(pass, group, 0..chunk.instances, |pass, instances| {
-                            pass.draw_indexed(0..drawn.edge_count, 0, instances);
-                        });
+                        draw(pass, true);
                     }
                 }
             });
@@ -275,6 +324,29 @@ impl Presenter {
     /// The last frame's colours, RGBA 8 bit sRGB, rows from the top.
     pub fn read_color(&self) -> Result<Vec<u8>> {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
+    }
+
+    /// Index of the draws of those in view.
+    fn indirect(&mut self, visible: &Rc<Visible>) -> usize {
+        if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
+            return known;
+        }
+        let bound =
+            |drawn: &Drawn| bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements]);
+        let draws = self.chunks.iter().flat_map(|chunk| {
+            let drawn = &self.drawn[chunk.group];
+            [drawn.index_count, drawn.edge_count]
+        });
+        let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
+        let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
+        let arguments = self.gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("draws"),
+            contents: &contents,
+            usage: wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST,
+        });
+        let bindings = self.drawn.iter().map(bound).collect();
+        self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
+        self.indirect.len() - 1
     }
 
     /// The source of vertices that stand in the arena.

@@ -3,6 +3,7 @@
 
 use super::palettes::{PaletteForm, Palettes};
 use super::source::{READ_ONLY, layout_entry};
+use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, chunk_uniform};
 use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};
@@ -94,7 +95,8 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
     gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }
 
-/// Group 0 for each chunk; `meshes` holds those of the crowd's groups, `outputs` the buffers that chunks write to in turn, or none.
+/// Group 0 for each chunk; `meshes` holds those of the crowd's groups, `outputs` the buffers that chunks write to in turn, or
+/// none; who is visible is skinned, if anybody looks.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
@@ -103,11 +105,15 @@ pub fn bind_groups(
     meshes: &[MeshBuffers],
     palettes: &[Palettes],
     outputs: &[wgpu::Buffer],
+    visibility: Option<&Visibility>,
 ) -> Vec<wgpu::BindGroup> {
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
-    let groups = chunks.iter().zip(palettes).zip(outputs).map(|((chunk, palettes), output)| {
+    let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];
-        let uniform = chunk_uniform(gpu, crowd, chunk);
+        let uniform = match visibility {
+            Some(visibility) => visibility.chunks()[index].numbers.clone(),
+            None => chunk_uniform(gpu, crowd, chunk),
+        };
         let buffers = [&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents];
         let mut resources: Vec<_> = (0..).zip(buffers.map(wgpu::Buffer::as_entire_binding)).collect();
         resources.push((4, palettes.binding()));

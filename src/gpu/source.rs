@@ -2,9 +2,11 @@
 
 use super::Gpu;
 use super::skinning::{Kind, module};
+use super::visibility::Visible;
 use crate::backend::Arena;
 use crate::vertex::Encoding;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Where a vertex shader gets skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
 pub struct VertexSource {
@@ -22,6 +24,8 @@ pub struct VertexSource {
     pub trusted: bool,
     /// Whether there is `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
+    /// Who of each chunk is drawn, if not all.
+    pub visible: Option<Rc<Visible>>,
 }
 
 impl VertexSource {
@@ -82,7 +86,7 @@ impl VertexSource {
         // How a vertex was skinned makes no difference to drawing it.
         let kinds = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
         let wgsl = Box::new(move |kind: Kind| preskinned_wgsl(kind.format.encoding, motion));
-        Self { wgsl, kinds, layout, groups, stride: None, trusted: true, motion }
+        Self { wgsl, kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
     }
 }
 
@@ -127,9 +131,19 @@ pub fn layout_entry(
 
 /// A bind group of whole buffers, bindings counted from 0.
 pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(buffers)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+    bind_numbered(gpu, label, layout, &(0..).zip(buffers.iter().copied()).collect::<Vec<_>>())
+}
+
+/// A bind group of whole buffers and their bindings.
+pub fn bind_numbered(
+    gpu: &Gpu,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    buffers: &[(u32, &wgpu::Buffer)],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = buffers
+        .iter()
+        .map(|&(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
         .collect();
     gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }

@@ -118,8 +118,8 @@ fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
     (inline, more)
 }
 
-/// A chunk's numbers as a uniform buffer.
-pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
+/// A chunk's numbers.
+pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
     let model = &crowd.groups()[chunk.group].model;
     let mesh = model.mesh();
     let first_with = |influences| {
@@ -127,7 +127,7 @@ pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
         run.map_or(mesh.vertex_count() as u32, |r| r.first_vertex)
     };
     let grid = Grid::of(mesh);
-    let contents = layout::Chunk {
+    layout::Chunk {
         first_instance: chunk.instances.start,
         instances: chunk.instances.len() as u32,
         vertices: mesh.vertex_count() as u32,
@@ -138,10 +138,14 @@ pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
         sixteens: first_with(16),
         centre: mesh.cube().centre,
         half: mesh.cube().half,
-    };
+    }
+}
+
+/// A chunk's numbers as a uniform buffer.
+pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
     gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: Some("chunk"),
-        contents: bytemuck::bytes_of(&contents),
+        contents: bytemuck::bytes_of(&chunk_contents(crowd, chunk)),
         usage: wgpu::BufferUsages::UNIFORM,
     })
 }

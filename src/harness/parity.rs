@@ -5,7 +5,8 @@ use crate::backend::{
     Approximation, Arena, Backend, Blending, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer,
 };
 use crate::crowd::{Crowd, Group};
-use crate::model::Model;
+use crate::frustum::Frustum;
+use crate::model::{Model, rows_to_affine};
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -51,12 +52,14 @@ impl Tolerance {
 }
 
 /// What to verify.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
     /// Frames, as ticks.
     pub ticks: Vec<u32>,
     /// Neighbouring instances of one group each.
     pub instances: Vec<Range<u32>>,
+    /// Who is beyond it may be left out.
+    pub frustum: Frustum,
 }
 
 impl Coverage {
@@ -69,7 +72,7 @@ impl Coverage {
                 instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
             }
         }
-        Self { ticks: ticks.into(), instances }
+        Self { ticks: ticks.into(), instances, frustum: Frustum::default() }
     }
 
     /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and
@@ -83,7 +86,11 @@ impl Coverage {
         }
         chosen.sort_unstable();
         chosen.dedup();
-        Self { ticks: ticks.into(), instances: chosen.into_iter().map(|i| i..i + 1).collect() }
+        Self {
+            ticks: ticks.into(),
+            instances: chosen.into_iter().map(|i| i..i + 1).collect(),
+            frustum: Frustum::default(),
+        }
     }
 }
 
@@ -100,6 +107,8 @@ pub struct Parity {
     pub approximation: Option<Approximation>,
     /// Vertices compared.
     pub vertices: u64,
+    /// Instances that the backend did not leave out in the last frame, if it leaves out any.
+    pub visible: Option<u64>,
     /// What went wrong first and where; none if all agree within the tolerance.
     pub failure: Option<String>,
 }
@@ -152,7 +161,7 @@ impl Compared {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame. Of a backend that approximates, the vertices are compared, and held to
+/// Outputs are filled with NaN before each frame. Who is left out must be beyond the frustum. Of a backend that approximates, the vertices are compared, and held to
 /// what it states where that is more.
 ///
 /// # Errors
@@ -168,7 +177,8 @@ pub fn verify(
 ) -> Result<Parity> {
     let approximation = backend.approximation();
     let tolerance = tolerance.or(approximation);
-    let mut parity = Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, failure: None };
+    let mut parity =
+        Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
     let blending = backend.blending();
     let mut timer = StageTimer::default();
     let (mut local, mut model, mut palette, mut vertices) = <(ReadBack, ReadBack, ReadBack, ReadBack)>::default();
@@ -176,7 +186,20 @@ pub fn verify(
         poison(backend, context, arena)?;
         let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
         backend.wait(ticket)?;
+        let visible = backend.visible()?;
+        parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
+            let group = &crowd.groups()[crowd.group_of(range.start)];
+            let kept: Vec<u32> = match &visible {
+                None => range.clone().collect(),
+                Some(visible) => {
+                    let kept = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
+                    if parity.failure.is_none() {
+                        parity.failure = lost(crowd, group, &coverage.frustum, range.clone(), &kept, tick);
+                    }
+                    kept
+                }
+            };
             for (what, out) in [
                 (Stage::Sample, &mut local),
                 (Stage::LocalToModel, &mut model),
@@ -188,7 +211,6 @@ pub fn verify(
                     backend.read_back(crowd, arena, what, range.clone(), out)?;
                 }
             }
-            let group = &crowd.groups()[crowd.group_of(range.start)];
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
             let poses = if approximation.is_none() { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
@@ -197,20 +219,19 @@ pub fn verify(
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
             {
-                if values.len() != count * range.len() && parity.failure.is_none() {
+                if values.len() != count * kept.len() && parity.failure.is_none() {
                     parity.failure =
-                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * range.len()));
+                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * kept.len()));
                 }
             }
             if parity.failure.is_some() {
                 return Ok(Parity { max_rel: f64::NAN, max_normal: f64::NAN, ..parity });
             }
             let corners = mesh_corners(&group.model);
-            let compared = range
-                .clone()
-                .into_par_iter()
-                .map(|instance| {
-                    let at = (instance - range.start) as usize;
+            let compared = kept
+                .par_iter()
+                .enumerate()
+                .map(|(at, &instance)| {
                     let [local, model, palette, vertices] =
                         std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
                     compare(
@@ -223,7 +244,7 @@ pub fn verify(
                     )
                 })
                 .reduce(|| Compared::NONE, Compared::max);
-            parity.vertices += (range.len() * group.model.mesh().vertex_count()) as u64;
+            parity.vertices += (kept.len() * group.model.mesh().vertex_count()) as u64;
             parity.max_rel = nan_max(parity.max_rel, compared.position.error);
             parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
             if parity.failure.is_none() {
@@ -232,6 +253,28 @@ pub fn verify(
         }
     }
     Ok(parity)
+}
+
+/// Which instance of a range is left out although some of it is in view; none if there is no such one.
+fn lost(
+    crowd: &Crowd,
+    group: &Group,
+    frustum: &Frustum,
+    instances: Range<u32>,
+    kept: &Vec<u32>,
+    tick: u32,
+) -> Option<String> {
+    let seen = |instance: u32| {
+        let placement = rows_to_affine(&crowd.placements()[instance as usize]);
+        let pose = Pose::new(crowd, instance, tick);
+        (0..group.model.mesh().vertex_count()).find(|&vertex| {
+            let skinned = pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
+            frustum.contains(placement.transform_point3(skinned.position))
+        })
+    };
+    let left_out = instances.into_par_iter().filter(|instance| kept.binary_search(instance).is_err());
+    let (instance, vertex) = left_out.filter_map(|instance| Some((instance, seen(instance)?))).min()?;
+    Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
 }
 
 /// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
@@ -252,7 +295,7 @@ fn poison(backend: &dyn Backend, context: &Context, arena: &mut Arena) -> Result
     match backend.skinned() {
         Skinned::Host => arena.poison_host(),
         #[cfg(feature = "gpu")]
-        Skinned::Device => {
+        Skinned::Device | Skinned::VisibleOnDevice(_) => {
             if let Some(gpu) = &context.gpu {
                 gpu.poison_arena(arena)?;
             }
@@ -317,7 +360,7 @@ fn compare(
         compared.local = compared.local.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
     }
     for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
-        let got = crate::model::rows_to_affine(got);
+        let got = rows_to_affine(got);
         let size = want.matrix3.x_axis.length().max(want.matrix3.y_axis.length()).max(want.matrix3.z_axis.length());
         let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
         let axes = if size > 0.0 { axes / size } else { axes };
@@ -325,7 +368,7 @@ fn compare(
         compared.model = compared.model.max(worst(nan_max(axes, translation), joint));
     }
     for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
-        let got = crate::model::rows_to_affine(got);
+        let got = rows_to_affine(got);
         let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
         let error = mesh_corners.iter().map(|&p| {
             let want = moved(want, p);

@@ -14,6 +14,7 @@ use crate::backend::{
     Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Keep, Memory, Result,
     Span, Stage, StageTimer, Ticket,
 };
+use crate::frustum::Frustum;
 use crate::scene::BuiltScene;
 use bytesize::ByteSize;
 use std::io;
@@ -153,6 +154,11 @@ impl Outcome {
         }
     }
 
+    /// Instances that it did not leave out, if it leaves out any.
+    pub fn visible(&self) -> Option<u64> {
+        self.parity.as_ref()?.visible
+    }
+
     /// A stage's median in nanoseconds by the clock nearest to it: the device's where it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
@@ -280,7 +286,8 @@ impl<'a> Run<'a> {
     }
 
     fn job(&self) -> Job {
-        Job { passes: self.passes, keep: self.options.keep }
+        let frustum = Frustum::new(self.scene.view_projection());
+        Job { passes: self.passes, keep: self.options.keep, frustum }
     }
 
     /// Makes the backends; those that the machine cannot run are done already.
@@ -350,6 +357,7 @@ impl<'a> Run<'a> {
             Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
         };
         let (backend, tolerance) = (&mut *contender.backend, self.options.tolerance);
+        let coverage = Coverage { frustum: self.job().frustum, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
         contender.parity = Some(parity);
@@ -613,7 +621,7 @@ fn outcome(entry: &'static Entry, job: &Job, error: BackendError) -> Outcome {
     };
     let (backend, variant) = names(entry);
     let problem = Some(error.to_string());
-    let &Job { passes, keep } = job;
+    let &Job { passes, keep, .. } = job;
     let device = String::new();
     Outcome { backend, variant, passes, keep, status, problem, parity: None, device, stages: Vec::new() }
 }

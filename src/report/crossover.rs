@@ -24,11 +24,12 @@ pub struct Crossover {
 }
 
 /// The crossings of a sheet's curves, those of the fastest first. Curves that differ by less than the noise on one side
-/// do not cross.
+/// do not cross, nor do those of backends that leave instances out.
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
-    for (index, a) in sheet.curves.iter().enumerate() {
-        for b in &sheet.curves[index + 1..] {
+    let curves: Vec<&Curve> = sheet.curves.iter().filter(|curve| study.skins_all(curve)).collect();
+    for (index, a) in curves.iter().enumerate() {
+        for b in &curves[index + 1..] {
             found.extend(between(study, sheet, a, b));
         }
     }

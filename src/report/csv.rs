@@ -273,7 +273,7 @@ fn row(environment: &Environment, scene: &BuiltScene, outcome: &Outcome, times: 
         attributes: crowd.format().attributes.name().into(),
         options: options(scene, outcome.keep),
         passes: outcome.passes,
-        visible: None,
+        visible: outcome.visible(),
         backend: outcome.backend.into(),
         variant: text(outcome.variant),
         stage: times.map_or(Stage::Frame, |t| t.stage).name().into(),

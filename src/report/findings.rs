@@ -83,7 +83,8 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
 
 fn fastest(study: &Study, point: &Point) -> Option<String> {
     let quantity = study.quantity(point.passes);
-    let mut ranked: Vec<(u64, &Entry)> = study.at(point).filter_map(|e| Some((e.time(quantity)?, e))).collect();
+    let whole = study.at(point).filter(|entry| !entry.leaves_out());
+    let mut ranked: Vec<(u64, &Entry)> = whole.filter_map(|e| Some((e.time(quantity)?, e))).collect();
     ranked.sort_by_key(|(ns, _)| *ns);
     let &(best, first) = ranked.first()?;
     let place = format!("{} ({})", crowd(&point.scene, point.instances as u64), drawn(point.passes));
@@ -132,14 +133,13 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     if sheet.quantity == Quantity::Work {
         return None;
     }
-    let best = sheet
-        .curves
-        .iter()
+    let curves = || sheet.curves.iter().filter(|curve| study.skins_all(curve));
+    let best = curves()
         .filter_map(|curve| Some((reaches(study, sheet, curve, FRAME_60_HZ)?, curve)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let over = |index: usize| study.entries[index].time(sheet.quantity).is_some_and(|ns| ns as f64 > FRAME_60_HZ);
     let last = |curve: &Curve| curve.points.last().map(|&(_, index)| index);
-    let all_fit = sheet.curves.iter().filter(|curve| last(curve).is_some_and(|index| !over(index)));
+    let all_fit = curves().filter(|curve| last(curve).is_some_and(|index| !over(index)));
     let all_fit = all_fit.min_by_key(|curve| last(curve).and_then(|index| study.entries[index].time(sheet.quantity)));
     let (scene, drawn) = (&sheet.fixed.scene, drawn(sheet.fixed.passes));
     match (all_fit, best) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 /// Stages that make palettes from a crowd.
-pub const POSE: [&str; 4] = ["sample", "blend", "local_to_model", "palette"];
+pub const POSE: [&str; 5] = ["cull", "sample", "blend", "local_to_model", "palette"];
 /// Stages that make vertices.
 pub const SKIN: [&str; 2] = ["skin", "pose_skin"];
 
@@ -131,6 +131,11 @@ impl Entry {
         self.newest().iter().any(Measurement::is_ok)
     }
 
+    /// Whether it left out who is out of view, and so did less than others at the same point.
+    pub fn leaves_out(&self) -> bool {
+        self.newest().iter().any(|m| m.row.visible.is_some())
+    }
+
     /// A stage of its newest run by the clock nearest to it: the device's where it has one.
     pub fn stage(&self, stage: &str) -> Option<&Measurement> {
         stage_of(self.newest(), stage)
@@ -222,6 +227,11 @@ pub struct Study {
 }
 
 impl Study {
+    /// Whether a curve's backend skins the whole crowd everywhere.
+    pub fn skins_all(&self, curve: &Curve) -> bool {
+        !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
+    }
+
     /// Puts results in order. Of several machines the one with most rows is taken, the others are listed.
     pub fn new(recorded: Recorded) -> Self {
         let machines = recorded.machines();

@@ -11,7 +11,7 @@ use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 
 /// Stages that make a palette from a crowd.
-const POSE: [Stage; 4] = [Stage::Sample, Stage::Blend, Stage::LocalToModel, Stage::Palette];
+const POSE: [Stage; 5] = [Stage::Cull, Stage::Sample, Stage::Blend, Stage::LocalToModel, Stage::Palette];
 
 /// Stages that make vertices; the latter poses, too.
 const SKIN: [Stage; 2] = [Stage::Skin, Stage::PoseSkin];
@@ -38,7 +38,9 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
             Some(percent) => format!("{} ({percent:.0} %)", cell(ns)),
             None => cell(ns),
         };
-        let per_vertex = work(outcome).map(|ns| ns as f64 / scene.crowd.vertex_count() as f64);
+        let per_vertex = work(outcome)
+            .filter(|_| outcome.visible().is_none())
+            .map(|ns| ns as f64 / scene.crowd.vertex_count() as f64);
         table.add_row([
             name(outcome),
             frame(outcome),
@@ -53,7 +55,8 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
     }
     let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
     for outcome in outcomes.iter().filter(|o| o.status == Status::Ok && !o.device.is_empty()) {
-        text += &format!("{}: {}\n", name(outcome), outcome.device);
+        let visible = outcome.visible().map_or(String::new(), |visible| format!(", {}", in_view(scene, visible)));
+        text += &format!("{}: {}{visible}\n", name(outcome), outcome.device);
     }
     if let Some(error) = fidelity::clip_error(scene) {
         let options = options(scene, Keep::Frame).unwrap_or_default();
@@ -85,7 +88,15 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
         ]);
     }
     let instances = grouped(scene.crowd.instance_count() as u64);
-    format!("{}: {instances} instances\n{table}\n{}", scene.name, problems(outcomes))
+    let mut text = format!("{}: {instances} instances\n{table}\n{}", scene.name, problems(outcomes));
+    for (outcome, visible) in outcomes.iter().filter_map(|outcome| Some((outcome, outcome.visible()?))) {
+        text += &format!("{}: {}\n", name(outcome), in_view(scene, visible));
+    }
+    text
+}
+
+fn in_view(scene: &BuiltScene, visible: u64) -> String {
+    format!("{} of {} instances in view", grouped(visible), grouped(scene.crowd.instance_count() as u64))
 }
 
 fn problems(outcomes: &[Outcome]) -> String {
@@ -121,7 +132,9 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
 fn verdict(adapter: Option<&Adapter>, outcomes: &[Outcome]) -> Option<String> {
     let emulated = adapter.is_some_and(|a| a.software) && outcomes.iter().any(|o| o.passes > 0);
     let time = |outcome: &Outcome| if emulated { work(outcome) } else { outcome.median(Stage::Frame) };
-    let mut ranked: Vec<_> = outcomes.iter().filter_map(|o| Some((time(o)?, o))).collect();
+    // Who leaves instances out does less.
+    let whole = outcomes.iter().filter(|o| o.visible().is_none());
+    let mut ranked: Vec<_> = whole.filter_map(|o| Some((time(o)?, o))).collect();
     ranked.sort_by_key(|(ns, _)| *ns);
     let (best, first) = ranked.first()?;
     let mut text = format!("fastest: {}, {}", name(first), duration(*best));
@@ -222,7 +235,6 @@ pub(super) fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Clock;
     use crate::harness::run::StageTimes;
 
     fn outcome(backend: &'static str, stages: &[(Stage, u64)]) -> Outcome {
@@ -254,6 +266,32 @@ mod tests {
         assert_eq!(duration(2_000_000_000), "2.00 s");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(12), "12");
+    }
+
+    #[test]
+    fn who_leaves_instances_out_does_not_compete() {
+        let mut culled = outcome("culled", &[(Stage::Skin, 10), (Stage::Frame, 10)]);
+        let tolerance = crate::harness::parity::Tolerance::default();
+        let visible = Some(3);
+        let parity = Parity {
+            max_rel: 0.0,
+            max_normal: 0.0,
+            tolerance,
+            approximation: None,
+            vertices: 9,
+            visible,
+            failure: None,
+        };
+        culled.parity = Some(parity);
+        let outcomes = [culled, outcome("whole", &[(Stage::Skin, 6_000), (Stage::Frame, 6_000)])];
+        assert_eq!(verdict(None, &outcomes).unwrap(), "fastest: whole, 6.00 µs a frame");
+    }
+
+    #[test]
+    fn the_frame_is_the_wall_clocks() {
+        let mut outcome = outcome("b", &[(Stage::Frame, 1), (Stage::Frame, 7_000)]);
+        outcome.stages[0].clock = Clock::ThreadSum;
+        assert_eq!(frame(&outcome), "7.00 µs ± 0 ns");
     }
 
     #[test]

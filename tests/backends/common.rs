@@ -1,8 +1,10 @@
 //! Models and crowds that tests make themselves.
 
+use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
-use skinbench::backend::{Arena, Backend, Context, Entry, Job, Keep, REGISTRY};
+use skinbench::backend::{Arena, Backend, Context, Entry, Job, REGISTRY};
 use skinbench::crowd::{Crowd, Layer};
+use skinbench::frustum::Frustum;
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
@@ -139,21 +141,27 @@ pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
     REGISTRY.iter().filter_map(|entry| (entry.create)(context).ok().map(|backend| (entry, backend))).collect()
 }
 
-/// Prepares a backend and an arena with both sides.
-pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> Arena {
-    prepare_with(backend, context, crowd, Keep::Frame)
+/// A view of [`crowd`] that some of its instances are out of.
+pub fn close_up() -> Frustum {
+    let view = look_at_mat4(Vec3::new(4.0, 2.0, -2.0), Vec3::new(2.0, 0.0, 8.0), Vec3::Y);
+    Frustum::new(directx::perspective(0.6, 1.0, 0.5, 14.0) * view)
 }
 
-/// As [`prepare`], keeping what is asked for on the device.
-pub fn prepare_with(backend: &mut dyn Backend, context: &Context, crowd: &Crowd, keep: Keep) -> Arena {
+/// Prepares a backend and an arena with both sides.
+pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> Arena {
+    prepare_for(backend, context, crowd, &Job { passes: 1, ..Job::default() })
+}
+
+/// As [`prepare`], for a job.
+pub fn prepare_for(backend: &mut dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> Arena {
     let mut arena = Arena::default();
     arena.allocate_host(crowd);
     #[cfg(feature = "gpu")]
     if let Some(gpu) = &context.gpu {
-        gpu.allocate_arena(crowd, keep, &mut arena).unwrap();
+        gpu.allocate_arena(crowd, job.keep, &mut arena).unwrap();
     }
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;
-    backend.prepare(crowd, &Job { passes: 1, keep }).unwrap();
+    backend.prepare(crowd, job).unwrap();
     arena
 }

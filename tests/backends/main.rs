@@ -2,6 +2,8 @@
 
 mod common;
 #[cfg(feature = "gpu")]
+mod culling;
+#[cfg(feature = "gpu")]
 mod device;
 #[cfg(feature = "gpu")]
 mod draw;

@@ -1,6 +1,6 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
-use crate::common::{crowd, prepare, tube};
+use crate::common::{close_up, crowd, prepare_for, tube};
 use skinbench::backend::{
     Arena, Backend, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage, StageTimer,
     Ticket,
@@ -32,8 +32,9 @@ fn refused(backend: &mut dyn Backend, context: &Context) -> Option<String> {
 }
 
 fn refused_with(crowd: &Crowd, backend: &mut dyn Backend, context: &Context) -> Option<String> {
-    let mut arena = prepare(backend, context, crowd);
-    let coverage = Coverage::all(crowd, &[0, 33]);
+    let frustum = close_up();
+    let mut arena = prepare_for(backend, context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+    let coverage = Coverage { frustum, ..Coverage::all(crowd, &[0, 33]) };
     let parity = verify(backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
     let Tolerance { position, normal, .. } = parity.tolerance;
     assert_eq!(parity.failure.is_none(), parity.max_rel <= position && parity.max_normal <= normal);
@@ -288,7 +289,7 @@ mod gpu {
         }
         let killed = |mutation: Option<Mutation>| {
             let (edit, edited) = edit_of_some(mutation);
-            let failure = refused(&mut *gpu_full::with_edit(&context, edit).unwrap(), &context);
+            let failure = refused(&mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
             assert!(edited.get(), "no shader holds {mutation:?}");
             failure
         };
@@ -310,6 +311,36 @@ mod gpu {
         ] {
             let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
             assert!(failure.contains(what), "{}: {failure}", mutation.1);
+        }
+    }
+
+    #[test]
+    fn culling_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        // Enough for several workgroups, each with some in view and some out of it.
+        let crowd = crowd(vec![(tube(3, 3, 2), 300), (tube(2, 3, 2), 5)]);
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, true, edit).unwrap(), &context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for mutation in [
+            ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
+            ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
+            ("step <<= 1u", "step <<= 2u"),
+            ("totals[group] = before;", "totals[group] = before + here;"),
+            ("visible_batch.instances = all.x", "visible_batch.instances = all.x - 1u"),
+            ("instance >= cull.instances", "instance + 1u >= cull.instances"),
+            ("player.first_slot = at.y", "player.first_slot = at.y + 1u"),
+            ("players[at.x] = player", "players[at.x] = everyone[at.x]"),
+            ("visible[at.x] = instance", "visible[at.x] = at.x"),
+        ] {
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
     }
 

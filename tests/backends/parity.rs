@@ -1,7 +1,7 @@
 //! Every registered backend agrees with the f64 reference.
 
 #[cfg(feature = "gpu")]
-use crate::common::prepare_with;
+use crate::common::prepare_for;
 use crate::common::{backends, context, crowd, crowd_of, prepare, tube};
 use skinbench::asset::walker::walker;
 #[cfg(feature = "gpu")]
@@ -105,12 +105,12 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
     let coverage = Coverage::all(&crowd, &[0, 59]);
     for keep in [Keep::Frame, Keep::Ring] {
         for (entry, mut backend) in backends(&context) {
-            if backend.footprint(&crowd, &Job { passes: 0, keep }).is_err() {
+            if backend.footprint(&crowd, &Job { keep, ..Job::default() }).is_err() {
                 let rigid = ["dual-quaternion", "gpu-baked"].iter().any(|name| entry.name.contains(name));
                 assert!(rigid, "{}", entry.name);
                 continue;
             }
-            let mut arena = prepare_with(&mut *backend, &context, &crowd, keep);
+            let mut arena = prepare_for(&mut *backend, &context, &crowd, &Job { keep, ..Job::default() });
             assert_eq!(arena.device.len(), if keep == Keep::Ring { 3 } else { chunks });
             let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
             assert_eq!(parity.failure, None, "{}", entry.name);

@@ -6,7 +6,7 @@ use skinbench::gpu::compute::{Threads, WORKGROUP};
 use skinbench::gpu::device_pose::{Form, KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::skinning::{Kind, wgsl};
 use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
-use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout};
+use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
 use skinbench::pose::Keeping;
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;
@@ -40,6 +40,10 @@ fn shared() -> Vec<Layout> {
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval, additive),
         layout_of!(Track: form, timeline, value, angle),
+        layout_of!(
+            Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+        ),
+        layout_of!(Dispatch: slots, threads, workgroup, x, z),
         layout_of!(BakedClip: first, frames, interval, padding),
         layout_of!(Shown: first, next, part, padding),
     ]
@@ -66,6 +70,7 @@ fn kernels() -> Vec<(String, String)> {
         }
     }
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
+    kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
     let tails = [include_str!("../../shaders/draw.wgsl"), include_str!("../../shaders/capture.wgsl")];
     let palettes = [
@@ -172,17 +177,20 @@ fn numbers_are_as_in_rust() {
 /// The kernels that pose bind what a device of the WebGPU defaults has, and name forms of tracks as Rust does.
 #[test]
 fn kernels_that_pose_are_as_in_rust() {
-    let mut most = 0;
-    for kernel in KERNELS {
-        let module = naga::front::wgsl::parse_str(&kernel.shader()).unwrap();
-        assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
-        assert_eq!(constant(&module, "NONE"), layout::NONE);
-        assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", kernel.name);
-        let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
-        most = most.max(module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32);
-    }
-    assert_eq!(most, STORAGE_BUFFERS);
-    assert!(most <= 8);
+    let most = |shaders: Vec<(&str, String)>| {
+        let buffers = shaders.into_iter().map(|(name, wgsl)| {
+            let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
+            assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
+            assert_eq!(constant(&module, "NONE"), layout::NONE);
+            assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{name}");
+            let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
+            module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32
+        });
+        buffers.max().unwrap()
+    };
+    assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name, kernel.shader())).collect()), STORAGE_BUFFERS);
+    assert_eq!(most(visibility::shaders().to_vec()), visibility::STORAGE_BUFFERS);
+    assert!(STORAGE_BUFFERS.max(visibility::STORAGE_BUFFERS) <= 8);
     let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
     let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
     for (name, form) in [

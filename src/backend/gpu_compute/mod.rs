@@ -14,7 +14,7 @@ use super::cpu_simd::scales_evenly;
 use super::traffic::posed;
 use super::{
     Approximation, Arena, Backend, BackendError, BackendInfo, Blending, Clock, Context, Footprint, FrameInput, Job,
-    Memory, ReadBack, Result, Skinned, Stage, StageTimer, Ticket, Traffic,
+    Keep, Memory, ReadBack, Result, Skinned, Stage, StageTimer, Ticket, Traffic,
 };
 use crate::crowd::Crowd;
 use crate::gpu::compute::{self, ComputeSkin, Strategy};
@@ -114,6 +114,9 @@ impl Backend for GpuCompute {
         let strategy = skin.strategy();
         let (_, palettes) = PosedPalettes::bytes(crowd, strategy.palette);
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, strategy.mesh)).sum();
+        if self.recipe.posing == Posing::Visible {
+            return Vec::new();
+        }
         let mut traffic = posed(crowd, self.recipe.posing, strategy.palette);
         traffic.push(Traffic {
             stage: Stage::Skin,
@@ -125,8 +128,12 @@ impl Backend for GpuCompute {
         traffic
     }
 
-    fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         let first = self.recipe.candidates[0];
+        if job.keep == Keep::TwoFrames && self.recipe.posing == Posing::Visible {
+            let message = "keeps those in view, others in every frame; needs a run without --motion";
+            return Err(BackendError::Unavailable(message.into()));
+        }
         self.gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(first.palette) + 1)?;
         if !first.palette.scales_unevenly() {
             scales_evenly(crowd)?;
@@ -138,10 +145,11 @@ impl Backend for GpuCompute {
         Ok(Footprint { host, device: palettes + meshes + trial, host_output: false, device_output: true })
     }
 
-    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+    fn prepare(&mut self, crowd: &Crowd, job: &Job) -> Result<()> {
         let chunks = self.gpu.chunks(crowd)?;
         let Recipe { posing, candidates, .. } = self.recipe;
-        let palettes = posing.source(&self.gpu, crowd, &chunks, candidates[0].palette, self.edits.pose.as_ref())?;
+        let (form, edit) = (candidates[0].palette, self.edits.pose.as_ref());
+        let palettes = posing.source(&self.gpu, crowd, &chunks, form, &job.frustum, edit)?;
         let made = |strategy| ComputeSkin::new(&self.gpu, crowd, strategy, self.edits.skin.as_ref());
         let skin = match candidates {
             [only] => made(only),
@@ -157,7 +165,7 @@ impl Backend for GpuCompute {
         let State { chunks, palettes, skin, held } = self.state.as_mut().ok_or_else(BackendError::unprepared)?;
         let Arena { device, previous, .. } = &*frame.arena;
         if !skin.choose(device) {
-            skin.bind(&self.gpu, frame.crowd, chunks, palettes.chunks(), &[device, previous]);
+            skin.bind(&self.gpu, frame.crowd, chunks, palettes.chunks(), &[device, previous], palettes.visibility());
         }
         let buffers = frame.arena.device.len();
         held.resize(buffers, 0);
@@ -173,7 +181,14 @@ impl Backend for GpuCompute {
     }
 
     fn skinned(&self) -> Skinned {
-        Skinned::Device
+        match self.state.as_ref().and_then(|state| state.palettes.visibility()) {
+            Some(visibility) => Skinned::VisibleOnDevice(Rc::clone(visibility.visible())),
+            None => Skinned::Device,
+        }
+    }
+
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        self.state.as_mut().ok_or_else(BackendError::unprepared)?.palettes.visible()
     }
 
     fn read_back(
@@ -207,8 +222,9 @@ impl Backend for GpuCompute {
                     held[slot] = index;
                 }
                 let words = crowd.groups()[chunk.group].instance_words();
-                let first = (part.start - chunk.instances.start) as usize * words;
-                self.gpu.read_back(&arena.device[slot], first as u64, part.len() * words, &mut out.values)?;
+                let places = palettes.places(chunk, index, part)?;
+                let first = places.start as usize * words;
+                self.gpu.read_back(&arena.device[slot], first as u64, places.len() * words, &mut out.values)?;
             }
         }
         Ok(())

@@ -68,7 +68,7 @@ impl GpuVertex {
         let Strategy { mesh, palette, .. } = self.strategy;
         let layout = skinning::layout(&self.gpu, wgpu::ShaderStages::VERTEX, palette, false);
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(&self.gpu, g, mesh)).collect();
-        let edit = self.edit.clone();
+        let (edit, visibility) = (self.edit.clone(), palettes.visibility());
         let trusted = edit.is_none();
         VertexSource {
             wgsl: Box::new(move |kind| {
@@ -76,11 +76,21 @@ impl GpuVertex {
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
             kinds: Kind::all(crowd, mesh),
-            groups: skinning::bind_groups(&self.gpu, crowd, chunks, &layout, &meshes, palettes.chunks(), &[]),
+            groups: skinning::bind_groups(
+                &self.gpu,
+                crowd,
+                chunks,
+                &layout,
+                &meshes,
+                palettes.chunks(),
+                &[],
+                visibility,
+            ),
             layout,
             stride: palette.stride(),
             trusted,
             motion: false,
+            visible: visibility.map(|visibility| Rc::clone(visibility.visible())),
         }
     }
 }
@@ -101,7 +111,10 @@ impl Backend for GpuVertex {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        posed(crowd, self.strategy.posing, self.strategy.palette)
+        match self.strategy.posing {
+            Posing::Visible => Vec::new(),
+            posing => posed(crowd, posing, self.strategy.palette),
+        }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
@@ -120,10 +133,10 @@ impl Backend for GpuVertex {
         Ok(Footprint { host, device: device + meshes + Capture::BYTES, host_output: false, device_output: false })
     }
 
-    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+    fn prepare(&mut self, crowd: &Crowd, job: &Job) -> Result<()> {
         let chunks = self.gpu.chunks(crowd)?;
         let Strategy { posing, palette, .. } = self.strategy;
-        let palettes = posing.source(&self.gpu, crowd, &chunks, palette, None)?;
+        let palettes = posing.source(&self.gpu, crowd, &chunks, palette, &job.frustum, None)?;
         let source = Rc::new(self.source(crowd, &chunks, &*palettes));
         self.state = Some(State { chunks, palettes, source, capture: None });
         self.gpu.check()
@@ -143,6 +156,10 @@ impl Backend for GpuVertex {
         }
     }
 
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        self.state.as_mut().ok_or_else(BackendError::unprepared)?.palettes.visible()
+    }
+
     fn read_back(
         &mut self,
         crowd: &Crowd,
@@ -159,10 +176,11 @@ impl Backend for GpuVertex {
             Some(capture) => capture,
             None => capture.insert(Capture::new(&self.gpu, crowd, source)?),
         };
-        for (chunk, group) in chunks.iter().zip(&source.groups) {
+        for (index, (chunk, group)) in chunks.iter().zip(&source.groups).enumerate() {
             let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
             if !part.is_empty() {
-                capture.read(&self.gpu, crowd, chunk, group, part, &mut out.values)?;
+                let places = palettes.places(chunk, index, part)?;
+                capture.read(&self.gpu, crowd, chunk, group, places, &mut out.values)?;
             }
         }
         Ok(())

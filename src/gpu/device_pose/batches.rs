@@ -1,10 +1,10 @@
-//! A crowd cut into batches whose poses fit one binding each, and their buffers.
+//! A crowd's chunks as the kernels pose them: buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{KERNELS, Kernels, Needs, binding};
-use crate::backend::{BackendError, Result};
+use super::kernels::{KERNELS, Kernels, Needs, binding, dispatches};
 use crate::crowd::{Crowd, Fade, Group};
 use crate::gpu::layout::{self, NONE};
+use crate::gpu::visibility::Visibility;
 use crate::gpu::{Chunk, Gpu};
 use crate::model::{NO_PARENT, Skeleton};
 use std::ops::Range;
@@ -15,62 +15,25 @@ pub const LOCAL_BYTES: u64 = 48;
 /// Bytes of a joint's model pose.
 const MODEL_BYTES: u64 = 48;
 
-/// Neighbouring instances of a chunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Index among the chunks.
-    pub chunk: usize,
-    /// Index among the crowd's groups.
-    pub group: usize,
-    /// The instances.
-    pub instances: Range<u32>,
-    /// Poses that are sampled for them.
-    pub slots: u32,
-}
-
-/// Slots of an instance: one a layer, and two more for each up to the one that fades inertially.
-fn slots(crowd: &Crowd, instance: u32) -> u32 {
+/// Poses sampled for an instance, its slots: one a layer, and two more for each up to the one that fades inertially.
+pub fn slots(crowd: &Crowd, instance: u32) -> u32 {
     let layers = crowd.layers().of(instance as usize);
     let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
     (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32
 }
 
-/// Cuts chunks into parts whose local and model poses take at most `limit` bytes.
-///
-/// # Errors
-/// One instance alone takes more.
-pub fn parts(crowd: &Crowd, chunks: &[Chunk], limit: u64) -> Result<Vec<Part>> {
-    let mut parts: Vec<Part> = Vec::new();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let model = &crowd.groups()[chunk.group].model;
-        let joints = model.skeleton().len() as u64;
-        let most = limit / (joints * LOCAL_BYTES);
-        let mut part = Part { chunk: index, group: chunk.group, instances: chunk.instances.start..0, slots: 0 };
-        for instance in chunk.instances.clone() {
-            let own = slots(crowd, instance);
-            if u64::from(own) > most {
-                let bytes = u64::from(own) * joints * LOCAL_BYTES;
-                return Err(BackendError::TooLarge(format!(
-                    "poses of one instance of {:?} need {bytes} bytes in one binding; the adapter allows {limit}",
-                    model.name()
-                )));
-            }
-            if u64::from(part.slots + own) > most {
-                parts.push(Part { instances: part.instances.start..instance, ..part.clone() });
-                part = Part { instances: instance..0, slots: 0, ..part };
-            }
-            part.slots += own;
-        }
-        parts.push(Part { instances: part.instances.start..chunk.instances.end, ..part });
-    }
-    Ok(parts)
+/// Bytes of the local poses of the instance of a group that samples most of them.
+pub fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
+    let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
+    u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
 }
 
-/// Bytes of a part's buffers.
-pub fn part_bytes(crowd: &Crowd, part: &Part) -> u64 {
-    let joints = crowd.groups()[part.group].model.skeleton().len() as u64;
-    let (instances, slots) = (part.instances.len() as u64, u64::from(part.slots));
-    let layers: usize = part.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
+/// Bytes of a chunk's buffers.
+pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
+    let joints = crowd.groups()[chunk.group].model.skeleton().len() as u64;
+    let instances = chunk.instances.len() as u64;
+    let slots: u64 = chunk.instances.clone().map(|instance| u64::from(slots(crowd, instance))).sum();
+    let layers: usize = chunk.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
     slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
         + instances * (joints * MODEL_BYTES + (size_of::<layout::Player>() + size_of::<layout::Momentum>()) as u64)
         + (layers * size_of::<layout::Layer>()) as u64
@@ -200,18 +163,18 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
     (players, layers)
 }
 
-/// A part on the device.
+/// A chunk on the device.
 pub struct Batch {
-    /// Which instances.
-    pub part: Part,
+    /// Which instances, those out of view among them.
+    pub instances: Range<u32>,
     /// What their group asks of the kernels.
     pub needs: Needs,
     /// As the kernels read it.
     pub numbers: layout::Batch,
     /// Bindings of each kernel.
     pub groups: [wgpu::BindGroup; KERNELS.len()],
-    /// The first slot of each instance.
-    pub first_slots: Vec<u32>,
+    /// Workgroups of each kernel, if the device counts them.
+    pub workgroups: Option<wgpu::Buffer>,
     /// Local poses, `[slot][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
@@ -219,41 +182,38 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Uploads a part's layers and makes room for its poses. `chunk` is where its palettes go.
+    /// Uploads a chunk's layers and makes room for its poses; of those in view alone, if anybody looks.
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
-        part: Part,
+        chunk: &Chunk,
         statics: &Statics,
         kernels: &Kernels,
-        now: &wgpu::Buffer,
-        (chunk, palettes): (&Chunk, &wgpu::Buffer),
+        (now, palettes): (&wgpu::Buffer, &wgpu::Buffer),
+        visibility: Option<&mut Visibility>,
     ) -> Self {
-        let model = &crowd.groups()[part.group].model;
+        let model = &crowd.groups()[chunk.group].model;
         let (joints, entries) = (model.skeleton().len() as u32, model.palette_joints().len() as u32);
-        let instances = part.instances.len() as u32;
-        let (players, layers) = listed(crowd, part.instances.clone());
-        let numbers = layout::Batch {
-            instances,
-            joints,
-            entries,
-            slots: part.slots,
-            first_entry: (part.instances.start - chunk.instances.start) * entries,
-            levels: statics.levels,
-            ..Default::default()
+        let instances = chunk.instances.len() as u32;
+        let (players, layers) = listed(crowd, chunk.instances.clone());
+        let slots = chunk.instances.clone().map(|instance| slots(crowd, instance)).sum();
+        let numbers = layout::Batch { instances, joints, entries, slots, levels: statics.levels, ..Default::default() };
+        let (uniform, players, workgroups) = match visibility {
+            None => (uniform(gpu, &numbers), storage(gpu, "players", bytemuck::cast_slice(&players)), None),
+            Some(visibility) => {
+                let visible = visibility.push(gpu, crowd, chunk, &numbers, &players, &dispatches(&numbers));
+                (visible.batch.clone(), visible.players.clone(), Some(visible.workgroups.clone()))
+            }
         };
-        let uniform = uniform(gpu, &numbers);
         let room = |label, count: u32, bytes: u64| {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             gpu.buffer(label, u64::from(count) * bytes, usage)
         };
         let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
-        let cursors = room("cursors", part.slots, size_of::<layout::Cursor>() as u64);
+        let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
         let momenta = room("momenta", instances, size_of::<layout::Momentum>() as u64);
-        let locals = room("local poses", part.slots * joints, LOCAL_BYTES);
+        let locals = room("local poses", slots * joints, LOCAL_BYTES);
         let model_poses = room("model poses", instances * joints, MODEL_BYTES);
-        let first_slots = players.iter().map(|p| p.first_slot).collect();
-        let players = storage(gpu, "players", bytemuck::cast_slice(&players));
         let mut buffers = [&uniform; binding::COUNT];
         for (number, buffer) in [
             (binding::NOW, now),
@@ -278,6 +238,7 @@ impl Batch {
             buffers[number as usize] = buffer;
         }
         let groups = kernels.bind(gpu, &buffers);
-        Self { part, needs: statics.needs, numbers, groups, first_slots, locals, model: model_poses }
+        let (needs, instances) = (statics.needs, chunk.instances.clone());
+        Self { instances, needs, numbers, groups, workgroups, locals, model: model_poses }
     }
 }

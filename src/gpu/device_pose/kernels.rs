@@ -50,16 +50,15 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// Workgroups for a batch.
-    fn groups(self, batch: &layout::Batch) -> u32 {
-        let threads = match self {
-            Self::Groups => return batch.instances,
-            Self::Instances => batch.instances,
-            Self::Slots => batch.slots * batch.joints,
-            Self::Joints => batch.instances * batch.joints,
-            Self::Entries => batch.instances * batch.entries,
+    /// How a dispatch follows from a batch's instances and slots.
+    fn dispatch(self, batch: &layout::Batch) -> layout::Dispatch {
+        let (threads, workgroup) = match self {
+            Self::Groups => (1, 1),
+            Self::Instances => (1, WORKGROUP),
+            Self::Slots | Self::Joints => (batch.joints, WORKGROUP),
+            Self::Entries => (batch.entries, WORKGROUP),
         };
-        threads.div_ceil(WORKGROUP)
+        layout::Dispatch { slots: (self == Self::Slots).into(), threads, workgroup, x: 0, z: 1 }
     }
 }
 
@@ -152,6 +151,15 @@ const PALETTE: Kernel = Kernel {
 
 /// Every kernel, in the order in which they run: tests look into their shaders.
 pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
+
+/// Index of the dispatch that skins, behind those of all kernels.
+pub const SKIN: usize = KERNELS.len();
+
+/// How the dispatches of all kernels follow from a batch, and one more: who skins says how.
+pub fn dispatches(batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
+    let last = Threads::Instances.dispatch(batch);
+    std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| kernel.threads.dispatch(batch)))
+}
 
 /// A kernel's place among all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -311,9 +319,10 @@ impl Kernels {
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, batch: &Batch) {
         let made = &self.made[step as usize];
         let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == batch.needs) else { return };
-        let (x, y) = gpu.folded(made.kernel.threads.groups(&batch.numbers));
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &batch.groups[step as usize], &[]);
-        pass.dispatch_workgroups(x, y, 1);
+        let dispatch = made.kernel.threads.dispatch(&batch.numbers);
+        let (instances, slots) = (batch.numbers.instances, batch.numbers.slots);
+        gpu.dispatch(pass, batch.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
     }
 }

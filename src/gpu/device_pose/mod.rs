@@ -4,22 +4,24 @@ mod batches;
 mod clips;
 mod kernels;
 
-pub(super) use batches::{listed, storage, uniform};
+pub(super) use batches::{listed, pose_bytes, storage, uniform};
 pub use clips::Form;
-pub use kernels::{KERNELS, STORAGE_BUFFERS};
+pub use kernels::{KERNELS, SKIN, STORAGE_BUFFERS};
 
 use super::palettes::{PaletteSource, Palettes};
 use super::skinning::Edit;
+use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, PaletteForm, compute, layout};
 use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::crowd::{Crowd, Fade};
+use crate::frustum::Frustum;
 use crate::model::Rows;
-use batches::{Batch, LOCAL_BYTES, Statics, part_bytes, parts, static_bytes};
+use batches::{Batch, LOCAL_BYTES, Statics, chunk_bytes, slots, static_bytes};
 use kernels::{Kernels, Step};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Instances whose poses are read back at once.
+/// Instances whose local poses are read back at once.
 const READ_AT_ONCE: u32 = 256;
 
 /// A crowd's poses and palettes on the device.
@@ -29,8 +31,11 @@ pub struct DevicePose {
     /// The fastest way from local to model poses here.
     walk: Step,
     now: wgpu::Buffer,
+    visibility: Option<Visibility>,
+    /// Who was in view in the last frame, once it was asked for: for each chunk, rising indices in it.
+    visible: Option<Vec<Vec<u32>>>,
+    /// One a chunk.
     batches: Vec<Batch>,
-    chunks: Vec<Chunk>,
     palettes: Vec<Palettes>,
     blends: bool,
 }
@@ -52,16 +57,22 @@ impl DevicePose {
                 false => Ok(bytes),
             }
         });
-        let poses: u64 = parts(crowd, chunks, limit)?.iter().map(|part| part_bytes(crowd, part)).sum();
+        let poses: u64 = chunks.iter().map(|chunk| chunk_bytes(crowd, chunk)).sum();
         let palettes = crowd.palette_entries() * size_of::<Rows>() as u64;
         Ok(statics.sum::<Result<u64>>()? + poses + palettes + size_of::<layout::Now>() as u64)
     }
 
-    /// Uploads what does not change, and makes room for poses and palettes.
+    /// Uploads what does not change, and makes room for poses and palettes; with a frustum, of those in it alone.
     ///
     /// # Errors
     /// What the adapter cannot hold.
-    pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, chunks: &[Chunk], edit: Option<&Edit>) -> Result<Self> {
+    pub fn new(
+        gpu: &Rc<Gpu>,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        frustum: Option<&Frustum>,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let statics: Vec<Statics> = crowd
             .groups()
@@ -78,19 +89,22 @@ impl DevicePose {
             size_of::<layout::Now>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         );
-        let palettes: Vec<_> = chunks
-            .iter()
-            .map(|chunk| {
-                let entries = crowd.groups()[chunk.group].model.palette_joints().len();
-                Palettes::on_device(gpu, (chunk.instances.len() * entries * size_of::<Rows>()) as u64)
-            })
-            .collect();
-        let batches = parts(crowd, chunks, gpu.binding_bytes())?.into_iter().map(|part| {
-            let (statics, target) = (&statics[part.group], (&chunks[part.chunk], palettes[part.chunk].buffer()));
-            Batch::new(gpu, crowd, part, statics, &kernels, &now, target)
-        });
-        let batches: Vec<Batch> = batches.collect();
-        let largest = batches.iter().max_by_key(|batch| batch.part.instances.len());
+        let mut visibility = frustum.map(|frustum| Visibility::new(gpu, crowd, frustum, edit));
+        let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
+        for chunk in chunks {
+            let entries = crowd.groups()[chunk.group].model.palette_joints().len();
+            let own = Palettes::on_device(gpu, (chunk.instances.len() * entries * size_of::<Rows>()) as u64);
+            let (statics, buffers) = (&statics[chunk.group], (&now, own.buffer()));
+            batches.push(Batch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
+            palettes.push(own);
+        }
+        if let Some(visibility) = &visibility {
+            // Those in view are counted once, so that the walks have something to do.
+            let mut commands = gpu.commands("cull");
+            visibility.record(gpu, &mut commands);
+            commands.finish()?;
+        }
+        let largest = batches.iter().max_by_key(|batch| batch.instances.len());
         // How long a walk takes does not depend on what is posed.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], batch));
@@ -99,8 +113,8 @@ impl DevicePose {
             let layers = layers(instance);
             layers.len() != 1 || !layers[0].is_plain()
         });
-        let (gpu, chunks, walk) = (Rc::clone(gpu), chunks.to_vec(), Step::WALKS[walk]);
-        Ok(Self { gpu, kernels, walk, now, batches, chunks, palettes, blends })
+        let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
+        Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
     }
 
     /// Records one stage for all batches.
@@ -114,29 +128,48 @@ impl DevicePose {
         });
     }
 
-    /// Appends `floats` of `numbers` of each joint of an instance's pose, the fourth of some quads left out.
-    fn read(&self, batch: &Batch, stage: Stage, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    /// Who was in view in the last frame, chunk by chunk; none if nobody looked.
+    fn seen(&mut self) -> Result<Option<&[Vec<u32>]>> {
+        if let (None, Some(visibility)) = (&self.visible, &self.visibility) {
+            self.visible = Some(visibility.read(&self.gpu)?);
+        }
+        Ok(self.visible.as_deref())
+    }
+
+    /// Where in a chunk's buffers some of its instances are; `first` is its first one.
+    fn places_in(&mut self, chunk: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
+        let (start, end) = (instances.start - first, instances.end - first);
+        Ok(match self.seen()? {
+            None => start..end,
+            Some(seen) => {
+                let place = |instance| seen[chunk].partition_point(|&other| other < instance) as u32;
+                place(start)..place(end)
+            }
+        })
+    }
+
+    /// Appends local poses of neighbouring places, the fourth of some quads left out.
+    fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let batch = &self.batches[index];
         let joints = batch.numbers.joints as usize;
         let quads = 3 * joints;
-        let place = |instance: u32| (instance - batch.part.instances.start) as usize;
+        let listed = self.visible.as_ref().map(|visible| &visible[index]);
+        let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
+        let mut slot = (0..places.start).map(|place| slots(crowd, instance(place))).sum::<u32>();
         let mut read = Vec::new();
-        for first in instances.clone().step_by(READ_AT_ONCE as usize) {
-            let some = first..instances.end.min(first + READ_AT_ONCE);
+        for first in places.clone().step_by(READ_AT_ONCE as usize) {
+            let some = first..places.end.min(first + READ_AT_ONCE);
+            let counts = some.map(|place| slots(crowd, instance(place)) as usize);
+            let floats = counts.clone().sum::<usize>() * quads * 4;
             read.clear();
-            if stage == Stage::LocalToModel {
-                let count = some.len() * quads * 4;
-                self.gpu.read_back(&batch.model, (place(first) * quads * 4) as u64, count, out)?;
-                continue;
-            }
-            let slot = |instance: u32| batch.first_slots[place(instance)] as usize;
-            let begin = slot(first);
-            let count = (slot(some.end - 1) + 1 - begin) * quads * 4;
-            self.gpu.read_back(&batch.locals, begin as u64 * joints as u64 * LOCAL_BYTES / 4, count, &mut read)?;
-            for instance in some {
-                let local = &read[(slot(instance) - begin) * quads * 4..][..quads * 4];
-                for [rotation, translation, scale] in local.as_chunks::<4>().0.as_chunks::<3>().0 {
+            self.gpu.read_back(&batch.locals, u64::from(slot) * joints as u64 * LOCAL_BYTES / 4, floats, &mut read)?;
+            let mut begin = 0;
+            for count in counts {
+                for [rotation, translation, scale] in read[begin..][..quads * 4].as_chunks::<4>().0.as_chunks::<3>().0 {
                     out.extend(rotation.iter().chain(&translation[..3]).chain(&scale[..3]));
                 }
+                begin += count * quads * 4;
+                slot += count as u32;
             }
         }
         Ok(())
@@ -152,8 +185,16 @@ impl PaletteSource for DevicePose {
         Some(format!("poses by {}", self.walk.name()))
     }
 
+    fn visibility(&self) -> Option<&Visibility> {
+        self.visibility.as_ref()
+    }
+
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+        self.visible = None;
         gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        if let Some(visibility) = &self.visibility {
+            visibility.record(gpu, commands);
+        }
         self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample]);
         if self.blends {
             self.stage(commands, Stage::Blend, &[Step::Blend]);
@@ -162,25 +203,39 @@ impl PaletteSource for DevicePose {
         self.stage(commands, Stage::Palette, &[Step::Palette]);
     }
 
-    fn read_back(&self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
-        let within = |own: &Range<u32>| own.start.max(instances.start)..own.end.min(instances.end);
-        if what == Stage::Palette {
-            for (chunk, palettes) in self.chunks.iter().zip(&self.palettes) {
-                let part = within(&chunk.instances);
-                if !part.is_empty() {
-                    let floats = crowd.groups()[chunk.group].model.palette_joints().len() * size_of::<Rows>() / 4;
-                    let first = (part.start - chunk.instances.start) as usize * floats;
-                    let count = part.len() * floats;
-                    self.gpu.read_back(palettes.buffer(), first as u64, count, &mut out.values)?;
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        let firsts: Vec<u32> = self.batches.iter().map(|batch| batch.instances.start).collect();
+        let all = |seen: &[Vec<u32>]| {
+            seen.iter().zip(firsts).flat_map(|(s, first)| s.iter().map(move |i| first + i)).collect()
+        };
+        Ok(self.seen()?.map(all))
+    }
+
+    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
+        self.places_in(index, chunk.instances.start, instances)
+    }
+
+    fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
+        for chunk in 0..self.batches.len() {
+            let own = &self.batches[chunk].instances;
+            let part = own.start.max(instances.start)..own.end.min(instances.end);
+            if part.is_empty() {
+                continue;
+            }
+            let first = own.start;
+            let places = self.places_in(chunk, first, part)?;
+            let batch = &self.batches[chunk];
+            let (buffer, rows) = match what {
+                Stage::Palette => (self.palettes[chunk].buffer(), batch.numbers.entries),
+                Stage::LocalToModel => (&batch.model, batch.numbers.joints),
+                _ => {
+                    self.read_local(crowd, chunk, places, &mut out.values)?;
+                    continue;
                 }
-            }
-            return Ok(());
-        }
-        for batch in &self.batches {
-            let part = within(&batch.part.instances);
-            if !part.is_empty() {
-                self.read(batch, what, part, &mut out.values)?;
-            }
+            };
+            let floats = rows as usize * size_of::<Rows>() / size_of::<f32>();
+            let first = u64::from(places.start) * floats as u64;
+            self.gpu.read_back(buffer, first, places.len() * floats, &mut out.values)?;
         }
         Ok(())
     }

@@ -13,7 +13,8 @@ const BAR: f64 = 0.62;
 const CHARACTER: f64 = 7.2;
 
 /// Stages in the order of a frame, with their classes; what no stage tells is the rest.
-const STAGES: [(&str, &str); 9] = [
+const STAGES: [(&str, &str); 10] = [
+    ("cull", "s7"),
     ("sample", "s0"),
     ("blend", "s1"),
     ("local_to_model", "s2"),

@@ -1,0 +1,14 @@
+// Stage `cull`, a thread an instance: how many of a workgroup's are in view.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let instance = thread_of(group, groups, thread);
+    let sum = summed(thread, counted(instance));
+    if thread == WORKGROUP - 1u && instance / WORKGROUP < cull.groups {
+        totals[instance / WORKGROUP] = sum;
+    }
+}

@@ -1,0 +1,271 @@
+//! Who of a crowd is in view. A compute pass finds out and moves what they play and where they stand close together, in the
+//! crowd's order; every kernel and draw after it takes its count from there and works on them alone.
+
+use super::compute::WORKGROUP;
+use super::device_pose::storage;
+use super::skinning::{self, Edit};
+use super::source::{READ_ONLY, bind_numbered, layout_entry};
+use super::{Chunk, Commands, Gpu, chunk_contents, layout};
+use crate::backend::{Result, Stage};
+use crate::crowd::Crowd;
+use crate::frustum::Frustum;
+use crate::model::Rows;
+use std::mem::offset_of;
+use std::rc::Rc;
+use wgpu::util::DeviceExt;
+
+/// Storage buffers of the kernel that binds most.
+pub const STORAGE_BUFFERS: u32 = 7;
+
+/// A kernel: its name, its WGSL after what all share, and the buffers that it binds besides the uniform, written or not.
+struct Kernel {
+    name: &'static str,
+    wgsl: &'static str,
+    bindings: &'static [(u32, bool)],
+}
+
+const KERNELS: [Kernel; 3] = [
+    Kernel {
+        name: "cull_count",
+        wgsl: include_str!("../../shaders/cull_count.wgsl"),
+        bindings: &[(2, true), (3, false), (4, false)],
+    },
+    Kernel {
+        name: "cull_scan",
+        wgsl: include_str!("../../shaders/cull_scan.wgsl"),
+        bindings: &[(2, true), (5, true), (6, false), (7, true)],
+    },
+    Kernel {
+        name: "cull_gather",
+        wgsl: include_str!("../../shaders/cull_gather.wgsl"),
+        bindings: &[(2, true), (3, false), (4, false), (5, true), (6, true), (7, false), (8, true)],
+    },
+];
+
+/// Every kernel's name and whole shader: tests look into them.
+pub fn shaders() -> [(&'static str, String); 3] {
+    let shared = [include_str!("../../shaders/pose.wgsl"), include_str!("../../shaders/cull.wgsl")].concat();
+    KERNELS.map(|kernel| (kernel.name, shared.clone() + kernel.wgsl))
+}
+
+/// Bytes on the device.
+pub fn bytes(crowd: &Crowd) -> u64 {
+    let instance = size_of::<[f32; 4]>() + size_of::<layout::Player>() + size_of::<u32>() + 2 * size_of::<Rows>();
+    (crowd.instance_count() * instance) as u64
+}
+
+/// What drawing needs of those in view.
+pub struct Visible {
+    /// Model to world, where the crowd's would be: those in view of a chunk stand at its beginning.
+    pub placements: wgpu::Buffer,
+    /// For each chunk a buffer that begins with how many are in view.
+    pub counts: Vec<wgpu::Buffer>,
+}
+
+/// A chunk's share.
+pub struct VisibleChunk {
+    /// A batch with those in view; its number of instances comes first.
+    pub batch: wgpu::Buffer,
+    /// What those in view play.
+    pub players: wgpu::Buffer,
+    /// The chunk with those in view.
+    pub numbers: wgpu::Buffer,
+    /// Workgroups of each dispatch, three numbers each.
+    pub workgroups: wgpu::Buffer,
+    visible: wgpu::Buffer,
+    dispatches: wgpu::Buffer,
+    groups: [wgpu::BindGroup; KERNELS.len()],
+    instances: u32,
+}
+
+/// The kernels, and what they leave.
+pub struct Visibility {
+    frustum: Frustum,
+    layouts: [wgpu::BindGroupLayout; KERNELS.len()],
+    pipelines: [wgpu::ComputePipeline; KERNELS.len()],
+    placements: wgpu::Buffer,
+    visible: Rc<Visible>,
+    chunks: Vec<VisibleChunk>,
+}
+
+impl Visibility {
+    /// For a crowd without chunks yet; an edit changes the kernels.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, edit: Option<&Edit>) -> Self {
+        let device = gpu.device();
+        let layouts = KERNELS.map(|kernel| {
+            let written = wgpu::BufferBindingType::Storage { read_only: false };
+            let ty = |write: bool| if write { written } else { READ_ONLY };
+            let buffers = kernel.bindings.iter().map(|&(binding, write)| (binding, ty(write)));
+            let entries: Vec<_> = std::iter::once((1, wgpu::BufferBindingType::Uniform))
+                .chain(buffers)
+                .map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty))
+                .collect();
+            let label = Some(kernel.name);
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+        });
+        let shaders = shaders();
+        let pipelines = std::array::from_fn(|index| {
+            let (name, wgsl) = &shaders[index];
+            let wgsl = if let Some(edit) = edit { edit(wgsl.clone()) } else { wgsl.clone() };
+            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(name),
+                layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: Some(name),
+                    bind_group_layouts: &[Some(&layouts[index])],
+                    immediate_size: 0,
+                })),
+                module: &skinning::module(gpu, name, wgsl, edit.is_none()),
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: gpu.pipeline_cache(),
+            })
+        });
+        let placements = storage(gpu, "placements", bytemuck::cast_slice(crowd.placements()));
+        let room = gpu.buffer("placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
+        let visible = Rc::new(Visible { placements: room, counts: Vec::new() });
+        Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
+    }
+
+    /// Adds a chunk: its batch and what its instances play, were all in view, and the dispatches that follow.
+    pub fn push(
+        &mut self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunk: &Chunk,
+        batch: &layout::Batch,
+        players: &[layout::Player],
+        dispatches: &[layout::Dispatch],
+    ) -> &VisibleChunk {
+        let group = &crowd.groups()[chunk.group];
+        let reach = crowd.reach(group);
+        let standing = &crowd.placements()[chunk.instances.start as usize..chunk.instances.end as usize];
+        let spheres: Vec<_> = standing.iter().map(|placement| reach.placed(placement)).collect();
+        let instances = chunk.instances.len() as u32;
+        let workgroups = instances.div_ceil(WORKGROUP);
+        let cull = layout::Cull {
+            planes: self.frustum.planes().map(|plane| plane.to_array()),
+            first_instance: chunk.instances.start,
+            instances,
+            groups: workgroups,
+            dispatches: dispatches.len() as u32,
+            most: gpu.device().limits().max_compute_workgroups_per_dimension,
+            padding_a: 0,
+            padding_b: 0,
+            padding_c: 0,
+        };
+        let filled = |label, contents: &[u8], usage| {
+            gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let room = |label, count: usize, bytes: usize, usage| gpu.buffer(label, (count * bytes) as u64, usage);
+        let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
+        let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
+        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
+        let batch = filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
+        let numbers = filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
+        let spheres = storage(gpu, "spheres", bytemuck::cast_slice(&spheres));
+        let everyone = storage(gpu, "players", bytemuck::cast_slice(players));
+        let totals = room("totals", workgroups as usize, size_of::<[u32; 2]>(), storing);
+        let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
+        let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
+        let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
+        let count = dispatches.size() as usize / size_of::<layout::Dispatch>();
+        let workgroups = room("workgroups", count, size_of::<[u32; 3]>(), storing | wgpu::BufferUsages::INDIRECT);
+        let Self { placements, visible: drawn, layouts, .. } = self;
+        let groups = [
+            bind_numbered(gpu, "cull_count", &layouts[0], &[(1, &cull), (2, &totals), (3, &spheres), (4, &everyone)]),
+            bind_numbered(
+                gpu,
+                "cull_scan",
+                &layouts[1],
+                &[(1, &cull), (2, &totals), (5, &batch), (6, &dispatches), (7, &workgroups)],
+            ),
+            bind_numbered(
+                gpu,
+                "cull_gather",
+                &layouts[2],
+                &[
+                    (1, &cull),
+                    (2, &totals),
+                    (3, &spheres),
+                    (4, &everyone),
+                    (5, &in_view),
+                    (6, &visible),
+                    (7, placements),
+                    (8, &drawn.placements),
+                ],
+            ),
+        ];
+        let placements = drawn.placements.clone();
+        let counts = drawn.counts.iter().chain([&batch]).cloned().collect();
+        self.visible = Rc::new(Visible { placements, counts });
+        let index = self.chunks.len();
+        self.chunks.push(VisibleChunk {
+            batch,
+            players: in_view,
+            numbers,
+            workgroups,
+            visible,
+            dispatches,
+            groups,
+            instances,
+        });
+        &self.chunks[index]
+    }
+
+    /// What drawing needs.
+    pub fn visible(&self) -> &Rc<Visible> {
+        &self.visible
+    }
+
+    /// Each chunk's share.
+    pub fn chunks(&self) -> &[VisibleChunk] {
+        &self.chunks
+    }
+
+    /// Says how a chunk's dispatch of this index is counted.
+    pub fn set_dispatch(&self, gpu: &Gpu, chunk: usize, index: usize, dispatch: &layout::Dispatch) {
+        let offset = index * size_of::<layout::Dispatch>();
+        gpu.queue().write_buffer(&self.chunks[chunk].dispatches, offset as u64, bytemuck::bytes_of(dispatch));
+    }
+
+    /// Records the pass.
+    pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
+        gpu.compute_pass(commands, Stage::Cull, |pass| {
+            for (kernel, pipeline) in self.pipelines.iter().enumerate() {
+                pass.set_pipeline(pipeline);
+                for chunk in &self.chunks {
+                    let groups =
+                        if KERNELS[kernel].name == "cull_scan" { 1 } else { chunk.instances.div_ceil(WORKGROUP) };
+                    let (x, y) = gpu.folded(groups);
+                    pass.set_bind_group(0, &chunk.groups[kernel], &[]);
+                    pass.dispatch_workgroups(x, y, 1);
+                }
+            }
+        });
+        for chunk in &self.chunks {
+            let (from, to) = (offset_of!(layout::Batch, instances), offset_of!(layout::Chunk, instances));
+            let bytes = size_of::<u32>() as u64;
+            commands.encoder.copy_buffer_to_buffer(&chunk.batch, from as u64, &chunk.numbers, to as u64, bytes);
+        }
+    }
+
+    /// Who was in view in the last frame: for each chunk, rising indices in it.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
+        let mut read = Vec::new();
+        let chunks = self.chunks.iter().map(|chunk| {
+            read.clear();
+            gpu.read_back(&chunk.batch, 0, 1, &mut read)?;
+            let count = read[0].to_bits().min(chunk.instances);
+            read.clear();
+            gpu.read_back(&chunk.visible, 0, count as usize, &mut read)?;
+            Ok(read.iter().map(|bits| bits.to_bits()).collect())
+        });
+        chunks.collect()
+    }
+}
