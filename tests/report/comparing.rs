@@ -3,6 +3,7 @@
 use crate::{ROWS, changed, fixture, read, skinbench, unchanged};
 use skinbench::report::compare::{Verdict, compare};
 use skinbench::report::recorded::Recorded;
+use std::path::Path;
 
 #[test]
 fn a_set_against_itself_has_not_changed() {
@@ -43,6 +44,23 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
     assert_eq!(exit(&format!("compare {base} {new}")), Some(0));
     assert_eq!(exit(&format!("compare {new} {base} --fail-above 5%")), Some(0), "faster is no failure");
     assert_eq!(exit(&format!("compare {base} {new} --fail-above much")), Some(2));
+}
+
+/// Six runs a side, by turns, of a binary and of one whose scalar kernel skinned every tenth instance twice.
+#[test]
+fn a_kernel_slowed_by_a_tenth_is_found_in_real_runs_and_nothing_else() {
+    let runs = |side: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-22-xeon-slowed-by-a-tenth").join(side);
+        Recorded::read(&[&folder]).unwrap()
+    };
+    let comparison = compare(&runs("before"), &runs("after"));
+    let mut found: Vec<_> = comparison.rows.iter().filter(|row| row.verdict == Verdict::Slower).collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    let found: Vec<_> = found.iter().map(|row| row.name.trim_start_matches("kernel x 64, passes 0: ")).collect();
+    assert_eq!(found, ["cpu-scalar frame", "cpu-scalar frame (thread_sum)", "cpu-scalar skin"]);
+    assert_eq!(comparison.compared(), 24);
+    assert_eq!(comparison.rows.iter().filter(|row| row.verdict == Verdict::Same).count(), 21);
+    assert_eq!(comparison.beyond(0.02).len(), 3);
 }
 
 #[test]
