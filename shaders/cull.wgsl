@@ -51,6 +51,5 @@ fn counted(instance: u32) -> vec2u {
             return vec2u(0u);
         }
     }
-    let player = everyone[instance];
-    return vec2u(1u, player.layers + select(2u * (player.inertial + 1u), 0u, player.inertial == NONE));
+    return vec2u(1u, slots_of(everyone[instance]));
 }

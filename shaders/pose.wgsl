@@ -18,12 +18,23 @@ struct Batch {
 }
 
 // What an instance plays: its layers, and the slots of their poses. A layer that fades inertially has two more slots for
-// itself and each layer beneath: as they were when the fade began, and a tick before.
+// itself and each layer beneath: as they were when the fade began, and a tick before. An instance that is not posed at
+// every tick has one slot for what it shows, and then all of these twice: for the poses before and after.
 struct Player {
     first_layer: u32,
     layers: u32,
     first_slot: u32,
     inertial: u32, // index of that layer, or NONE
+    every: u32, // ticks from pose to pose
+    offset: u32, // added to the ticks that are multiples of that
+}
+
+// The two poses that an instance shows what is between of, where it is not posed at every tick.
+struct Kept {
+    first_tick: u32,
+    second_tick: u32,
+    modes: u32, // bits 0 and 1: there is such a pose; bits 2 and 3: it is posed now; bit 4: which one comes before
+    part: f32, // of the way from one to the other
 }
 
 // A joint at rest, and how it hangs on its parent.
@@ -63,6 +74,11 @@ struct Local {
 }
 
 @group(0) @binding(0) var<uniform> batch: Batch;
+
+// Slots of an instance's layers, for one pose.
+fn slots_of(player: Player) -> u32 {
+    return player.layers + select(2u * (player.inertial + 1u), 0u, player.inertial == NONE);
+}
 
 fn thread_of(group: vec3u, groups: vec3u, thread: u32) -> u32 {
     return (group.y * groups.x + group.x) * WORKGROUP + thread;

@@ -4,8 +4,9 @@
 const MERGE = 0u;
 const OVERRIDE = 1u;
 
-// Whether layers may fade inertially.
+// Whether layers may fade inertially, and instances not be posed at every tick.
 override INERTIA: u32;
+override RATES: u32;
 
 @group(0) @binding(3) var<storage, read> players: array<Player>;
 @group(0) @binding(8) var<storage, read> joints: array<Joint>;
@@ -14,6 +15,7 @@ override INERTIA: u32;
 // [mask][joint]
 @group(0) @binding(11) var<storage, read> masks: array<f32>;
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
+@group(0) @binding(19) var<storage, read> kept: array<Kept>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -28,20 +30,43 @@ fn main(
     let instance = index / batch.joints;
     let joint = index - instance * batch.joints;
     let player = players[instance];
-    let momentum = momentum_of(instance);
-    var pose = merged(player.first_slot, 1u, player.layers, joint);
-    for (var layer = 0u; layer < player.layers; layer++) {
-        pose = joined(pose, player.first_slot + layer, joint);
-        if INERTIA == 1u && layer == momentum.layer {
-            pose = carried(pose, player, momentum, joint);
+    if RATES == 0u {
+        blend(player, player.first_slot, instance, joint);
+        return;
+    }
+    if player.every == 1u {
+        blend(player, player.first_slot, 2u * instance, joint);
+        return;
+    }
+    let own = kept[instance];
+    let slots = slots_of(player);
+    for (var which = 0u; which < 2u; which++) {
+        if (own.modes & (4u << which)) != 0u {
+            blend(player, player.first_slot + 1u + which * slots, 2u * instance + which, joint);
         }
     }
-    put(player.first_slot, joint, pose);
+    let place = own.modes >> 4u;
+    let start = local_of(player.first_slot + 1u + place * slots, joint);
+    let end = local_of(player.first_slot + 1u + (1u - place) * slots, joint);
+    put(player.first_slot, joint, joined_by(start, end, OVERRIDE, own.part));
 }
 
-fn momentum_of(instance: u32) -> Momentum {
+// Makes one pose of an instance's layers, in the first of their slots.
+fn blend(player: Player, first_slot: u32, index: u32, joint: u32) {
+    let momentum = momentum_of(index);
+    var pose = merged(first_slot, 1u, player.layers, joint);
+    for (var layer = 0u; layer < player.layers; layer++) {
+        pose = joined(pose, first_slot + layer, joint);
+        if INERTIA == 1u && layer == momentum.layer {
+            pose = carried(pose, player, first_slot, momentum, joint);
+        }
+    }
+    put(first_slot, joint, pose);
+}
+
+fn momentum_of(index: u32) -> Momentum {
     if INERTIA == 1u {
-        return momenta[instance];
+        return momenta[index];
     }
     return Momentum(NONE, 0u, 0.0, 0.0);
 }
@@ -147,9 +172,9 @@ fn joined_by(beneath: Local, pose: Local, kind: u32, weight: f32) -> Local {
 }
 
 // The new pose with what an inertial fade has left of the old one.
-fn carried(reached: Local, player: Player, momentum: Momentum, joint: u32) -> Local {
-    let now = off(player, momentum, 0u, joint);
-    let before = off(player, momentum, 1u, joint);
+fn carried(reached: Local, player: Player, first_slot: u32, momentum: Momentum, joint: u32) -> Local {
+    let now = off(first_slot + player.layers, momentum, joint);
+    let before = off(first_slot + player.layers + 1u, momentum, joint);
     // Both differences in one hemisphere, or their change would go the long way round.
     let change = now.rotation - shorter(now.rotation, before.rotation, 1.0) * before.rotation;
     let whole = vec4f(0.0, 0.0, 0.0, 1.0);
@@ -161,9 +186,9 @@ fn carried(reached: Local, player: Player, momentum: Momentum, joint: u32) -> Lo
     );
 }
 
-// The old pose less the new one, `back` ticks before the fade began: the turn from new to old, then differences.
-fn off(player: Player, momentum: Momentum, back: u32, joint: u32) -> Local {
-    let first = player.first_slot + player.layers + back;
+// The old pose less the new one, both before the fade began, every second slot from `first` on: the turn from new to old, then
+// differences.
+fn off(first: u32, momentum: Momentum, joint: u32) -> Local {
     let fading = first + 2u * momentum.layer;
     var without = merged(first, 2u, momentum.layer, joint);
     for (var layer = 0u; layer < momentum.layer; layer++) {

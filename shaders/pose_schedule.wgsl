@@ -11,13 +11,15 @@ struct Clip {
     additive: u32, // 1: differences from the first frame
 }
 
-// Whether layers may fade inertially, and clips be compact.
+// Whether layers may fade inertially, clips be compact, and instances not be posed at every tick.
 override INERTIA: u32;
 override COMPACT: u32;
+override RATES: u32;
 
 @group(0) @binding(4) var<storage, read> clips: array<Clip>;
 @group(0) @binding(9) var<storage, read_write> cursors: array<Cursor>;
 @group(0) @binding(10) var<storage, read_write> momenta: array<Momentum>;
+@group(0) @binding(19) var<storage, read_write> kept: array<Kept>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -30,15 +32,55 @@ fn main(
         return;
     }
     let player = players[instance];
-    let tick = now.tick;
+    if RATES == 0u {
+        schedule(player, player.first_slot, instance, now.tick);
+    } else if player.every == 1u {
+        schedule(player, player.first_slot, 2u * instance, now.tick);
+    } else {
+        kept[instance] = between(player, instance, kept[instance]);
+    }
+}
+
+// What an instance's layers show at a tick, from a slot on.
+fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     for (var index = 0u; index < player.layers; index++) {
         let layer = layers[player.first_layer + index];
         let time = time_at(player, layer, tick, clock_of(layer, tick));
-        cursors[player.first_slot + index] = cursor_of(layer, time, weight_at(layer, tick));
+        cursors[first_slot + index] = cursor_of(layer, time, weight_at(layer, tick));
     }
     if INERTIA == 1u {
-        momenta[instance] = inertia(player, tick);
+        momenta[momentum] = inertia(player, first_slot, tick);
     }
+}
+
+// The poses around this tick, of which those are posed that are not kept yet: src/crowd/economy.rs once more.
+fn between(player: Player, instance: u32, before: Kept) -> Kept {
+    let tick = now.tick;
+    let rest = tick % player.every + player.offset;
+    let past = rest % player.every;
+    let place = (tick / player.every + rest / player.every) % 2u;
+    // Time begins at tick 0, and ends with the numbers.
+    let elapsed = min(past, tick);
+    let start = tick - elapsed;
+    let end = select(tick + (player.every - past), NONE, NONE - tick < player.every - past);
+    var ticks = vec2u(before.first_tick, before.second_tick);
+    var modes = (before.modes & 3u) | (place << 4u);
+    let slots = slots_of(player);
+    for (var which = 0u; which < 2u; which++) {
+        let needed = select(end, start, which == place);
+        let first_slot = player.first_slot + 1u + which * slots;
+        if ticks[which] == needed && (modes & (1u << which)) != 0u {
+            for (var slot = first_slot; slot < first_slot + slots; slot++) {
+                cursors[slot].weight = 0.0;
+            }
+            continue;
+        }
+        ticks[which] = needed;
+        modes |= 5u << which;
+        schedule(player, first_slot, 2u * instance + which, needed);
+    }
+    cursors[player.first_slot].weight = 0.0;
+    return Kept(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
 }
 
 // Where a layer's clip is at a time.
@@ -100,7 +142,7 @@ fn after(clip: Clip, time: f32, frame: u32) -> f32 {
 }
 
 // Where an inertial fade is, and the past that it looks at.
-fn inertia(player: Player, tick: u32) -> Momentum {
+fn inertia(player: Player, first_slot: u32, tick: u32) -> Momentum {
     if player.inertial == NONE {
         return Momentum(NONE, 0u, 0.0, 0.0);
     }
@@ -118,7 +160,7 @@ fn inertia(player: Player, tick: u32) -> Momentum {
             let own = index == player.inertial;
             let clock = select(clock_of(layer, then), clock_of(layer, tick) - ago, own);
             let weight = select(weight_at(layer, then), layer.weight, own);
-            let slot = player.first_slot + player.layers + 2u * index + back;
+            let slot = first_slot + player.layers + 2u * index + back;
             cursors[slot] = cursor_of(layer, time_at(player, layer, then, clock), weight);
         }
     }

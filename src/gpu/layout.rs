@@ -132,6 +132,24 @@ pub struct Player {
     pub first_slot: u32,
     /// Index of the layer that fades inertially, or [`NONE`].
     pub inertial: u32,
+    /// Ticks from pose to pose.
+    pub every: u32,
+    /// Added to the ticks that are multiples of that.
+    pub offset: u32,
+}
+
+/// The two poses that an instance is between (`Kept` in shaders/pose.wgsl); only the device writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Kept {
+    /// Of the first.
+    pub first_tick: u32,
+    /// Of the second.
+    pub second_tick: u32,
+    /// Which there are, which are posed now, which comes before.
+    pub modes: u32,
+    /// Of the way from one to the other.
+    pub part: f32,
 }
 
 /// A joint at rest (`Joint` in shaders/pose.wgsl).

@@ -5,7 +5,7 @@ use super::device_pose::{self, DevicePose};
 use super::palettes::{PaletteForm, PaletteSource, PosedPalettes};
 use super::skinning::Edit;
 use super::{Chunk, Gpu, visibility};
-use crate::backend::Result;
+use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
 use crate::frustum::Frustum;
 use std::rc::Rc;
@@ -34,13 +34,17 @@ impl Posing {
         match self {
             Self::Host => Ok(PosedPalettes::bytes(crowd, form)),
             Self::Device | Self::Visible => {
-                device_pose::check(gpu, crowd, form)?;
+                device_pose::check(gpu, form)?;
                 let poses = DevicePose::bytes(gpu, crowd, chunks)?;
                 if self == Self::Device {
                     return Ok((0, poses));
                 }
                 gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
                 gpu.has_indirect()?;
+                if crowd.has_update_rates() {
+                    let message = "keeps no pose of who may be out of view; needs a crowd without update rates";
+                    return Err(BackendError::Unavailable(message.into()));
+                }
                 Ok((0, poses + visibility::bytes(crowd)))
             }
         }

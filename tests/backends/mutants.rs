@@ -301,7 +301,7 @@ mod gpu {
             (("index >= batch.instances * batch.entries", "index + 1u >= batch.instances * batch.entries"), "palette"),
             (("(1.0 - t) * sine_over_x((1.0 - t) * angle)", "t * sine_over_x((1.0 - t) * angle)"), "sample"),
             (("low = middle + 1u", "low = middle + 2u"), "sample"),
-            (("let tick = now.tick;", "let tick = now.tick + 1u;"), "sample"),
+            (("player.first_slot, instance, now.tick)", "player.first_slot, instance, now.tick + 1u)"), "sample"),
             (("layer.phase + layer.step * tick", "layer.phase - layer.step * tick"), "sample"),
             (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
             (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
@@ -311,6 +311,35 @@ mod gpu {
         ] {
             let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
             assert!(failure.contains(what), "{}: {failure}", mutation.1);
+        }
+    }
+
+    #[test]
+    fn update_rate_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = small_crowd().with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 }).unwrap();
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for mutation in [
+            ("which == place", "which != place"),
+            ("ticks[which] == needed", "ticks[which] != needed + 1u"),
+            ("f32(elapsed) / f32(", "1.0 - f32(elapsed) / f32("),
+            ("modes |= 5u << which", "modes |= 1u << which"),
+            (
+                "schedule(player, first_slot, 2u * instance + which, needed)",
+                "schedule(player, first_slot, 2u * instance + which, tick)",
+            ),
+            ("2u * instance + which, joint", "2u * instance, joint"),
+        ] {
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::clips::ClipStore;
 use super::kernels::{KERNELS, Kernels, Needs, binding, dispatches};
-use crate::crowd::{Crowd, Fade, Group};
+use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::visibility::Visibility;
 use crate::gpu::{Chunk, Gpu};
@@ -15,17 +15,29 @@ pub const LOCAL_BYTES: u64 = 48;
 /// Bytes of a joint's model pose.
 const MODEL_BYTES: u64 = 48;
 
-/// Poses sampled for an instance, its slots: one a layer, and two more for each up to the one that fades inertially.
+/// Poses sampled for an instance, its slots: one a layer, and two more for each up to the one that fades inertially; twice
+/// these and another where it is not posed at every tick. The first holds what it shows.
 pub fn slots(crowd: &Crowd, instance: u32) -> u32 {
     let layers = crowd.layers().of(instance as usize);
     let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
-    (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32
+    let once = (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32;
+    if crowd.update_rate(instance) == UpdateRate::PLAIN { once } else { 1 + 2 * once }
 }
 
 /// Bytes of the local poses of the instance of a group that samples most of them.
 pub fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
     let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
     u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
+}
+
+/// Inertial fades of so many instances: one for each pose that is posed.
+fn momenta(crowd: &Crowd, instances: u64) -> u64 {
+    if crowd.has_update_rates() { 2 * instances } else { instances }
+}
+
+/// Pairs of poses that so many instances keep.
+fn kept(crowd: &Crowd, instances: u64) -> u64 {
+    if crowd.has_update_rates() { instances } else { 0 }
 }
 
 /// Bytes of a chunk's buffers.
@@ -35,7 +47,9 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     let slots: u64 = chunk.instances.clone().map(|instance| u64::from(slots(crowd, instance))).sum();
     let layers: usize = chunk.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
     slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
-        + instances * (joints * MODEL_BYTES + (size_of::<layout::Player>() + size_of::<layout::Momentum>()) as u64)
+        + instances * (joints * MODEL_BYTES + size_of::<layout::Player>() as u64)
+        + (momenta(crowd, instances) * size_of::<layout::Momentum>() as u64)
+        + (kept(crowd, instances) * size_of::<layout::Kept>() as u64)
         + (layers * size_of::<layout::Layer>()) as u64
 }
 
@@ -66,8 +80,10 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads what a group's batches share; `inertia` says whether one of its instances may fade so.
-    pub fn new(gpu: &Gpu, group: &Group, inertia: bool) -> Self {
+    /// Uploads what a group's batches share.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group) -> Self {
+        let layers = |instance: u32| crowd.layers().of(instance as usize);
+        let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
         let storage = |label, contents: &[u8]| storage(gpu, label, contents);
         let (model, skeleton) = (&group.model, group.model.skeleton());
         let store = ClipStore::new(model);
@@ -75,7 +91,7 @@ impl Statics {
         let matrices: Vec<_> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
         let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
         Self {
-            needs: Needs::new(&store, inertia, !matrices.is_empty()),
+            needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
             levels,
             clips: storage("clips", bytemuck::cast_slice(&store.clips)),
             tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
@@ -151,11 +167,14 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
     let mut first_slot = 0;
     for instance in instances {
         let own = crowd.layers().of(instance as usize);
+        let UpdateRate { every, offset } = crowd.update_rate(instance);
         players.push(layout::Player {
             first_layer: layers.len() as u32,
             layers: own.len() as u32,
             first_slot,
             inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+            every,
+            offset,
         });
         layers.extend(own.iter().map(layout::Layer::from));
         first_slot += slots(crowd, instance);
@@ -211,7 +230,9 @@ impl Batch {
         };
         let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
         let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
-        let momenta = room("momenta", instances, size_of::<layout::Momentum>() as u64);
+        let count = u64::from(instances);
+        let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
+        let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
         let locals = room("local poses", slots * joints, LOCAL_BYTES);
         let model_poses = room("model poses", instances * joints, MODEL_BYTES);
         let mut buffers = [&uniform; binding::COUNT];
@@ -234,6 +255,7 @@ impl Batch {
             (binding::ENTRY_JOINTS, &statics.entry_joints),
             (binding::PALETTES, palettes),
             (binding::INVERSE_BINDS, &statics.inverse_binds),
+            (binding::KEPT, &kept),
         ] {
             buffers[number as usize] = buffer;
         }

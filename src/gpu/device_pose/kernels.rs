@@ -29,8 +29,9 @@ pub mod binding {
     pub const ENTRY_JOINTS: u32 = 16;
     pub const PALETTES: u32 = 17;
     pub const INVERSE_BINDS: u32 = 18;
+    pub const KEPT: u32 = 19;
     /// How many there are.
-    pub const COUNT: usize = 19;
+    pub const COUNT: usize = 20;
 }
 use binding::*;
 
@@ -85,8 +86,8 @@ const SCHEDULE: Kernel = Kernel {
         include_str!("../../../shaders/pose_schedule.wgsl"),
     ],
     reads: &[NOW, LAYERS, PLAYERS, CLIPS, WORDS],
-    writes: &[CURSORS, MOMENTA],
-    overrides: &["INERTIA", "COMPACT"],
+    writes: &[CURSORS, MOMENTA, KEPT],
+    overrides: &["INERTIA", "COMPACT", "RATES"],
     threads: Threads::Instances,
 };
 
@@ -109,9 +110,9 @@ const SAMPLE: Kernel = Kernel {
 const BLEND: Kernel = Kernel {
     name: "pose_blend",
     parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
-    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS],
+    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, KEPT],
     writes: &[LOCALS],
-    overrides: &["INERTIA"],
+    overrides: &["INERTIA", "RATES"],
     threads: Threads::Joints,
 };
 
@@ -184,7 +185,7 @@ impl Step {
 }
 
 /// Most storage buffers that a kernel binds.
-pub const STORAGE_BUFFERS: u32 = 6;
+pub const STORAGE_BUFFERS: u32 = 7;
 
 /// What a group asks of the kernels: groups that ask the same share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,14 +195,16 @@ pub struct Needs {
     compact: bool,
     /// Whether a layer of any instance fades inertially.
     pub inertia: bool,
+    /// Whether any instance is not posed at every tick.
+    pub rates: bool,
     /// Whether any joint has a fixed matrix.
     pub matrices: bool,
 }
 
 impl Needs {
-    pub fn new(clips: &ClipStore, inertia: bool, matrices: bool) -> Self {
+    pub fn new(clips: &ClipStore, inertia: bool, rates: bool, matrices: bool) -> Self {
         let &ClipStore { forms, own_times, compact, .. } = clips;
-        Self { forms, own_times, compact, inertia, matrices }
+        Self { forms, own_times, compact, inertia, rates, matrices }
     }
 
     fn constants(self, kernel: &Kernel) -> Constants {
@@ -211,6 +214,7 @@ impl Needs {
                 "OWN_TIMES" => self.own_times.into(),
                 "COMPACT" => self.compact.into(),
                 "INERTIA" => self.inertia.into(),
+                "RATES" => self.rates.into(),
                 _ => self.matrices.into(),
             };
             (*name, value.into())

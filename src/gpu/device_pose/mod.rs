@@ -13,7 +13,7 @@ use super::skinning::Edit;
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, PaletteForm, compute, layout};
 use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
-use crate::crowd::{Crowd, Fade};
+use crate::crowd::Crowd;
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use batches::{Batch, LOCAL_BYTES, Statics, chunk_bytes, slots, static_bytes};
@@ -73,15 +73,7 @@ impl DevicePose {
         frustum: Option<&Frustum>,
         edit: Option<&Edit>,
     ) -> Result<Self> {
-        let layers = |instance: u32| crowd.layers().of(instance as usize);
-        let statics: Vec<Statics> = crowd
-            .groups()
-            .iter()
-            .map(|group| {
-                let inertial = |instance| layers(instance).iter().any(|l| l.fade == Fade::Inertial);
-                Statics::new(gpu, group, group.instances.clone().any(inertial))
-            })
-            .collect();
+        let statics: Vec<Statics> = crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group)).collect();
         let needs: Vec<_> = statics.iter().map(Statics::needs).collect();
         let kernels = Kernels::new(gpu, &needs, edit);
         let now = gpu.buffer(
@@ -109,10 +101,8 @@ impl DevicePose {
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], batch));
         })?;
-        let blends = crowd.groups().iter().flat_map(|g| g.instances.clone()).any(|instance| {
-            let layers = layers(instance);
-            layers.len() != 1 || !layers[0].is_plain()
-        });
+        let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
+        let blends = crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain);
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
     }
@@ -241,16 +231,12 @@ impl PaletteSource for DevicePose {
     }
 }
 
-/// Whether the device can pose a crowd for a shader that reads palettes in this form.
+/// Whether the device can pose for a shader that reads palettes in this form.
 ///
 /// # Errors
-/// It lacks what the kernels need, or the crowd is not posed at every tick.
-pub fn check(gpu: &Gpu, crowd: &Crowd, form: PaletteForm) -> Result<()> {
+/// It lacks what the kernels need.
+pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-    if crowd.has_update_rates() {
-        let message = "poses all on the device at every tick; needs a crowd without update rates";
-        return Err(BackendError::Unavailable(message.into()));
-    }
     match form {
         PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
