@@ -2,7 +2,7 @@
 //! threads are laid out over vertices and instances.
 
 use super::device_pose::SKIN;
-use super::skinning::{self, Edit, Kind};
+use super::skinning::{self, Bound, Edit, Kind};
 use super::source::layout_entry;
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
@@ -159,8 +159,8 @@ impl ComputeSkin {
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.strategy.mesh)).collect();
         let bound = |outputs: &&[wgpu::Buffer]| {
             let first = outputs.first()?.clone();
-            let groups =
-                skinning::bind_groups(gpu, crowd, chunks, &self.layout, &meshes, palettes, outputs, visibility);
+            let bound = Bound { meshes: &meshes, palettes, outputs, visibility };
+            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bound);
             Some((first, groups))
         };
         self.sets = sets.iter().filter_map(bound).collect();

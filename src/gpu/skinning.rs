@@ -95,18 +95,27 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
     gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }
 
-/// Group 0 for each chunk; `meshes` holds those of the crowd's groups, `outputs` the buffers that chunks write to in turn, or
-/// none; who is visible is skinned, if anybody looks.
+/// What skinning reads and writes.
+pub struct Bound<'a> {
+    /// Of each of the crowd's groups.
+    pub meshes: &'a [MeshBuffers],
+    /// Of each chunk.
+    pub palettes: &'a [Palettes],
+    /// Buffers that chunks write to in turn, if they write.
+    pub outputs: &'a [wgpu::Buffer],
+    /// Who is skinned, if not all.
+    pub visibility: Option<&'a Visibility>,
+}
+
+/// Group 0 for each chunk.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
     chunks: &[Chunk],
     layout: &wgpu::BindGroupLayout,
-    meshes: &[MeshBuffers],
-    palettes: &[Palettes],
-    outputs: &[wgpu::Buffer],
-    visibility: Option<&Visibility>,
+    bound: &Bound,
 ) -> Vec<wgpu::BindGroup> {
+    let &Bound { meshes, palettes, outputs, visibility } = bound;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];

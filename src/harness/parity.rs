@@ -193,7 +193,7 @@ pub fn verify(
             let kept: Vec<u32> = match &visible {
                 None => range.clone().collect(),
                 Some(visible) => {
-                    let kept = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
+                    let kept: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
                     if parity.failure.is_none() {
                         parity.failure = lost(crowd, group, &coverage.frustum, range.clone(), &kept, tick);
                     }
@@ -261,7 +261,7 @@ fn lost(
     group: &Group,
     frustum: &Frustum,
     instances: Range<u32>,
-    kept: &Vec<u32>,
+    kept: &[u32],
     tick: u32,
 ) -> Option<String> {
     let seen = |instance: u32| {

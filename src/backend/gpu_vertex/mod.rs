@@ -15,7 +15,7 @@ use super::{
 };
 use crate::crowd::Crowd;
 use crate::gpu::present;
-use crate::gpu::skinning::{self, Edit, Kind};
+use crate::gpu::skinning::{self, Bound, Edit, Kind};
 use crate::gpu::source::VertexSource;
 use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, Posing};
 use std::ops::Range;
@@ -68,7 +68,9 @@ impl GpuVertex {
         let Strategy { mesh, palette, .. } = self.strategy;
         let layout = skinning::layout(&self.gpu, wgpu::ShaderStages::VERTEX, palette, false);
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(&self.gpu, g, mesh)).collect();
-        let (edit, visibility) = (self.edit.clone(), palettes.visibility());
+        let bound =
+            Bound { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility: palettes.visibility() };
+        let edit = self.edit.clone();
         let trusted = edit.is_none();
         VertexSource {
             wgsl: Box::new(move |kind| {
@@ -76,21 +78,12 @@ impl GpuVertex {
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
             kinds: Kind::all(crowd, mesh),
-            groups: skinning::bind_groups(
-                &self.gpu,
-                crowd,
-                chunks,
-                &layout,
-                &meshes,
-                palettes.chunks(),
-                &[],
-                visibility,
-            ),
+            groups: skinning::bind_groups(&self.gpu, crowd, chunks, &layout, &bound),
             layout,
             stride: palette.stride(),
             trusted,
             motion: false,
-            visible: visibility.map(|visibility| Rc::clone(visibility.visible())),
+            visible: bound.visibility.map(|visibility| Rc::clone(visibility.visible())),
         }
     }
 }
