@@ -37,14 +37,14 @@ struct Joint {
 
 // A slot's place in its clip, and what it counts for.
 struct Cursor {
-    tracks: u32, // the clip's first track, or NONE: the rest pose
+    tracks: u32, // the clip's first track, or NONE: weighs nothing
     key: u32, // of the clip's own timeline; compact: where the frame's numbers begin
     next: u32, // compact: where the next frame's begin
     fraction: f32, // of the way from one to the other
     interval: f32, // seconds of that way
     time: f32, // in seconds
     weight: f32, // 0: neither sampled nor looked at
-    modes: u32, // bits 0-7: kind; bit 8: differences from the first frame; from bit 9: mask, counted from 1
+    modes: u32, // bits 0-7: kind; from bit 8: mask, counted from 1
 }
 
 // An inertial fade under way.
@@ -63,6 +63,11 @@ struct Local {
 }
 
 @group(0) @binding(0) var<uniform> batch: Batch;
+
+// Where a joint's rotation is among local poses; translations and scales follow behind all joints' rotations.
+fn local_at(slot: u32, joint: u32) -> u32 {
+    return 3u * slot * batch.joints + joint;
+}
 
 fn thread_of(group: vec3u, groups: vec3u, thread: u32) -> u32 {
     return (group.y * groups.x + group.x) * WORKGROUP + thread;

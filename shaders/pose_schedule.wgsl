@@ -8,7 +8,6 @@ struct Clip {
     numbers: u32, // compact: where they begin, counted in 16 bits
     start: f32, // compact: seconds at the first frame
     interval: f32, // compact: seconds from frame to frame
-    additive: u32, // 1: differences from the first frame
 }
 
 // Whether layers may fade inertially, and clips be compact.
@@ -43,13 +42,13 @@ fn main(
 
 // Where a layer's clip is at a time.
 fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
-    var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 9u));
-    if weight == 0.0 || layer.clip == NONE {
+    var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 8u));
+    if weight == 0.0 {
         return cursor;
     }
-    let clip = clips[layer.clip];
+    // The rest pose is behind the clips.
+    let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
     cursor.tracks = clip.tracks;
-    cursor.modes |= clip.additive << 8u;
     if clip.frames == 0u {
         if clip.timeline != NONE {
             let sought = seek(clip.timeline, time);

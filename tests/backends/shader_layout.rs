@@ -38,8 +38,8 @@ fn shared() -> Vec<Layout> {
             fade_in, fade_out, pace, frame_time
         ),
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
-        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval, additive),
-        layout_of!(Track: form, timeline, value, angle),
+        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
+        layout_of!(Track: place, angle, timeline),
         layout_of!(BakedClip: first, frames, interval, padding),
         layout_of!(Shown: first, next, part, padding),
     ]
@@ -186,6 +186,7 @@ fn kernels_that_pose_are_as_in_rust() {
     let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
     let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
     for (name, form) in [
+        ("STILL", Form::Still),
         ("CONSTANT", Form::Constant),
         ("STEP", Form::Step),
         ("LINE", Form::Line),

@@ -12,8 +12,9 @@ use wgpu::util::DeviceExt;
 
 /// Bytes of a joint's local pose on the device: rotation, translation, scale, four numbers each.
 pub const LOCAL_BYTES: u64 = 48;
-/// Bytes of a joint's model pose.
+/// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
 const MODEL_BYTES: u64 = 48;
+const RIGID_BYTES: u64 = 32;
 
 /// Neighbouring instances of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub fn parts(crowd: &Crowd, chunks: &[Chunk], limit: u64) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Bytes of a part's buffers.
+/// Bytes of a part's buffers, at most.
 pub fn part_bytes(crowd: &Crowd, part: &Part) -> u64 {
     let joints = crowd.groups()[part.group].model.skeleton().len() as u64;
     let (instances, slots) = (part.instances.len() as u64, u64::from(part.slots));
@@ -80,6 +81,8 @@ pub fn part_bytes(crowd: &Crowd, part: &Part) -> u64 {
 pub struct Statics {
     needs: Needs,
     levels: u32,
+    /// Local poses at rest, `[channel][joint]`.
+    rest: Vec<[f32; 4]>,
     clips: wgpu::Buffer,
     tracks: wgpu::Buffer,
     words: wgpu::Buffer,
@@ -103,17 +106,19 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads what a group's batches share; `inertia` says whether one of its instances may fade so.
-    pub fn new(gpu: &Gpu, group: &Group, inertia: bool) -> Self {
+    /// Uploads what a group's batches share; `inertia` says whether one of its instances may fade so, `plain` that none
+    /// blends.
+    pub fn new(gpu: &Gpu, group: &Group, inertia: bool, plain: bool) -> Self {
         let storage = |label, contents: &[u8]| storage(gpu, label, contents);
         let (model, skeleton) = (&group.model, group.model.skeleton());
-        let store = ClipStore::new(model);
+        let store = ClipStore::new(model, plain);
         let (levels, order) = levels(skeleton);
         let matrices: Vec<_> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
         let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
         Self {
             needs: Needs::new(&store, inertia, !matrices.is_empty()),
             levels,
+            rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
             clips: storage("clips", bytemuck::cast_slice(&store.clips)),
             tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
             words: storage("words", bytemuck::cast_slice(&store.words)),
@@ -212,7 +217,7 @@ pub struct Batch {
     pub groups: [wgpu::BindGroup; KERNELS.len()],
     /// The first slot of each instance.
     pub first_slots: Vec<u32>,
-    /// Local poses, `[slot][joint]`.
+    /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
     pub model: wgpu::Buffer,
@@ -250,8 +255,14 @@ impl Batch {
         let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
         let cursors = room("cursors", part.slots, size_of::<layout::Cursor>() as u64);
         let momenta = room("momenta", instances, size_of::<layout::Momentum>() as u64);
-        let locals = room("local poses", part.slots * joints, LOCAL_BYTES);
-        let model_poses = room("model poses", instances * joints, MODEL_BYTES);
+        // What is still in all clips stays as it is put here.
+        let locals = gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("local poses"),
+            contents: bytemuck::cast_slice(&statics.rest.repeat(part.slots as usize)),
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        });
+        let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
+        let model_poses = room("model poses", instances * joints, model_bytes);
         let first_slots = players.iter().map(|p| p.first_slot).collect();
         let players = storage(gpu, "players", bytemuck::cast_slice(&players));
         let mut buffers = [&uniform; binding::COUNT];

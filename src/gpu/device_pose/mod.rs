@@ -15,6 +15,7 @@ use crate::backend::{BackendError, FrameInput, ReadBack, Result, Stage, StageTim
 use crate::crowd::{Crowd, Fade};
 use crate::model::Rows;
 use batches::{Batch, LOCAL_BYTES, Statics, part_bytes, parts, static_bytes};
+use glam::{Mat3, Quat};
 use kernels::{Kernels, Step};
 use std::ops::Range;
 use std::rc::Rc;
@@ -63,12 +64,16 @@ impl DevicePose {
     /// What the adapter cannot hold.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, chunks: &[Chunk], edit: Option<&Edit>) -> Result<Self> {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
+        let blends = crowd.groups().iter().flat_map(|g| g.instances.clone()).any(|instance| {
+            let layers = layers(instance);
+            layers.len() != 1 || !layers[0].is_plain()
+        });
         let statics: Vec<Statics> = crowd
             .groups()
             .iter()
             .map(|group| {
                 let inertial = |instance| layers(instance).iter().any(|l| l.fade == Fade::Inertial);
-                Statics::new(gpu, group, group.instances.clone().any(inertial))
+                Statics::new(gpu, group, group.instances.clone().any(inertial), !blends)
             })
             .collect();
         let needs: Vec<_> = statics.iter().map(Statics::needs).collect();
@@ -95,10 +100,6 @@ impl DevicePose {
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], batch));
         })?;
-        let blends = crowd.groups().iter().flat_map(|g| g.instances.clone()).any(|instance| {
-            let layers = layers(instance);
-            layers.len() != 1 || !layers[0].is_plain()
-        });
         let (gpu, chunks, walk) = (Rc::clone(gpu), chunks.to_vec(), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, batches, chunks, palettes, blends })
     }
@@ -124,8 +125,11 @@ impl DevicePose {
             let some = first..instances.end.min(first + READ_AT_ONCE);
             read.clear();
             if stage == Stage::LocalToModel {
-                let count = some.len() * quads * 4;
-                self.gpu.read_back(&batch.model, (place(first) * quads * 4) as u64, count, out)?;
+                let rigid = batch.needs.rigid;
+                let floats = if rigid { 8 * joints } else { 12 * joints };
+                let target = if rigid { &mut read } else { &mut *out };
+                self.gpu.read_back(&batch.model, (place(first) * floats) as u64, some.len() * floats, target)?;
+                out.extend(read.as_chunks().0.iter().flat_map(rows));
                 continue;
             }
             let slot = |instance: u32| batch.first_slots[place(instance)] as usize;
@@ -134,7 +138,9 @@ impl DevicePose {
             self.gpu.read_back(&batch.locals, begin as u64 * joints as u64 * LOCAL_BYTES / 4, count, &mut read)?;
             for instance in some {
                 let local = &read[(slot(instance) - begin) * quads * 4..][..quads * 4];
-                for [rotation, translation, scale] in local.as_chunks::<4>().0.as_chunks::<3>().0 {
+                let (rotations, others) = local.as_chunks::<4>().0.split_at(joints);
+                let (translations, scales) = others.split_at(joints);
+                for ((rotation, translation), scale) in rotations.iter().zip(translations).zip(scales) {
                     out.extend(rotation.iter().chain(&translation[..3]).chain(&scale[..3]));
                 }
             }
@@ -200,4 +206,10 @@ pub fn check(gpu: &Gpu, crowd: &Crowd, form: PaletteForm) -> Result<()> {
         PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
     }
+}
+
+/// A matrix' rows from a rotation and a translation.
+fn rows([a, b, c, d, x, y, z, _]: &[f32; 8]) -> Rows {
+    let [i, j, k] = Mat3::from_quat(Quat::from_xyzw(*a, *b, *c, *d)).transpose().to_cols_array_2d();
+    [i[0], i[1], i[2], *x, j[0], j[1], j[2], *y, k[0], k[1], k[2], *z]
 }
