@@ -3,7 +3,8 @@
 // How a dispatch follows from what is in view.
 struct Dispatch {
     slots: u32, // 1: of all slots, 0: of all instances
-    threads: u32, // of each
+    at_once: u32, // of them, that share threads
+    threads: u32, // of each such part
     workgroup: u32, // threads of a workgroup
     x: u32, // workgroups in x, and those in y follow; 0: they are folded into x and y
     z: u32,
@@ -14,9 +15,13 @@ struct Dispatch {
 // [dispatch][x, y, z]
 @group(0) @binding(7) var<storage, read_write> workgroups: array<u32>;
 
+fn parts_of(count: u32, size: u32) -> u32 {
+    return (count + size - 1u) / size;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) thread: u32) {
-    let share = (cull.groups + WORKGROUP - 1u) / WORKGROUP;
+    let share = parts_of(cull.groups, WORKGROUP);
     let first = min(thread * share, cull.groups);
     let end = min(first + share, cull.groups);
     var own = vec2u(0u);
@@ -36,11 +41,11 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     for (var index = thread; index < cull.dispatches; index += WORKGROUP) {
         let dispatch = dispatches[index];
-        let threads = select(all.x, all.y, dispatch.slots == 1u) * dispatch.threads;
-        let groups = (threads + dispatch.workgroup - 1u) / dispatch.workgroup;
-        let rows = max((groups + cull.most - 1u) / cull.most, 1u);
+        let parts = parts_of(select(all.x, all.y, dispatch.slots == 1u), dispatch.at_once);
+        let groups = parts_of(parts * dispatch.threads, dispatch.workgroup);
+        let rows = max(parts_of(groups, cull.most), 1u);
         let folded = dispatch.x == 0u;
-        workgroups[3u * index] = select(dispatch.x, (groups + rows - 1u) / rows, folded);
+        workgroups[3u * index] = select(dispatch.x, parts_of(groups, rows), folded);
         workgroups[3u * index + 1u] = select(groups, rows, folded);
         workgroups[3u * index + 2u] = dispatch.z;
     }

@@ -11,10 +11,10 @@ struct Batch {
     joints: u32, // of the skeleton
     entries: u32, // of a palette
     slots: u32, // poses sampled for all instances
-    first_entry: u32, // in the palettes that are bound
     levels: u32, // of the hierarchy
     padding_a: u32,
     padding_b: u32,
+    padding_c: u32,
 }
 
 // What an instance plays: its layers, and the slots of their poses. A layer that fades inertially has two more slots for
@@ -48,14 +48,14 @@ struct Joint {
 
 // A slot's place in its clip, and what it counts for.
 struct Cursor {
-    tracks: u32, // the clip's first track, or NONE: the rest pose
+    tracks: u32, // the clip's first track, or NONE: is not sampled
     key: u32, // of the clip's own timeline; compact: where the frame's numbers begin
     next: u32, // compact: where the next frame's begin
     fraction: f32, // of the way from one to the other
     interval: f32, // seconds of that way
     time: f32, // in seconds
-    weight: f32, // 0: neither sampled nor looked at
-    modes: u32, // bits 0-7: kind; bit 8: differences from the first frame; from bit 9: mask, counted from 1
+    weight: f32, // 0: not looked at
+    modes: u32, // bits 0-7: kind; from bit 8: mask, counted from 1
 }
 
 // An inertial fade under way.
@@ -78,6 +78,11 @@ struct Local {
 // Slots of an instance's layers, for one pose.
 fn slots_of(player: Player) -> u32 {
     return player.layers + select(2u * (player.inertial + 1u), 0u, player.inertial == NONE);
+}
+
+// Where a joint's rotation is among local poses; translations and scales follow behind all joints' rotations.
+fn local_at(slot: u32, joint: u32) -> u32 {
+    return 3u * slot * batch.joints + joint;
 }
 
 fn thread_of(group: vec3u, groups: vec3u, thread: u32) -> u32 {

@@ -14,6 +14,7 @@ override RATES: u32;
 @group(0) @binding(10) var<storage, read> momenta: array<Momentum>;
 // [mask][joint]
 @group(0) @binding(11) var<storage, read> masks: array<f32>;
+// [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
 @group(0) @binding(19) var<storage, read> kept: array<Kept>;
 
@@ -72,15 +73,15 @@ fn momentum_of(index: u32) -> Momentum {
 }
 
 fn local_of(slot: u32, joint: u32) -> Local {
-    let at = 3u * (slot * batch.joints + joint);
-    return Local(locals[at], locals[at + 1u].xyz, locals[at + 2u].xyz);
+    let at = local_at(slot, joint);
+    return Local(locals[at], locals[at + batch.joints].xyz, locals[at + 2u * batch.joints].xyz);
 }
 
 fn put(slot: u32, joint: u32, pose: Local) {
-    let at = 3u * (slot * batch.joints + joint);
+    let at = local_at(slot, joint);
     locals[at] = pose.rotation;
-    locals[at + 1u] = vec4f(pose.translation, 0.0);
-    locals[at + 2u] = vec4f(pose.scale, 0.0);
+    locals[at + batch.joints] = vec4f(pose.translation, 0.0);
+    locals[at + 2u * batch.joints] = vec4f(pose.scale, 0.0);
 }
 
 fn kind_of(cursor: Cursor) -> u32 {
@@ -89,7 +90,7 @@ fn kind_of(cursor: Cursor) -> u32 {
 
 // What a slot counts for at a joint.
 fn weight_of(cursor: Cursor, joint: u32) -> f32 {
-    let mask = cursor.modes >> 9u;
+    let mask = cursor.modes >> 8u;
     if mask == 0u || cursor.weight == 0.0 {
         return cursor.weight;
     }

@@ -9,7 +9,7 @@ fn number(index: u32) -> u32 {
 
 // A track's three numbers in the frame that begins at `frame`.
 fn numbers_of(track: Track, frame: u32) -> vec3u {
-    let at = frame + 3u * track.value;
+    let at = frame + 3u * value_of(track);
     return vec3u(number(at), number(at + 1u), number(at + 2u));
 }
 

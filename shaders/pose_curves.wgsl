@@ -42,7 +42,7 @@ fn cubic(first: u32, at: Sought) -> vec4f {
 
 // Shoemake's quadrangle; a key is value, control point.
 fn squad(track: Track, at: Sought) -> vec4f {
-    let key = track.value + 2u * at.key;
+    let key = value_of(track) + 2u * at.key;
     let angle = track.angle + 2u * at.key;
     let t = at.fraction;
     let keys = slerp(quads[key], quads[key + 2u], word(angle), t);

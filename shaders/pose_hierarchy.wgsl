@@ -1,38 +1,24 @@
 // gpu-full, stage `local_to_model`: what its kernels share, whichever way they walk.
 
-// A 3x4 matrix.
-struct Rows {
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
-}
-
 // Whether any joint has a fixed matrix.
 override MATRICES: u32;
+// Whether joints only turn and move: a model pose then is a rotation and a translation.
+override RIGID: u32;
 
 @group(0) @binding(3) var<storage, read> players: array<Player>;
 @group(0) @binding(8) var<storage, read> joints: array<Joint>;
+// [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read> locals: array<vec4f>;
 // [level] of the first place among what follows, and the end; then joints, roots first.
 @group(0) @binding(13) var<storage, read> levels: array<u32>;
 // [matrix][3 rows]
 @group(0) @binding(14) var<storage, read> matrices: array<vec4f>;
-// [instance][joint][3 rows]
+// [instance][joint][3 rows], or, rigid, [rotation, translation]
 @group(0) @binding(15) var<storage, read_write> model: array<vec4f>;
 
-// Rotation, translation and scale as rows.
-fn affine(q: vec4f, t: vec3f, s: vec3f) -> Rows {
-    let d = q.xyz + q.xyz;
-    let w = q.w * d;
-    let a = q.x * d;
-    let yy = q.y * d.y;
-    let yz = q.y * d.z;
-    let zz = q.z * d.z;
-    return Rows(
-        vec4f((1.0 - yy - zz) * s.x, (a.y - w.z) * s.y, (a.z + w.y) * s.z, t.x),
-        vec4f((a.y + w.z) * s.x, (1.0 - a.x - zz) * s.y, (yz - w.x) * s.z, t.y),
-        vec4f((a.z - w.y) * s.x, (yz + w.x) * s.y, (1.0 - a.x - yy) * s.z, t.z),
-    );
+// A rotation and a translation, in the place of rows.
+fn rigid(rotation: vec4f, translation: vec3f) -> Rows {
+    return Rows(rotation, vec4f(translation, 0.0), vec4f(0.0));
 }
 
 // A joint's matrix to its parent; `slot` holds the instance's blended pose.
@@ -43,8 +29,13 @@ fn own_of(slot: u32, joint: u32) -> Rows {
             return Rows(matrices[3u * fixed], matrices[3u * fixed + 1u], matrices[3u * fixed + 2u]);
         }
     }
-    let at = 3u * (slot * batch.joints + joint);
-    return affine(locals[at], locals[at + 1u].xyz, locals[at + 2u].xyz);
+    let at = local_at(slot, joint);
+    let rotation = locals[at];
+    let translation = locals[at + batch.joints].xyz;
+    if RIGID == 1u {
+        return rigid(rotation, translation);
+    }
+    return affine(rotation, translation, locals[at + 2u * batch.joints].xyz);
 }
 
 fn multiplied_row(a: vec4f, b: Rows) -> vec4f {
@@ -52,19 +43,34 @@ fn multiplied_row(a: vec4f, b: Rows) -> vec4f {
 }
 
 fn multiplied(a: Rows, b: Rows) -> Rows {
+    if RIGID == 1u {
+        let q = a.x;
+        let r = b.x;
+        let moved = b.y.xyz + 2.0 * cross(q.xyz, cross(q.xyz, b.y.xyz) + q.w * b.y.xyz);
+        let turned = vec4f(q.w * r.xyz + r.w * q.xyz + cross(q.xyz, r.xyz), q.w * r.w - dot(q.xyz, r.xyz));
+        return rigid(turned, a.y.xyz + moved);
+    }
     return Rows(multiplied_row(a.x, b), multiplied_row(a.y, b), multiplied_row(a.z, b));
 }
 
 fn model_of(instance: u32, joint: u32) -> Rows {
-    let at = 3u * (instance * batch.joints + joint);
-    return Rows(model[at], model[at + 1u], model[at + 2u]);
+    let index = instance * batch.joints + joint;
+    if RIGID == 1u {
+        return rigid(model[2u * index], model[2u * index + 1u].xyz);
+    }
+    return Rows(model[3u * index], model[3u * index + 1u], model[3u * index + 2u]);
 }
 
-fn put(instance: u32, joint: u32, rows: Rows) {
-    let at = 3u * (instance * batch.joints + joint);
-    model[at] = rows.x;
-    model[at + 1u] = rows.y;
-    model[at + 2u] = rows.z;
+fn put(instance: u32, joint: u32, pose: Rows) {
+    let index = instance * batch.joints + joint;
+    if RIGID == 1u {
+        model[2u * index] = pose.x;
+        model[2u * index + 1u] = pose.y;
+    } else {
+        model[3u * index] = pose.x;
+        model[3u * index + 1u] = pose.y;
+        model[3u * index + 2u] = pose.z;
+    }
 }
 
 // Needs the parent's model pose.

@@ -2,10 +2,10 @@
 
 // A channel of a joint in a clip.
 struct Track {
-    form: u32, // how it goes from key to key
-    timeline: u32, // its own key times, or NONE: those of the cursor
-    value: u32, // its first value among the quads; compact: its place in a frame
+    // Bits 0-3: how it goes from key to key; from bit 4: its first value among the quads; compact: its place in a frame.
+    place: u32,
     angle: u32, // the first interval's angle among the words; compact: its lows, steps and dropped component
+    timeline: u32, // its own key times, or NONE: those of the cursor
 }
 
 // Where a time falls: the interval's first key, the way to the next one from 0 to 1, its seconds, and the key that holds under

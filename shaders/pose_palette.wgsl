@@ -1,10 +1,14 @@
-// gpu-full, stage `palette`: a thread an entry of an instance.
+// gpu-full, stage `palette`: a thread an entry of neighbouring instances.
+
+override AT_ONCE: u32;
+// Whether joints only turn and move: a model pose then is a rotation and a translation.
+override RIGID: u32;
 
 // [entry]
 @group(0) @binding(16) var<storage, read> entry_joints: array<u32>;
 // [entry][3 rows]
 @group(0) @binding(18) var<storage, read> inverse_binds: array<vec4f>;
-// [instance][joint][3 rows]
+// [instance][joint][3 rows], or, rigid, [rotation, translation]
 @group(0) @binding(15) var<storage, read> model: array<vec4f>;
 // [instance][entry][3 rows]
 @group(0) @binding(17) var<storage, read_write> palettes: array<vec4f>;
@@ -16,15 +20,32 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let index = thread_of(group, groups, thread);
-    if index >= batch.instances * batch.entries {
+    let part = index / batch.entries;
+    let entry = index - part * batch.entries;
+    let first = part * AT_ONCE;
+    let end = min(first + AT_ONCE, batch.instances);
+    if first >= end {
         return;
     }
-    let instance = index / batch.entries;
-    let entry = index - instance * batch.entries;
-    let joint = instance * batch.joints + entry_joints[entry];
+    let own = entry_joints[entry];
     let bind = mat3x4f(inverse_binds[3u * entry], inverse_binds[3u * entry + 1u], inverse_binds[3u * entry + 2u]);
-    for (var row = 0u; row < 3u; row++) {
-        let m = model[3u * joint + row];
-        palettes[3u * (batch.first_entry + index) + row] = bind * m.xyz + vec4f(0.0, 0.0, 0.0, m.w);
+    for (var instance = first; instance < end; instance++) {
+        let joint = instance * batch.joints + own;
+        let at = 3u * (instance * batch.entries + entry);
+        let pose = model_of(joint);
+        palettes[at] = row(pose.x, bind);
+        palettes[at + 1u] = row(pose.y, bind);
+        palettes[at + 2u] = row(pose.z, bind);
     }
+}
+
+fn model_of(joint: u32) -> Rows {
+    if RIGID == 1u {
+        return affine(model[2u * joint], model[2u * joint + 1u].xyz, vec3f(1.0));
+    }
+    return Rows(model[3u * joint], model[3u * joint + 1u], model[3u * joint + 2u]);
+}
+
+fn row(m: vec4f, bind: mat3x4f) -> vec4f {
+    return bind * m.xyz + vec4f(0.0, 0.0, 0.0, m.w);
 }

@@ -1,6 +1,7 @@
-// gpu-full, stage `sample`: a thread a joint of a slot finds its local pose in the slot's clip.
+// gpu-full, stage `sample`: a thread a joint of neighbouring slots finds its local pose in each slot's clip.
 
-// Forms of tracks; FORMS has a bit for each that occurs.
+// Forms of tracks. What is still has its value in memory before the first frame.
+const STILL = 0u;
 const CONSTANT = 1u;
 const STEP = 2u;
 const LINE = 3u;
@@ -11,21 +12,29 @@ const CUBIC = 7u;
 const SQUAD = 8u;
 const PACKED = 9u;
 
-override FORMS: u32;
+// A bit for each form that occurs among the tracks of a channel.
+override ROTATIONS: u32;
+override TRANSLATIONS: u32;
+override SCALES: u32;
 // Whether any track has key times of its own.
 override OWN_TIMES: u32;
+override AT_ONCE: u32;
 
 // [clip][joint][rotation, translation, scale]
 @group(0) @binding(5) var<storage, read> tracks: array<Track>;
 // Keys, four numbers each.
 @group(0) @binding(7) var<storage, read> quads: array<vec4f>;
-@group(0) @binding(8) var<storage, read> joints: array<Joint>;
 @group(0) @binding(9) var<storage, read> cursors: array<Cursor>;
-// [slot][joint][rotation, translation, scale]
+// [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
 
-fn is(track: Track, form: u32) -> bool {
-    return (FORMS & (1u << form)) != 0u && track.form == form;
+fn value_of(track: Track) -> u32 {
+    return track.place >> 4u;
+}
+
+// Whether a track of a channel with such forms has this one.
+fn is(track: Track, form: u32, forms: u32) -> bool {
+    return (forms & (1u << form)) != 0u && (track.place & 0xfu) == form;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -35,29 +44,39 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let index = thread_of(group, groups, thread);
-    if index >= batch.slots * batch.joints {
-        return;
+    let part = index / batch.joints;
+    let joint = index - part * batch.joints;
+    let first = part * AT_ONCE;
+    let end = min(first + AT_ONCE, batch.slots);
+    for (var slot = first; slot < end; slot++) {
+        // Alone, so that what is not due costs a single load.
+        let tracks = cursors[slot].tracks;
+        if tracks != NONE {
+            sample(cursors[slot], tracks + 3u * joint, local_at(slot, joint));
+        }
     }
-    let slot = index / batch.joints;
-    let joint = index - slot * batch.joints;
-    let cursor = cursors[slot];
-    if cursor.weight == 0.0 {
-        return;
+}
+
+// One joint's channels.
+fn sample(cursor: Cursor, first: u32, at: u32) {
+    if ROTATIONS != 1u << STILL {
+        let track = tracks[first];
+        if !is(track, STILL, ROTATIONS) {
+            locals[at] = turned(track, cursor);
+        }
     }
-    let rest = joints[joint];
-    let still = (cursor.modes & 0x100u) != 0u;
-    var rotation = select(rest.rotation, vec4f(0.0, 0.0, 0.0, 1.0), still);
-    var translation = vec4f(select(rest.translation, vec3f(0.0), still), 0.0);
-    var scale = vec4f(select(rest.scale, vec3f(1.0), still), 0.0);
-    if cursor.tracks != NONE {
-        let first = cursor.tracks + 3u * joint;
-        rotation = turned(tracks[first], cursor, rotation);
-        translation = moved(tracks[first + 1u], cursor, translation);
-        scale = moved(tracks[first + 2u], cursor, scale);
+    if TRANSLATIONS != 1u << STILL {
+        let track = tracks[first + 1u];
+        if !is(track, STILL, TRANSLATIONS) {
+            locals[at + batch.joints] = moved(track, cursor, TRANSLATIONS);
+        }
     }
-    locals[3u * index] = rotation;
-    locals[3u * index + 1u] = translation;
-    locals[3u * index + 2u] = scale;
+    if SCALES != 1u << STILL {
+        let track = tracks[first + 2u];
+        if !is(track, STILL, SCALES) {
+            locals[at + 2u * batch.joints] = moved(track, cursor, SCALES);
+        }
+    }
 }
 
 // Where a track's keys are sought: with all others of its clip, or among times of its own.
@@ -67,58 +86,48 @@ fn sought(track: Track, cursor: Cursor) -> Sought {
     }
     return Sought(cursor.key, cursor.fraction, cursor.interval, cursor.key);
 }
-fn turned(track: Track, cursor: Cursor, rest: vec4f) -> vec4f {
+
+fn turned(track: Track, cursor: Cursor) -> vec4f {
     let at = sought(track, cursor);
-    let value = track.value;
-    if is(track, CONSTANT) {
-        return normalize(quads[value]);
+    if is(track, CUBIC, ROTATIONS) {
+        return normalize(cubic(value_of(track), at));
     }
-    if is(track, STEP) {
-        return quads[value + at.held];
-    }
-    if is(track, SLERP) {
-        return slerp(quads[value + at.key], quads[value + at.key + 1u], word(track.angle + at.key), at.fraction);
-    }
-    if is(track, NLERP) {
-        return normalize(mix(quads[value + at.key], quads[value + at.key + 1u], at.fraction));
-    }
-    if is(track, AUTHORED) {
-        let a = quads[value + at.key];
-        let b = quads[value + at.key + 1u];
-        if abs(dot(a, b)) >= 0.95 {
-            return normalize(mix(a, b, at.fraction));
-        }
-        return slerp(a, b, word(track.angle + at.key), at.fraction);
-    }
-    if is(track, CUBIC) {
-        return normalize(cubic(value, at));
-    }
-    if is(track, SQUAD) {
+    if is(track, SQUAD, ROTATIONS) {
         return squad(track, at);
     }
-    if is(track, PACKED) {
+    if is(track, PACKED, ROTATIONS) {
         return turned_packed(track, cursor);
     }
-    return rest;
+    let key = first_key(track, at, ROTATIONS);
+    let a = quads[key];
+    if is(track, CONSTANT, ROTATIONS) || is(track, STEP, ROTATIONS) {
+        return a;
+    }
+    let b = quads[key + 1u];
+    if is(track, NLERP, ROTATIONS) || (is(track, AUTHORED, ROTATIONS) && abs(dot(a, b)) >= 0.95) {
+        return normalize(mix(a, b, at.fraction));
+    }
+    return slerp(a, b, word(track.angle + at.key), at.fraction);
 }
 
-fn moved(track: Track, cursor: Cursor, rest: vec4f) -> vec4f {
+fn moved(track: Track, cursor: Cursor, forms: u32) -> vec4f {
     let at = sought(track, cursor);
-    let value = track.value;
-    if is(track, CONSTANT) {
-        return quads[value];
+    if is(track, CUBIC, forms) {
+        return cubic(value_of(track), at);
     }
-    if is(track, STEP) {
-        return quads[value + at.held];
-    }
-    if is(track, LINE) {
-        return mix(quads[value + at.key], quads[value + at.key + 1u], at.fraction);
-    }
-    if is(track, CUBIC) {
-        return cubic(value, at);
-    }
-    if is(track, PACKED) {
+    if is(track, PACKED, forms) {
         return moved_packed(track, cursor);
     }
-    return rest;
+    let key = first_key(track, at, forms);
+    let a = quads[key];
+    if is(track, CONSTANT, forms) || is(track, STEP, forms) {
+        return a;
+    }
+    return mix(a, quads[key + 1u], at.fraction);
+}
+
+// Of a track with a value a key, the one that holds or that the way begins at.
+fn first_key(track: Track, at: Sought, forms: u32) -> u32 {
+    let key = select(at.key, at.held, is(track, STEP, forms));
+    return value_of(track) + select(key, 0u, is(track, CONSTANT, forms));
 }

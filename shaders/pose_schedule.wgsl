@@ -8,7 +8,6 @@ struct Clip {
     numbers: u32, // compact: where they begin, counted in 16 bits
     start: f32, // compact: seconds at the first frame
     interval: f32, // compact: seconds from frame to frame
-    additive: u32, // 1: differences from the first frame
 }
 
 // Whether layers may fade inertially, clips be compact, and instances not be posed at every tick.
@@ -71,7 +70,7 @@ fn between(player: Player, instance: u32, before: Kept) -> Kept {
         let first_slot = player.first_slot + 1u + which * slots;
         if ticks[which] == needed && (modes & (1u << which)) != 0u {
             for (var slot = first_slot; slot < first_slot + slots; slot++) {
-                cursors[slot].weight = 0.0;
+                cursors[slot].tracks = NONE;
             }
             continue;
         }
@@ -79,19 +78,19 @@ fn between(player: Player, instance: u32, before: Kept) -> Kept {
         modes |= 5u << which;
         schedule(player, first_slot, 2u * instance + which, needed);
     }
-    cursors[player.first_slot].weight = 0.0;
+    cursors[player.first_slot].tracks = NONE;
     return Kept(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
 }
 
 // Where a layer's clip is at a time.
 fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
-    var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 9u));
-    if weight == 0.0 || layer.clip == NONE {
+    var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 8u));
+    if weight == 0.0 {
         return cursor;
     }
-    let clip = clips[layer.clip];
+    // The rest pose is behind the clips.
+    let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
     cursor.tracks = clip.tracks;
-    cursor.modes |= clip.additive << 8u;
     if clip.frames == 0u {
         if clip.timeline != NONE {
             let sought = seek(clip.timeline, time);

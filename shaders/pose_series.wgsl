@@ -11,7 +11,19 @@ fn main(
         return;
     }
     let slot = players[instance].first_slot;
+    // Of the joint before: the parent of most.
+    var last: Rows;
     for (var joint = 0u; joint < batch.joints; joint++) {
-        pose_joint(instance, slot, joint);
+        let own = own_of(slot, joint);
+        let parent = joints[joint].parent;
+        if parent == NONE {
+            last = own;
+        } else {
+            if parent + 1u != joint {
+                last = model_of(instance, parent);
+            }
+            last = multiplied(last, own);
+        }
+        put(instance, joint, last);
     }
 }

@@ -177,13 +177,15 @@ impl ComputeSkin {
     /// How a chunk's dispatch follows from its instances; none where each takes one of its own.
     fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
-        let rows = |columns: u32, instances: u32| {
+        let rows = |columns: u32, at_once: u32| {
             let (x, z) = gpu.folded(columns);
-            layout::Dispatch { slots: 0, threads: 1, workgroup: instances, x, z }
+            layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
         };
         match self.strategy.threads {
             Threads::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
-            Threads::Pair => Some(layout::Dispatch { slots: 0, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 }),
+            Threads::Pair => {
+                Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
+            }
             Threads::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
             Threads::Character => None,
         }

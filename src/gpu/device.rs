@@ -231,8 +231,9 @@ impl Gpu {
         if let Some((workgroups, index)) = counted {
             return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }
-        let &layout::Dispatch { slots: of_slots, threads, workgroup, x, z } = dispatch;
-        let all = u64::from(if of_slots == 1 { slots } else { instances }) * u64::from(threads);
+        let &layout::Dispatch { slots: of_slots, at_once, threads, workgroup, x, z } = dispatch;
+        let parts = if of_slots == 1 { slots } else { instances }.div_ceil(at_once);
+        let all = u64::from(parts) * u64::from(threads);
         let groups = all.div_ceil(workgroup.into()) as u32;
         let (x, y) = if x == 0 { self.folded(groups) } else { (x, groups) };
         pass.dispatch_workgroups(x, y, z);

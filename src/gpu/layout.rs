@@ -1,5 +1,6 @@
 //! Every struct shared with WGSL. `tests/shader_layout.rs` compares them with the parsed shaders, field by field.
 
+use super::device_pose::Form;
 use bytemuck::{Pod, Zeroable};
 
 /// A vertex in full precision (`Vertex` in shaders/mesh_plain.wgsl).
@@ -110,14 +111,14 @@ pub struct Batch {
     pub entries: u32,
     /// Poses sampled for all instances.
     pub slots: u32,
-    /// Where the batch's palettes begin among those that are bound.
-    pub first_entry: u32,
     /// Levels of the hierarchy.
     pub levels: u32,
     /// To a multiple of 16 bytes.
     pub padding_a: u32,
     /// Likewise.
     pub padding_b: u32,
+    /// Likewise.
+    pub padding_c: u32,
 }
 
 /// What an instance plays (`Player` in shaders/pose.wgsl).
@@ -172,7 +173,7 @@ pub struct Joint {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cursor {
-    /// The clip's first track, or [`NONE`].
+    /// The clip's first track, or [`NONE`]: weighs nothing.
     pub tracks: u32,
     /// Key, or where a compact frame's numbers begin.
     pub key: u32,
@@ -186,7 +187,7 @@ pub struct Cursor {
     pub time: f32,
     /// Before masks.
     pub weight: f32,
-    /// Kind, whether the clip is additive, mask.
+    /// Kind and mask.
     pub modes: u32,
 }
 
@@ -305,22 +306,36 @@ pub struct Clip {
     pub start: f32,
     /// Seconds from frame to frame.
     pub interval: f32,
-    /// 1 if values are differences from the first frame.
-    pub additive: u32,
 }
 
 /// A channel of a joint in a clip (`Track` in shaders/pose_keys.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Track {
-    /// How it goes from key to key.
-    pub form: u32,
-    /// The word where its own key times are, or [`NONE`]: the clip's.
-    pub timeline: u32,
-    /// Its first value among the quads, or its place in a compact frame.
-    pub value: u32,
+    /// Bits 0-3: how it goes from key to key; from bit 4: its first value among the quads, or its place in a compact
+    /// frame.
+    pub place: u32,
     /// The word of its first angle, or of a compact track's lows.
     pub angle: u32,
+    /// The word where its own key times are, or [`NONE`]: the clip's.
+    pub timeline: u32,
+}
+
+impl Track {
+    /// A track of a form; its first value, its first angle, its own timeline or [`NONE`].
+    pub fn new(form: Form, value: u32, angle: u32, timeline: u32) -> Self {
+        Self { place: form as u32 | value << 4, angle, timeline }
+    }
+
+    /// How it goes from key to key.
+    pub fn form(self) -> u32 {
+        self.place & 0xf
+    }
+
+    /// Its first value among the quads.
+    pub fn value(self) -> usize {
+        (self.place >> 4) as usize
+    }
 }
 
 /// What is seen of a chunk (`Cull` in shaders/cull.wgsl).
@@ -353,7 +368,9 @@ pub struct Cull {
 pub struct Dispatch {
     /// 1: of all slots, 0: of all instances.
     pub slots: u32,
-    /// Threads of each.
+    /// Of them, that share threads.
+    pub at_once: u32,
+    /// Threads of each such part.
     pub threads: u32,
     /// Threads of a workgroup.
     pub workgroup: u32,

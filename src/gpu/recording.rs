@@ -1,8 +1,9 @@
 //! A frame's commands: recording, timing by timestamp, submission.
 
 use super::Gpu;
-use super::timestamps::GpuSpan;
+use super::timestamps::{CAPACITY, GpuSpan};
 use crate::backend::{Result, Stage, StageTimer};
+use arrayvec::ArrayVec;
 use std::rc::Rc;
 
 /// A frame's commands before submission.
@@ -10,6 +11,8 @@ pub struct Commands {
     gpu: Rc<Gpu>,
     /// Where they are recorded.
     pub encoder: wgpu::CommandEncoder,
+    /// What goes before, each in a submission of its own.
+    cut: ArrayVec<wgpu::CommandBuffer, { CAPACITY as usize }>,
 }
 
 /// Commands that the device works on.
@@ -29,14 +32,21 @@ impl Flight {
 }
 
 impl Commands {
-    /// Submits without waiting.
+    /// Submits without waiting. All is recorded by then, so that the device does not wait between submissions.
     pub fn launch(mut self) -> Flight {
         let gpu = Rc::clone(&self.gpu);
         gpu.mark_end(&mut self);
         if let Some(timestamps) = &gpu.timestamps {
             timestamps.borrow().resolve(&mut self.encoder);
         }
-        let submission = self.submit_so_far();
+        let mut belt = gpu.belt.borrow_mut();
+        belt.finish();
+        for piece in self.cut {
+            gpu.queue.submit([piece]);
+        }
+        let submission = gpu.queue.submit([self.encoder.finish()]);
+        belt.recall();
+        drop(belt);
         Flight { gpu, submission }
     }
 
@@ -48,14 +58,10 @@ impl Commands {
         self.launch().land()
     }
 
-    /// Submits what is recorded and goes on recording the same frame.
-    fn submit_so_far(&mut self) -> wgpu::SubmissionIndex {
+    /// What follows is another submission of the same frame.
+    fn cut(&mut self) {
         let next = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
-        let mut belt = self.gpu.belt.borrow_mut();
-        belt.finish();
-        let submission = self.gpu.queue.submit([std::mem::replace(&mut self.encoder, next).finish()]);
-        belt.recall();
-        submission
+        self.cut.push(std::mem::replace(&mut self.encoder, next).finish());
     }
 }
 
@@ -78,6 +84,7 @@ impl Gpu {
         let end = self.timestamps.as_ref().and_then(|t| t.borrow_mut().end_outer());
         if let Some(index) = end {
             self.mark(commands, index);
+            self.flush(commands);
         }
     }
 
@@ -89,7 +96,7 @@ impl Gpu {
     /// Starts recording.
     pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
         let encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-        Commands { gpu: Rc::clone(self), encoder }
+        Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new() }
     }
 
     /// Queries for a stage, if the adapter has them.
@@ -144,12 +151,14 @@ impl Gpu {
 
     /// Records commands other than passes timed as `stage`, where the adapter can time them.
     ///
-    /// A software adapter gets a submission for each mark: llvmpipe runs dispatches and copies at once but takes
-    /// timestamps when it next flushes, so that in one submission 130 ms of skinning read as 0.1 ms.
+    /// A software adapter gets a submission a stage: llvmpipe runs dispatches and copies at once but takes timestamps
+    /// when it next flushes, so that in one submission 130 ms of skinning read as 0.1 ms. A begin is flushed before the
+    /// work; an end may share its flush with the next stage's begin, for the work before both is done by then.
     pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
         let span = if self.timestamps_in_encoder { self.span(stage) } else { None };
         if let Some(span) = span {
             self.mark(commands, span.begin());
+            self.flush(commands);
         }
         record(commands);
         if let Some(span) = span {
@@ -158,14 +167,15 @@ impl Gpu {
     }
 
     fn mark(&self, commands: &mut Commands, index: u32) {
-        if self.summary.software {
-            commands.submit_so_far();
-        }
         if let Some(timestamps) = &self.timestamps {
             commands.encoder.write_timestamp(timestamps.borrow().set(), index);
         }
+    }
+
+    /// Has a software adapter take the timestamps so far before it goes on.
+    fn flush(&self, commands: &mut Commands) {
         if self.summary.software {
-            commands.submit_so_far();
+            commands.cut();
         }
     }
 

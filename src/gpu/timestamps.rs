@@ -3,7 +3,7 @@
 use crate::backend::{Clock, Result, Span, Stage, StageTimer};
 
 /// Most queries of a frame: two a stage, and an outer pair.
-const CAPACITY: u32 = 32;
+pub(super) const CAPACITY: u32 = 32;
 /// The outer pair's queries.
 const OUTER: [u32; 2] = [0, 1];
 /// How much longer than the outer pair all stages together may be: clocks tick in steps.

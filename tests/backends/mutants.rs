@@ -297,8 +297,9 @@ mod gpu {
         for (mutation, what) in [
             (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
             (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
-            (("3u * joint + row", "3u * joint"), "palette"),
-            (("index >= batch.instances * batch.entries", "index + 1u >= batch.instances * batch.entries"), "palette"),
+            (("row(pose.y, bind)", "row(pose.x, bind)"), "palette"),
+            (("min(first + AT_ONCE, batch.instances)", "min(first + AT_ONCE, batch.instances - 1u)"), "palette"),
+            (("min(first + AT_ONCE, batch.slots)", "min(first + AT_ONCE, batch.slots - 1u)"), "sample"),
             (("(1.0 - t) * sine_over_x((1.0 - t) * angle)", "t * sine_over_x((1.0 - t) * angle)"), "sample"),
             (("low = middle + 1u", "low = middle + 2u"), "sample"),
             (("player.first_slot, instance, now.tick)", "player.first_slot, instance, now.tick + 1u)"), "sample"),
@@ -308,6 +309,33 @@ mod gpu {
             (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
             (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
             (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),
+        ] {
+            let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
+            assert!(failure.contains(what), "{}: {failure}", mutation.1);
+        }
+    }
+
+    /// Of a crowd whose joints only turn and move, and of which little is ever sampled.
+    #[test]
+    fn rigid_pose_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for (mutation, what) in [
+            (("if !is(track, STILL, ROTATIONS)", "if is(track, STILL, ROTATIONS)"), "sample"),
+            (("if !is(track, STILL, TRANSLATIONS)", "if is(track, STILL, TRANSLATIONS)"), "sample"),
+            (("q.w * r.w - dot(q.xyz, r.xyz)", "q.w * r.w + dot(q.xyz, r.xyz)"), "local_to_model"),
+            (("a.y.xyz + moved", "a.y.xyz - moved"), "local_to_model"),
+            (("affine(model[2u * joint],", "affine(model[2u * joint].wxyz,"), "palette"),
         ] {
             let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
             assert!(failure.contains(what), "{}: {failure}", mutation.1);

@@ -28,7 +28,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
         layout_of!(View: view_projection, light, padding),
         layout_of!(Capture: first, width, height, padding),
-        layout_of!(Batch: instances, joints, entries, slots, first_entry, levels, padding_a, padding_b),
+        layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Kept: first_tick, second_tick, modes, part),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
@@ -39,12 +39,12 @@ fn shared() -> Vec<Layout> {
             fade_in, fade_out, pace, frame_time
         ),
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
-        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval, additive),
-        layout_of!(Track: form, timeline, value, angle),
+        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
+        layout_of!(Track: place, angle, timeline),
         layout_of!(
             Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
-        layout_of!(Dispatch: slots, threads, workgroup, x, z),
+        layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
         layout_of!(BakedClip: first, frames, interval, padding),
         layout_of!(Shown: first, next, part, padding),
     ]
@@ -195,6 +195,7 @@ fn kernels_that_pose_are_as_in_rust() {
     let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
     let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
     for (name, form) in [
+        ("STILL", Form::Still),
         ("CONSTANT", Form::Constant),
         ("STEP", Form::Step),
         ("LINE", Form::Line),

@@ -12,8 +12,9 @@ use wgpu::util::DeviceExt;
 
 /// Bytes of a joint's local pose on the device: rotation, translation, scale, four numbers each.
 pub const LOCAL_BYTES: u64 = 48;
-/// Bytes of a joint's model pose.
+/// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
 const MODEL_BYTES: u64 = 48;
+const RIGID_BYTES: u64 = 32;
 
 /// Poses sampled for an instance, its slots: one a layer, and two more for each up to the one that fades inertially; twice
 /// these and another where it is not posed at every tick. The first holds what it shows.
@@ -40,7 +41,7 @@ fn kept(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Bytes of a chunk's buffers.
+/// Bytes of a chunk's buffers, at most.
 pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     let joints = crowd.groups()[chunk.group].model.skeleton().len() as u64;
     let instances = chunk.instances.len() as u64;
@@ -57,6 +58,8 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
 pub struct Statics {
     needs: Needs,
     levels: u32,
+    /// Local poses at rest, `[channel][joint]`.
+    rest: Vec<[f32; 4]>,
     clips: wgpu::Buffer,
     tracks: wgpu::Buffer,
     words: wgpu::Buffer,
@@ -80,19 +83,20 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads what a group's batches share.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group) -> Self {
+    /// Uploads what a group's batches share; `plain` says that nobody in the crowd blends.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
         let storage = |label, contents: &[u8]| storage(gpu, label, contents);
         let (model, skeleton) = (&group.model, group.model.skeleton());
-        let store = ClipStore::new(model);
+        let store = ClipStore::new(model, plain);
         let (levels, order) = levels(skeleton);
         let matrices: Vec<_> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
         let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
         Self {
             needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
             levels,
+            rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
             clips: storage("clips", bytemuck::cast_slice(&store.clips)),
             tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
             words: storage("words", bytemuck::cast_slice(&store.words)),
@@ -194,7 +198,7 @@ pub struct Batch {
     pub groups: [wgpu::BindGroup; KERNELS.len()],
     /// Workgroups of each kernel, if the device counts them.
     pub workgroups: Option<wgpu::Buffer>,
-    /// Local poses, `[slot][joint]`.
+    /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
     pub model: wgpu::Buffer,
@@ -220,7 +224,7 @@ impl Batch {
         let (uniform, players, workgroups) = match visibility {
             None => (uniform(gpu, &numbers), storage(gpu, "players", bytemuck::cast_slice(&players)), None),
             Some(visibility) => {
-                let visible = visibility.push(gpu, crowd, chunk, &numbers, &players, &dispatches(&numbers));
+                let visible = visibility.push(gpu, crowd, chunk, &numbers, &players, &dispatches(gpu, &numbers));
                 (visible.batch.clone(), visible.players.clone(), Some(visible.workgroups.clone()))
             }
         };
@@ -233,8 +237,14 @@ impl Batch {
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
         let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
-        let locals = room("local poses", slots * joints, LOCAL_BYTES);
-        let model_poses = room("model poses", instances * joints, MODEL_BYTES);
+        // What is still in all clips stays as it is put here.
+        let locals = gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("local poses"),
+            contents: bytemuck::cast_slice(&statics.rest.repeat(slots as usize)),
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        });
+        let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
+        let model_poses = room("model poses", instances * joints, model_bytes);
         let mut buffers = [&uniform; binding::COUNT];
         for (number, buffer) in [
             (binding::NOW, now),

@@ -2,13 +2,14 @@
 
 use crate::gpu::layout::{self, NONE};
 use crate::model::compact::Compact;
-use crate::model::{Channel, Clip, Interpolation, Model, RotationBlend, Track};
+use crate::model::{Channel, Clip, Interpolation, Model, RotationBlend, Track, Transform};
+use glam::{Quat, Vec3};
 
 /// How a track goes from key to key (the constants in shaders/pose_sample.wgsl).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// No track: the joint rests.
-    Absent,
+    /// The rest pose's value in all clips: nothing is sampled.
+    Still,
     /// One value.
     Constant,
     /// The earlier key holds.
@@ -52,12 +53,15 @@ pub struct ClipStore {
     pub clips: Vec<layout::Clip>,
     /// `[clip][joint][channel]`.
     pub tracks: Vec<layout::Track>,
-    /// Values of raw tracks: quaternions, or vectors and a zero.
+    /// Three channels that make no difference, those of all joints at rest, then values of raw tracks: quaternions, or
+    /// vectors and a zero.
     pub quads: Vec<[f32; 4]>,
     /// Everything else.
     pub words: Vec<u32>,
-    /// A bit for each [`Form`] that occurs.
-    pub forms: u32,
+    /// A bit for each [`Form`] that occurs, channel by channel.
+    pub forms: [u32; 3],
+    /// Whether any clip or the rest pose scales.
+    pub scaled: bool,
     /// Whether a track has key times other than its clip's.
     pub own_times: bool,
     /// Whether a clip is compact.
@@ -67,39 +71,90 @@ pub struct ClipStore {
 impl ClipStore {
     /// At most as many bytes as the store will hold.
     pub fn bytes(model: &Model) -> u64 {
-        let tracks = 3 * model.skeleton().len() as u64 * size_of::<layout::Track>() as u64;
+        let channels = 3 * model.skeleton().len() as u64;
+        let tracks = channels * size_of::<layout::Track>() as u64;
         let of = |clip: &Clip| {
             let compact = clip.compact().map_or(0, |c| c.tracks.len() + c.still.len());
             // A third more for vectors in quads, and what tracks and timelines have of their own.
             let keys = clip.bytes() as u64 * 4 / 3 + 32 * (compact + clip.timelines().len()) as u64;
             size_of::<layout::Clip>() as u64 + tracks + keys
         };
-        model.clips().iter().map(of).sum()
+        let rest = size_of::<layout::Clip>() as u64 + tracks + (channels + 3) * size_of::<[f32; 4]>() as u64;
+        rest + model.clips().iter().map(of).sum::<u64>()
     }
 
-    /// The clips of a model.
-    pub fn new(model: &Model) -> Self {
-        let mut store = Self::default();
+    /// The clips of a model, the rest pose behind them. `plain` says that poses reach the hierarchy as they are
+    /// sampled.
+    pub fn new(model: &Model, plain: bool) -> Self {
+        let rest = model.skeleton().rest();
+        let channels = |pose: &Transform| {
+            let vector = |v: Vec3| v.extend(0.0).to_array();
+            [pose.rotation.to_array(), vector(pose.translation), vector(pose.scale)]
+        };
+        let quads = std::iter::once(&Transform::IDENTITY).chain(rest).flat_map(channels).collect();
+        let mut store = Self { quads, ..Self::default() };
         for clip in model.clips() {
-            store.push(clip, model.skeleton().len());
+            store.push(clip, rest.len());
         }
+        let first = store.tracks.len() as u32;
+        store.clips.push(Self::constants(first));
+        store.tracks.extend((3..).take(3 * rest.len()).map(Self::constant));
+        if plain {
+            store.still(3 * rest.len());
+        }
+        store.summarise();
         store
+    }
+
+    /// Local poses at rest, `[joint][channel]`.
+    pub fn rest(&self) -> &[[f32; 4]] {
+        let channels = self.tracks.len() / self.clips.len();
+        &self.quads[3..][..channels]
+    }
+
+    /// A clip without keys.
+    fn constants(tracks: u32) -> layout::Clip {
+        layout::Clip { tracks, timeline: NONE, frames: 0, row: 0, numbers: 0, start: 0.0, interval: 0.0 }
+    }
+
+    fn constant(value: u32) -> layout::Track {
+        layout::Track::new(Form::Constant, value, 0, NONE)
+    }
+
+    /// Marks the channels that have one and the same value in all clips.
+    fn still(&mut self, channels: usize) {
+        let Self { tracks, quads, .. } = self;
+        for channel in 0..channels {
+            let own = || (channel..tracks.len()).step_by(channels);
+            let bits = |track: usize| {
+                (tracks[track].form() == Form::Constant as u32).then(|| quads[tracks[track].value()].map(f32::to_bits))
+            };
+            if own().all(|track| bits(track).is_some() && bits(track) == bits(channel)) {
+                let own = own();
+                own.for_each(|track| tracks[track] = layout::Track::new(Form::Still, 0, 0, NONE));
+            }
+        }
+    }
+
+    fn summarise(&mut self) {
+        for (channel, track) in [0, 1, 2].into_iter().cycle().zip(&self.tracks) {
+            self.forms[channel] |= 1 << track.form();
+            self.own_times |= track.timeline != NONE;
+        }
+        let one = [1.0, 1.0, 1.0, 0.0];
+        let scales = |track: &layout::Track| match track.form() {
+            form if form == Form::Still as u32 => false,
+            form => form != Form::Constant as u32 || self.quads[track.value()] != one,
+        };
+        let rests = self.rest().iter().skip(2).step_by(3).all(|scale| *scale == one);
+        self.scaled = !rests || self.tracks.iter().skip(2).step_by(3).any(scales);
     }
 
     fn push(&mut self, clip: &Clip, joints: usize) {
         let first = self.tracks.len();
-        let absent = layout::Track { form: Form::Absent as u32, timeline: NONE, value: 0, angle: 0 };
-        self.tracks.resize(first + 3 * joints, absent);
-        let mut own = layout::Clip {
-            tracks: first as u32,
-            timeline: NONE,
-            frames: 0,
-            row: 0,
-            numbers: 0,
-            start: 0.0,
-            interval: 0.0,
-            additive: clip.is_additive().into(),
-        };
+        let absent = |channel: u32| if clip.is_additive() { channel % 3 } else { 3 + channel };
+        self.tracks.extend((0..3 * joints as u32).map(absent).map(Self::constant));
+        let mut own = Self::constants(first as u32);
         match clip.compact() {
             Some(compact) => self.push_compact(compact, &mut own),
             None => self.push_raw(clip, &mut own),
@@ -107,11 +162,8 @@ impl ClipStore {
         self.clips.push(own);
     }
 
-    fn set(&mut self, first: u32, joint: u16, channel: Channel, form: Form, track: layout::Track) {
-        self.forms |= 1 << form as u32;
-        self.own_times |= track.timeline != NONE;
-        self.tracks[first as usize + 3 * usize::from(joint) + channel as usize] =
-            layout::Track { form: form as u32, ..track };
+    fn set(&mut self, first: u32, joint: u16, channel: Channel, track: layout::Track) {
+        self.tracks[first as usize + 3 * usize::from(joint) + channel as usize] = track;
     }
 
     fn push_raw(&mut self, clip: &Clip, own: &mut layout::Clip) {
@@ -139,13 +191,16 @@ impl ClipStore {
             if form == Form::Constant {
                 value += track.interpolation.value_of_key() as u32;
             }
-            self.quads
-                .extend(values.chunks_exact(width).map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0))));
+            let quads = values.chunks_exact(width).map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0)));
+            match form == Form::Constant && track.channel == Channel::Rotation {
+                true => self.quads.extend(quads.map(unit)),
+                false => self.quads.extend(quads),
+            }
             // Which key holds is decided by comparison alone, so steps are sought where they are sampled.
             let shared = form != Form::Step && timelines[track.timeline as usize] == own.timeline;
             let timeline = if shared || form == Form::Constant { NONE } else { timelines[track.timeline as usize] };
             let angle = angles + track.first_angle;
-            self.set(own.tracks, track.joint, track.channel, form, layout::Track { form: 0, timeline, value, angle });
+            self.set(own.tracks, track.joint, track.channel, layout::Track::new(form, value, angle, timeline));
         }
     }
 
@@ -164,16 +219,20 @@ impl ClipStore {
         );
         for still in &compact.still {
             let value = self.quads.len() as u32;
-            self.quads.push(still.value);
-            let track = layout::Track { form: 0, timeline: NONE, value, angle: 0 };
-            self.set(own.tracks, still.joint, still.channel, Form::Constant, track);
+            self.quads.push(if still.channel == Channel::Rotation { unit(still.value) } else { still.value });
+            self.set(own.tracks, still.joint, still.channel, Self::constant(value));
         }
         for (value, track) in (0..).zip(&compact.tracks) {
             let angle = self.words.len() as u32;
             self.words.extend(track.low.iter().chain(&track.step).map(|v| v.to_bits()));
             self.words.push(track.dropped.into());
-            let packed = layout::Track { form: 0, timeline: NONE, value, angle };
-            self.set(own.tracks, track.joint, track.channel, Form::Packed, packed);
+            let packed = layout::Track::new(Form::Packed, value, angle, NONE);
+            self.set(own.tracks, track.joint, track.channel, packed);
         }
     }
+}
+
+/// A rotation of length 1.
+fn unit(rotation: [f32; 4]) -> [f32; 4] {
+    Quat::from_array(rotation).normalize().to_array()
 }

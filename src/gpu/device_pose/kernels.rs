@@ -42,25 +42,34 @@ pub enum Threads {
     Instances,
     /// A workgroup an instance.
     Groups,
-    /// One a joint of a slot.
+    /// One a joint of `AT_ONCE` neighbouring slots.
     Slots,
     /// One a joint of an instance.
     Joints,
-    /// One a palette entry of an instance.
+    /// One a palette entry of `AT_ONCE` neighbouring instances.
     Entries,
 }
 
 impl Threads {
-    /// How a dispatch follows from a batch's instances and slots.
-    fn dispatch(self, batch: &layout::Batch) -> layout::Dispatch {
-        let (threads, workgroup) = match self {
-            Self::Groups => (1, 1),
-            Self::Instances => (1, WORKGROUP),
-            Self::Slots | Self::Joints => (batch.joints, WORKGROUP),
-            Self::Entries => (batch.entries, WORKGROUP),
+    /// How a dispatch follows from a batch's instances and slots, where a thread takes several of either.
+    fn dispatch(self, batch: &layout::Batch, at_once: u32) -> layout::Dispatch {
+        let (at_once, threads, workgroup) = match self {
+            Self::Groups => (1, 1, 1),
+            Self::Instances => (1, 1, WORKGROUP),
+            Self::Joints => (1, batch.joints, WORKGROUP),
+            Self::Slots => (at_once, batch.joints, WORKGROUP),
+            Self::Entries => (at_once, batch.entries, WORKGROUP),
         };
-        layout::Dispatch { slots: (self == Self::Slots).into(), threads, workgroup, x: 0, z: 1 }
+        layout::Dispatch { slots: (self == Self::Slots).into(), at_once, threads, workgroup, x: 0, z: 1 }
     }
+}
+
+/// Neighbours that a thread walks over with what it holds of a joint or an entry, on a software adapter and on hardware:
+/// a thread costs the former as much as several loads, the latter needs many.
+const AT_ONCE: [u32; 2] = [8, 1];
+
+fn at_once(gpu: &Gpu) -> u32 {
+    AT_ONCE[usize::from(!gpu.summary().software)]
 }
 
 /// A kernel that poses.
@@ -100,9 +109,9 @@ const SAMPLE: Kernel = Kernel {
         include_str!("../../../shaders/pose_compact.wgsl"),
         include_str!("../../../shaders/pose_sample.wgsl"),
     ],
-    reads: &[TRACKS, WORDS, QUADS, JOINTS, CURSORS],
+    reads: &[TRACKS, WORDS, QUADS, CURSORS],
     writes: &[LOCALS],
-    overrides: &["FORMS", "OWN_TIMES"],
+    overrides: &["ROTATIONS", "TRANSLATIONS", "SCALES", "OWN_TIMES", "AT_ONCE"],
     threads: Threads::Slots,
 };
 
@@ -118,35 +127,47 @@ const BLEND: Kernel = Kernel {
 
 const fn walk(name: &'static str, parts: &'static [&'static str], threads: Threads) -> Kernel {
     let reads = &[PLAYERS, JOINTS, LOCALS, LEVELS, MATRICES];
-    Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES"], threads }
+    Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
 }
 
 /// Local to model poses, a workgroup an instance.
 const LEVELS_AT_ONCE: Kernel = walk(
     "pose_levels",
-    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_levels.wgsl")],
+    &[
+        include_str!("../../../shaders/pose_rows.wgsl"),
+        include_str!("../../../shaders/pose_hierarchy.wgsl"),
+        include_str!("../../../shaders/pose_levels.wgsl"),
+    ],
     Threads::Groups,
 );
 /// Likewise, a thread an instance.
 const SERIES: Kernel = walk(
     "pose_series",
-    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_series.wgsl")],
+    &[
+        include_str!("../../../shaders/pose_rows.wgsl"),
+        include_str!("../../../shaders/pose_hierarchy.wgsl"),
+        include_str!("../../../shaders/pose_series.wgsl"),
+    ],
     Threads::Instances,
 );
 /// Likewise, a thread a joint.
 const PATHS: Kernel = walk(
     "pose_paths",
-    &[include_str!("../../../shaders/pose_hierarchy.wgsl"), include_str!("../../../shaders/pose_paths.wgsl")],
+    &[
+        include_str!("../../../shaders/pose_rows.wgsl"),
+        include_str!("../../../shaders/pose_hierarchy.wgsl"),
+        include_str!("../../../shaders/pose_paths.wgsl"),
+    ],
     Threads::Joints,
 );
 
 /// Model poses to palettes.
 const PALETTE: Kernel = Kernel {
     name: "pose_palette",
-    parts: &[include_str!("../../../shaders/pose_palette.wgsl")],
+    parts: &[include_str!("../../../shaders/pose_rows.wgsl"), include_str!("../../../shaders/pose_palette.wgsl")],
     reads: &[MODEL, ENTRY_JOINTS, INVERSE_BINDS],
     writes: &[PALETTES],
-    overrides: &[],
+    overrides: &["AT_ONCE", "RIGID"],
     threads: Threads::Entries,
 };
 
@@ -157,9 +178,10 @@ pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE
 pub const SKIN: usize = KERNELS.len();
 
 /// How the dispatches of all kernels follow from a batch, and one more: who skins says how.
-pub fn dispatches(batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
-    let last = Threads::Instances.dispatch(batch);
-    std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| kernel.threads.dispatch(batch)))
+pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
+    let dispatch = |threads: Threads| threads.dispatch(batch, at_once(gpu));
+    let last = dispatch(Threads::Instances);
+    std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
 }
 
 /// A kernel's place among all.
@@ -190,9 +212,11 @@ pub const STORAGE_BUFFERS: u32 = 7;
 /// What a group asks of the kernels: groups that ask the same share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
-    forms: u32,
+    forms: [u32; 3],
     own_times: bool,
     compact: bool,
+    /// Whether joints only turn and move: model poses are a rotation and a translation each.
+    pub rigid: bool,
     /// Whether a layer of any instance fades inertially.
     pub inertia: bool,
     /// Whether any instance is not posed at every tick.
@@ -203,14 +227,18 @@ pub struct Needs {
 
 impl Needs {
     pub fn new(clips: &ClipStore, inertia: bool, rates: bool, matrices: bool) -> Self {
-        let &ClipStore { forms, own_times, compact, .. } = clips;
-        Self { forms, own_times, compact, inertia, rates, matrices }
+        let &ClipStore { forms, own_times, compact, scaled, .. } = clips;
+        Self { forms, own_times, compact, rigid: !scaled && !matrices, inertia, rates, matrices }
     }
 
-    fn constants(self, kernel: &Kernel) -> Constants {
+    fn constants(self, kernel: &Kernel, at_once: u32) -> Constants {
         let value = |name: &&'static str| {
             let value = match *name {
-                "FORMS" => self.forms,
+                "AT_ONCE" => at_once,
+                "ROTATIONS" => self.forms[0],
+                "TRANSLATIONS" => self.forms[1],
+                "SCALES" => self.forms[2],
+                "RIGID" => self.rigid.into(),
                 "OWN_TIMES" => self.own_times.into(),
                 "COMPACT" => self.compact.into(),
                 "INERTIA" => self.inertia.into(),
@@ -281,7 +309,7 @@ impl Made {
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &needs.constants(kernel),
+                    constants: &needs.constants(kernel, at_once(gpu)),
                     zero_initialize_workgroup_memory: false,
                 },
                 cache: gpu.pipeline_cache(),
@@ -325,7 +353,7 @@ impl Kernels {
         let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == batch.needs) else { return };
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &batch.groups[step as usize], &[]);
-        let dispatch = made.kernel.threads.dispatch(&batch.numbers);
+        let dispatch = made.kernel.threads.dispatch(&batch.numbers, at_once(gpu));
         let (instances, slots) = (batch.numbers.instances, batch.numbers.slots);
         gpu.dispatch(pass, batch.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
     }

@@ -17,6 +17,7 @@ use crate::crowd::Crowd;
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use batches::{Batch, LOCAL_BYTES, Statics, chunk_bytes, slots, static_bytes};
+use glam::{Mat3, Quat};
 use kernels::{Kernels, Step};
 use std::ops::Range;
 use std::rc::Rc;
@@ -73,7 +74,10 @@ impl DevicePose {
         frustum: Option<&Frustum>,
         edit: Option<&Edit>,
     ) -> Result<Self> {
-        let statics: Vec<Statics> = crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group)).collect();
+        let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
+        let blends = crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain);
+        let statics: Vec<Statics> =
+            crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends)).collect();
         let needs: Vec<_> = statics.iter().map(Statics::needs).collect();
         let kernels = Kernels::new(gpu, &needs, edit);
         let now = gpu.buffer(
@@ -101,8 +105,6 @@ impl DevicePose {
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], batch));
         })?;
-        let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
-        let blends = crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain);
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
     }
@@ -155,7 +157,9 @@ impl DevicePose {
             self.gpu.read_back(&batch.locals, u64::from(slot) * joints as u64 * LOCAL_BYTES / 4, floats, &mut read)?;
             let mut begin = 0;
             for count in counts {
-                for [rotation, translation, scale] in read[begin..][..quads * 4].as_chunks::<4>().0.as_chunks::<3>().0 {
+                let (rotations, others) = read[begin..][..quads * 4].as_chunks::<4>().0.split_at(joints);
+                let (translations, scales) = others.split_at(joints);
+                for ((rotation, translation), scale) in rotations.iter().zip(translations).zip(scales) {
                     out.extend(rotation.iter().chain(&translation[..3]).chain(&scale[..3]));
                 }
                 begin += count * quads * 4;
@@ -214,18 +218,21 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let batch = &self.batches[chunk];
-            let (buffer, rows) = match what {
-                Stage::Palette => (self.palettes[chunk].buffer(), batch.numbers.entries),
-                Stage::LocalToModel => (&batch.model, batch.numbers.joints),
-                _ => {
-                    self.read_local(crowd, chunk, places, &mut out.values)?;
-                    continue;
-                }
+            let Batch { numbers, needs, model, .. } = &self.batches[chunk];
+            let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
+                let (first, count) = (u64::from(places.start), places.len());
+                self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)
             };
-            let floats = rows as usize * size_of::<Rows>() / size_of::<f32>();
-            let first = u64::from(places.start) * floats as u64;
-            self.gpu.read_back(buffer, first, places.len() * floats, &mut out.values)?;
+            match what {
+                Stage::Palette => read(self.palettes[chunk].buffer(), 12 * numbers.entries, &mut out.values)?,
+                Stage::LocalToModel if needs.rigid => {
+                    let mut rigid = Vec::new();
+                    read(model, 8 * numbers.joints, &mut rigid)?;
+                    out.values.extend(rigid.as_chunks().0.iter().flat_map(rows));
+                }
+                Stage::LocalToModel => read(model, 12 * numbers.joints, &mut out.values)?,
+                _ => self.read_local(crowd, chunk, places, &mut out.values)?,
+            }
         }
         Ok(())
     }
@@ -241,4 +248,10 @@ pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
         PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
     }
+}
+
+/// A matrix' rows from a rotation and a translation.
+fn rows([a, b, c, d, x, y, z, _]: &[f32; 8]) -> Rows {
+    let [i, j, k] = Mat3::from_quat(Quat::from_xyzw(*a, *b, *c, *d)).transpose().to_cols_array_2d();
+    [i[0], i[1], i[2], *x, j[0], j[1], j[2], *y, k[0], k[1], k[2], *z]
 }
