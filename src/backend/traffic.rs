@@ -3,7 +3,7 @@
 use super::{Clock, Stage};
 use crate::crowd::Crowd;
 #[cfg(feature = "gpu")]
-use crate::gpu::{PaletteForm, PosedPalettes, Posing};
+use crate::gpu::{PaletteForm, PoseBytes, PosedPalettes, Posing};
 use crate::model::Rows;
 use crate::pose::{Affine, Local};
 
@@ -43,9 +43,10 @@ impl Traffic {
     }
 }
 
-/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes. What is baked is not posed.
+/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes, on the device poses take the
+/// bytes given. What is baked is not posed.
 #[cfg(feature = "gpu")]
-pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm) -> Vec<Traffic> {
+pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: Option<PoseBytes>) -> Vec<Traffic> {
     if let PaletteForm::Baked(_) = palette {
         return Vec::new();
     }
@@ -54,7 +55,16 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm) -> Vec<
     let mut stages = host(crowd, threads);
     stages.retain(|t| t.stage != Stage::Skin);
     if posing == Posing::Device {
-        return stages.into_iter().map(|t| Traffic { clock: Clock::Gpu, memory: Memory::Device, ..t }).collect();
+        let on_device = |t: Traffic| {
+            let t = Traffic { clock: Clock::Gpu, memory: Memory::Device, ..t };
+            match (t.stage, poses) {
+                (Stage::Sample, Some(poses)) => Traffic { written: poses.sampled, ..t },
+                (Stage::LocalToModel, Some(poses)) => Traffic { read: poses.local, written: poses.model, ..t },
+                (Stage::Palette, Some(poses)) => Traffic { read: poses.model, ..t },
+                _ => t,
+            }
+        };
+        return stages.into_iter().map(on_device).collect();
     }
     let upload =
         Traffic { stage: Stage::Upload, clock: Clock::Gpu, read: 0, written: palettes, memory: Memory::Upload };
@@ -75,8 +85,8 @@ pub(super) fn fused(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let stage =
         |stage, read, written| Traffic { stage, clock: Clock::Wall, read, written, memory: Memory::Host { threads } };
-    let local = crowd.joint_count() * size_of::<Local<1>>() as u64;
-    let model = crowd.joint_count() * size_of::<Affine<1>>() as u64;
+    let local = crowd.posed().joint_count() * size_of::<Local<1>>() as u64;
+    let model = crowd.posed().joint_count() * size_of::<Affine<1>>() as u64;
     let palette = crowd.palette_entries() * size_of::<Rows>() as u64;
     let clips = crowd.groups().iter().flat_map(|g| g.model.clips());
     let keys: usize = clips.map(crate::model::Clip::bytes).sum();
@@ -88,10 +98,13 @@ pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
             size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + mesh.joints().len() * 6
         })
         .sum();
-    vec![
+    let mut stages = vec![
         stage(Stage::Sample, keys as u64, local),
         stage(Stage::LocalToModel, local, model),
         stage(Stage::Palette, model, palette),
         stage(Stage::Skin, palette + meshes as u64, crowd.output_words() * size_of::<f32>() as u64),
-    ]
+    ];
+    // How many poses are due differs from tick to tick.
+    stages.retain(|t| t.stage != Stage::Sample || !crowd.has_update_rates());
+    stages
 }

@@ -26,7 +26,7 @@ pub use capture::Capture;
 pub use chunks::{Chunk, chunks};
 pub use device::{AdapterSummary, Gpu};
 pub use lines::{LineEnd, skeleton_lines};
-pub use palettes::{PaletteForm, PaletteSource, Palettes, PosedPalettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+pub use palettes::{PaletteForm, PaletteSource, Palettes, PoseBytes, PosedPalettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use posing::Posing;
 pub use recording::{Commands, Flight};
 pub use statics::{MeshBuffers, MeshForm, chunk_contents, chunk_uniform};

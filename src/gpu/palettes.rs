@@ -213,6 +213,10 @@ pub trait PaletteSource {
     fn way(&self) -> Option<String> {
         None
     }
+    /// Bytes of its poses, where they are on the device.
+    fn poses(&self) -> Option<PoseBytes> {
+        None
+    }
     /// What is off beyond rounding, if anything is.
     fn approximation(&self) -> Option<Approximation> {
         None
@@ -243,6 +247,17 @@ pub trait PaletteSource {
     /// # Errors
     /// `what` is no pose stage, or the device failed.
     fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()>;
+}
+
+/// Bytes of a crowd's poses on the device.
+#[derive(Debug, Clone, Copy)]
+pub struct PoseBytes {
+    /// What of local poses a frame writes: the channels that some clip moves.
+    pub sampled: u64,
+    /// What of local poses the hierarchy reads.
+    pub local: u64,
+    /// Model poses.
+    pub model: u64,
 }
 
 /// A crowd's poses on the host and its palettes on the device.

@@ -110,14 +110,14 @@ impl Backend for GpuCompute {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        let Some(State { skin, .. }) = &self.state else { return Vec::new() };
+        let Some(State { palettes: source, skin, .. }) = &self.state else { return Vec::new() };
         let strategy = skin.strategy();
         let (_, palettes) = PosedPalettes::bytes(crowd, strategy.palette);
         let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, strategy.mesh)).sum();
         if self.recipe.posing == Posing::Visible {
             return Vec::new();
         }
-        let mut traffic = posed(crowd, self.recipe.posing, strategy.palette);
+        let mut traffic = posed(crowd, self.recipe.posing, strategy.palette, source.poses());
         traffic.push(Traffic {
             stage: Stage::Skin,
             clock: Clock::Gpu,

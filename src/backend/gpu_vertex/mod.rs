@@ -104,9 +104,10 @@ impl Backend for GpuVertex {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        let poses = self.state.as_ref().and_then(|state| state.palettes.poses());
         match self.strategy.posing {
             Posing::Visible => Vec::new(),
-            posing => posed(crowd, posing, self.strategy.palette),
+            posing => posed(crowd, posing, self.strategy.palette, poses),
         }
     }
 

@@ -58,6 +58,7 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
 pub struct Statics {
     needs: Needs,
     levels: u32,
+    moving: u64,
     /// Local poses at rest, `[channel][joint]`.
     rest: Vec<[f32; 4]>,
     clips: wgpu::Buffer,
@@ -96,6 +97,7 @@ impl Statics {
         Self {
             needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
             levels,
+            moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
             clips: storage("clips", bytemuck::cast_slice(&store.clips)),
             tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
@@ -192,6 +194,8 @@ pub struct Batch {
     pub instances: Range<u32>,
     /// What their group asks of the kernels.
     pub needs: Needs,
+    /// Channels of a slot's joints that some clip moves.
+    pub moving: u64,
     /// As the kernels read it.
     pub numbers: layout::Batch,
     /// Bindings of each kernel.
@@ -270,7 +274,7 @@ impl Batch {
             buffers[number as usize] = buffer;
         }
         let groups = kernels.bind(gpu, &buffers);
-        let (needs, instances) = (statics.needs, chunk.instances.clone());
-        Self { instances, needs, numbers, groups, workgroups, locals, model: model_poses }
+        let (needs, moving, instances) = (statics.needs, statics.moving, chunk.instances.clone());
+        Self { instances, needs, moving, numbers, groups, workgroups, locals, model: model_poses }
     }
 }

@@ -60,6 +60,8 @@ pub struct ClipStore {
     pub words: Vec<u32>,
     /// A bit for each [`Form`] that occurs, channel by channel.
     pub forms: [u32; 3],
+    /// Channels of all joints that are not still.
+    pub moving: u64,
     /// Whether any clip or the rest pose scales.
     pub scaled: bool,
     /// Whether a track has key times other than its clip's.
@@ -141,6 +143,8 @@ impl ClipStore {
             self.forms[channel] |= 1 << track.form();
             self.own_times |= track.timeline != NONE;
         }
+        let moves = |track: &&layout::Track| track.form() != Form::Still as u32;
+        self.moving = self.tracks[..self.rest().len()].iter().filter(moves).count() as u64;
         let one = [1.0, 1.0, 1.0, 0.0];
         let scales = |track: &layout::Track| match track.form() {
             form if form == Form::Still as u32 => false,
@@ -235,4 +239,28 @@ impl ClipStore {
 /// A rotation of length 1.
 fn unit(rotation: [f32; 4]) -> [f32; 4] {
     Quat::from_array(rotation).normalize().to_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::walker::walker;
+
+    /// The walker's clips turn 65 joints and move the pelvis; none scales.
+    #[test]
+    fn only_what_moves_is_sampled() {
+        let model = walker(500).unwrap();
+        let joints = model.skeleton().len();
+        let store = ClipStore::new(&model, true);
+        let still = 1 << Form::Still as u32;
+        assert_eq!(store.moving, 66);
+        assert_eq!(store.forms[Channel::Scale as usize], still);
+        assert!(!store.scaled);
+        let blended = ClipStore::new(&model, false);
+        assert_eq!(blended.moving, 3 * joints as u64);
+        assert!(blended.forms.iter().all(|forms| forms & still == 0) && !blended.scaled);
+        assert_eq!(blended.rest().len(), 3 * joints);
+        let rest = model.skeleton().rest()[joints - 1].translation;
+        assert_eq!(blended.rest()[3 * joints - 2][..3], rest.to_array());
+    }
 }

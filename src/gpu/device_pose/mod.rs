@@ -8,7 +8,7 @@ pub(super) use batches::{listed, pose_bytes, storage, uniform};
 pub use clips::Form;
 pub use kernels::{KERNELS, SKIN, STORAGE_BUFFERS};
 
-use super::palettes::{PaletteSource, Palettes};
+use super::palettes::{PaletteSource, Palettes, PoseBytes};
 use super::skinning::Edit;
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, PaletteForm, compute, layout};
@@ -24,6 +24,8 @@ use std::rc::Rc;
 
 /// Instances whose local poses are read back at once.
 const READ_AT_ONCE: u32 = 256;
+/// Bytes of a channel of a joint's local pose.
+const QUAD_BYTES: u64 = 16;
 
 /// A crowd's poses and palettes on the device.
 pub struct DevicePose {
@@ -181,6 +183,18 @@ impl PaletteSource for DevicePose {
 
     fn visibility(&self) -> Option<&Visibility> {
         self.visibility.as_ref()
+    }
+
+    fn poses(&self) -> Option<PoseBytes> {
+        let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
+        Some(PoseBytes {
+            sampled: sum(&|batch| u64::from(batch.numbers.slots) * batch.moving * QUAD_BYTES),
+            local: sum(&|batch| {
+                let channels = if batch.needs.rigid { 2 } else { 3 };
+                u64::from(batch.numbers.instances * batch.numbers.joints) * channels * QUAD_BYTES
+            }),
+            model: sum(&|batch| batch.model.size()),
+        })
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
