@@ -45,9 +45,11 @@ pub(super) struct CompactRows {
 }
 
 impl CompactRows {
-    /// Bytes of a chunk at most.
-    pub fn chunk_bytes(compact: &Compact) -> usize {
-        size_of::<Turns>() + size_of::<Option<Moves>>() + (compact.frames as usize).max(2) * size_of::<[Numbers; 9]>()
+    /// Bytes at most, for so many chunks of joints.
+    pub fn bytes(compact: &Compact, chunks: usize) -> u64 {
+        let frames = (compact.frames as usize).max(2);
+        let chunk = (size_of::<Turns>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * chunks) + chunks as u64 * chunk
     }
 
     /// The clip's rows over what joints do without a track.
