@@ -3,7 +3,7 @@
 use super::arc::short_arc;
 use super::sample_compact::Frames;
 use super::sample_lanes::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
-use crate::model::compact::{ANY, Compact, CompactTrack, without};
+use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
@@ -151,7 +151,9 @@ fn still_turns(base: &[Transform], chunk: usize) -> Turns {
         (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
     };
     Turns {
-        low: std::array::from_fn(|c| row(base, chunk, |t| without(&t.rotation.to_array(), largest(t))[c])),
+        low: std::array::from_fn(|c| {
+            row(base, chunk, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
+        }),
         step: [[0.0; CHUNK]; 3],
         dropped: std::array::from_fn(|digit| row(base, chunk, |t| digit_of(largest(t), digit))),
         any: None,
