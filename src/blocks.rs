@@ -168,3 +168,37 @@ fn halve<T: Send>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::extremes;
+    use crate::model::IDENTITY_ROWS;
+    use std::sync::Arc;
+
+    #[test]
+    fn parts_visit_their_own_blocks_and_shares() {
+        let mut crowd = Crowd::new();
+        for (model, count) in [(extremes::chain_64().unwrap(), 40), (extremes::star_64().unwrap(), 20)] {
+            crowd.push_group(Arc::new(model), (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)))).unwrap();
+        }
+        for parallel in [false, true] {
+            let blocks = Blocks::new(&crowd, 16, parallel);
+            let counts: Vec<_> = blocks.all().iter().map(|b| b.instances.len()).collect();
+            assert_eq!(counts, [16, 16, 8, 16, 4]);
+            for part in [0..0, 0..1, 0..5, 1..2, 1..4, 2..5, 4..5, 5..5] {
+                // An instance has one item: which block wrote it, counted from 1, and its group.
+                let mut out = [(0, 0); 60];
+                let first = |b: &Block| b.instances.start as usize;
+                blocks.each_of(part.clone(), &crowd, &mut out, first, |block, group, share| {
+                    assert_eq!(share.len(), block.instances.len());
+                    share.iter_mut().for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
+                });
+                let written =
+                    |b: &Block| if part.contains(&b.index) { (b.index + 1, 40 * b.group as u32) } else { (0, 0) };
+                let expected: Vec<_> = blocks.all().iter().flat_map(|b| vec![written(b); b.instances.len()]).collect();
+                assert_eq!(out[..], expected, "{part:?}");
+            }
+        }
+    }
+}

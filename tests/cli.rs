@@ -2,7 +2,7 @@
 
 use skinbench::backend::REGISTRY;
 use skinbench::harness::stats::Summary;
-use skinbench::report::csv::{SampleRow, SummaryRow};
+use skinbench::report::csv::{LimitsRow, SampleRow, SummaryRow};
 use skinbench::simd::VARIABLE;
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
@@ -230,6 +230,24 @@ fn medians_follow_from_the_samples() {
     }
     let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
     assert!(summary.iter().all(hashes));
+}
+
+/// Beside a run of several threads stands what one can do, and in `limits.csv` what the table says.
+#[test]
+fn the_machines_limits_are_shown_and_kept() {
+    let folder = empty_folder();
+    let arguments = "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 -o out";
+    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let limits: Vec<LimitsRow> = rows(&folder.path().join("out/limits.csv"));
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    assert_eq!(limits.iter().map(|row| row.threads).collect::<Vec<_>>(), [1, 1, 2]);
+    for row in &limits {
+        assert!(summary.iter().any(|s| (&s.run_id, &s.scene) == (&row.run_id, &row.scene)), "{row:?}");
+        let fma = format!("; {:.1} G multiply-adds/s\n", row.fma as f64 / 1e9);
+        assert!(row.bytes == 64 << 20 && row.lanes >= 1 && text.contains(&fma), "{row:?}: {text}");
+    }
+    let shown: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("limits, ")).collect();
+    assert!(shown.len() == 3 && shown[1].starts_with("1 thread: ") && shown[2].starts_with("2 threads: "), "{text}");
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use crate::model::{Influences, MAX_INFLUENCES, Model, ModelError};
 
+/// Part of a weight that a joint gives to its relatives.
+const GIVEN: f32 = 0.2;
+
 /// The model with at most `limit` influences a vertex: the largest, renormalised.
 ///
 /// # Errors
 /// A limit that is not 1 to 16.
 pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> {
-    if !(1..=MAX_INFLUENCES).contains(&limit) {
-        return Err(ModelError::new("influences", format!("{limit} asked for; expected 1 to {MAX_INFLUENCES}")));
-    }
+    check_influences(limit)?;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
         let mut limited = Influences::new();
@@ -19,6 +20,56 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
         primitive.influences = limited;
     }
     Model::new(parts)
+}
+
+/// The model with `count` influences on every vertex, or as many as its joints have relatives: part of each weight goes
+/// to the parent and the children of its joint, until there are enough; then the largest are kept.
+///
+/// # Errors
+/// A count that is not 1 to 16.
+pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
+    check_influences(count)?;
+    let mut parts = model.into_parts();
+    let parents = parts.skeleton.parents();
+    for primitive in &mut parts.primitives {
+        let joints = &parts.skins[usize::from(primitive.skin)].joints;
+        let related = |a: u16, b: u16| parents[usize::from(a)] == b || parents[usize::from(b)] == a;
+        let relatives: Vec<Vec<u16>> = joints
+            .iter()
+            .map(|&a| (0..).zip(joints).filter(|&(_, &b)| related(a, b)).map(|(i, _)| i).collect())
+            .collect();
+        let mut spread = Influences::new();
+        for vertex in 0..primitive.positions.len() {
+            let mut held = pairs(&primitive.influences, vertex);
+            while held.len() < count {
+                let before = held.clone();
+                for (place, (joint, weight)) in before.iter().enumerate() {
+                    let relatives = &relatives[usize::from(*joint)];
+                    for relative in relatives {
+                        let share = GIVEN * weight / relatives.len() as f32;
+                        held[place].1 -= share;
+                        match held.iter_mut().find(|(known, _)| known == relative) {
+                            Some((_, known)) => *known += share,
+                            None => held.push((*relative, share)),
+                        }
+                    }
+                }
+                if held.len() == before.len() {
+                    break;
+                }
+            }
+            spread.push(largest(held, count));
+        }
+        primitive.influences = spread;
+    }
+    Model::new(parts)
+}
+
+fn check_influences(count: usize) -> Result<(), ModelError> {
+    match count {
+        1..=MAX_INFLUENCES => Ok(()),
+        _ => Err(ModelError::new("influences", format!("{count} asked for; expected 1 to {MAX_INFLUENCES}"))),
+    }
 }
 
 fn pairs(influences: &Influences, vertex: usize) -> Vec<(u16, f32)> {
@@ -267,6 +318,22 @@ mod tests {
         }
         assert!(with_influences(full.clone(), 0).is_err());
         assert!(with_influences(full, 17).is_err());
+    }
+
+    #[test]
+    fn spread_influences_are_as_many_as_asked_for_and_sum_to_one() {
+        let walker = crate::asset::walker::walker(500).unwrap();
+        let spread = spread(walker.clone(), 8).unwrap();
+        assert_eq!(spread.mesh().positions().len(), walker.mesh().positions().len());
+        for vertex in 0..spread.mesh().vertex_count() {
+            let weights: Vec<f32> = spread.mesh().influences_of(vertex).map(|(_, weight)| weight).collect();
+            assert_eq!(weights.len(), 8, "vertex {vertex}");
+            assert!(
+                (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5 && weights.iter().all(|&w| w > 0.0),
+                "{weights:?}"
+            );
+        }
+        assert!(super::spread(walker, 17).is_err());
     }
 
     #[cfg(feature = "resample")]

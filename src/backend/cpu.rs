@@ -114,8 +114,8 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
             return Err(BackendError::Unavailable("its output cannot be drawn; needs --passes 0".into()));
         }
         let palette = match S::LAYOUT {
-            Layout::Rows => crowd.palette_entries() * size_of::<Rows>() as u64,
-            Layout::Lanes => CrowdPose::<N>::block_entries(crowd) * size_of::<Affine<N>>() as u64,
+            Layout::Rows => Aligned::<Rows>::bytes(crowd.palette_entries() as usize),
+            Layout::Lanes => Aligned::<Affine<N>>::bytes(CrowdPose::<N>::block_entries(crowd) as usize),
         };
         let host = CrowdPose::<N>::bytes(crowd) + palette + S::bytes(crowd);
         Ok(Footprint { host, device: 0, host_output: true, device_output: false })
@@ -212,5 +212,27 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
 
     fn release(&mut self) {
         self.state = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::REGISTRY;
+    use super::*;
+    use crate::asset::extremes;
+    use crate::crowd::{BLOCK, Layer};
+    use crate::model::IDENTITY_ROWS;
+    use crate::pose::BlockSampler;
+    use std::sync::Arc;
+
+    /// Poses and palettes of 0.8 to 1 MB lie in a huge page each.
+    #[test]
+    fn footprints_count_whole_pages() {
+        let mut crowd = Crowd::new();
+        let instances = (0..20 * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
+        crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
+        let entry = REGISTRY.iter().find(|entry| entry.name == "cpu-simd:lanes").unwrap();
+        let host = (entry.create)(&Context::default()).unwrap().footprint(&crowd, &Job::default()).unwrap().host;
+        assert_eq!(host, 3 * (2 << 20) + BlockSampler::bytes::<BLOCK>(&crowd));
     }
 }

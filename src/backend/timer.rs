@@ -131,3 +131,27 @@ fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
     let ns = start.elapsed().as_nanos() as u64;
     (result, (ns > 0).then_some(ns))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    #[test]
+    fn parts_of_a_frame_add_up_in_one_span_a_stage() {
+        let mut timer = StageTimer::default();
+        timer.push(Span { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
+        for _ in 0..3 {
+            timer.wall_part(Stage::Sample, || sleep(Duration::from_millis(2)));
+            assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
+        }
+        let stages: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
+        let wall = Clock::Wall;
+        assert_eq!(stages, [(Stage::Sample, Clock::Gpu), (Stage::Sample, wall), (Stage::Palette, wall)]);
+        assert_eq!(timer.spans()[0].ns, Some(1));
+        assert!(timer.spans()[1].ns.unwrap() >= 6_000_000, "{:?}", timer.spans());
+        timer.clear();
+        assert_eq!(timer.spans(), []);
+    }
+}

@@ -4,14 +4,19 @@ use super::Exit;
 use super::common::{self, Workload, positive};
 use super::progress::Progress;
 use anyhow::Context as _;
+use arrayvec::ArrayVec;
 use clap::Args;
+use skinbench::backend::Context;
 use skinbench::harness::environment::Environment;
+use skinbench::harness::limits::Host;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Options, Outcome};
 use skinbench::report::csv::Results;
 use skinbench::report::{table, warnings};
 use skinbench::scene::BuiltScene;
+use skinbench::threads::Threads;
 use std::io::{self, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +34,7 @@ pub struct Arguments {
     /// How many times a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
-    /// Folder for summary.csv and samples.csv; default: a new one in skinbench-results
+    /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
@@ -87,11 +92,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let tolerance = Tolerance::of(scene.crowd.format());
         let options =
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
+        let cannot_write = || format!("cannot write to {}", folder.display());
+        let hosts = hosts(context);
+        results.write_limits(&environment, scene, context.isa, &hosts).with_context(cannot_write)?;
         let mut recorder =
             Recorder { environment: &environment, scene, results: &mut results, progress: &progress, interrupted };
-        let outcomes = run::run(scene, context, &options, &mut recorder)
-            .with_context(|| format!("cannot write to {}", folder.display()))?;
+        let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let mut text = table::measured(&environment, scene, &outcomes);
+        text += &table::limits(&hosts);
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
         progress.next_scene();
@@ -106,6 +114,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
     Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
+}
+
+/// What one thread and all of them can do.
+fn hosts(context: &Context) -> ArrayVec<Host, 2> {
+    let all = (context.threads.count() > 1).then_some(&context.threads);
+    iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect()
 }
 
 /// A folder named after the moment and the machine.

@@ -41,6 +41,19 @@ pub struct Limits {
     pub device: Option<Device>,
 }
 
+/// What so many threads of the processor can do at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Host {
+    /// How many.
+    pub threads: usize,
+    /// Lanes of a vector.
+    pub lanes: usize,
+    /// Over [`Host::BYTES`].
+    pub bandwidth: Bandwidth,
+    /// Fused multiplications and additions a second, counting lanes.
+    pub fma: f64,
+}
+
 /// What a device's memory moves, in bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
@@ -100,14 +113,20 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     Bandwidth { write, stream, read }
 }
 
-/// Fused multiplications and additions a second, counting lanes.
-pub fn fma_peak(isa: Isa, threads: &Threads) -> f64 {
-    const ROUNDS: usize = 20_000;
-    let mut lanes = vec![0usize; threads.count()];
-    let rate = best(&mut || {
-        threads.each(&mut lanes, 1, |lanes| lanes[0] = simd::run(isa, Multiply { rounds: ROUNDS }));
-    });
-    rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64
+impl Host {
+    /// Bytes of the buffer that is written and read: what a large crowd's frame writes.
+    pub const BYTES: u64 = 64 << 20;
+
+    /// Measures some threads; takes about half a second.
+    pub fn measure(isa: Isa, threads: &Threads) -> Self {
+        const ROUNDS: usize = 20_000;
+        let mut lanes = vec![0usize; threads.count()];
+        let rate = best(&mut || {
+            threads.each(&mut lanes, 1, |lanes| lanes[0] = simd::run(isa, Multiply { rounds: ROUNDS }));
+        });
+        let fma = rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64;
+        Self { threads: lanes.len(), lanes: lanes[0], bandwidth: measure(isa, Self::BYTES, threads), fma }
+    }
 }
 
 /// Most passes a second.
@@ -216,6 +235,17 @@ mod tests {
         let expected = 4_000.0 / (1_000.0 / bandwidth.read + 3_000.0 / written);
         assert!((limits.of(&traffic, &threads).unwrap() / expected - 1.0).abs() < 1e-9);
         assert_eq!(limits.of(&Traffic { memory: Memory::Device, ..traffic }, &threads), None);
-        assert!(fma_peak(Isa::strongest(), &threads) > 1e6);
+    }
+
+    #[test]
+    fn the_host_is_measured_by_threads_and_lanes() {
+        for count in [1, 2] {
+            let host = Host::measure(Isa::Scalar, &Threads::new(count).unwrap());
+            assert_eq!((host.threads, host.lanes), (count, 1));
+            // Slower than any processor, and faster than any thread's scalars.
+            assert!((1e7..2e11 * count as f64).contains(&host.fma), "{host:?}");
+            let Bandwidth { write, stream, read } = host.bandwidth;
+            assert!([write, stream, read].iter().all(|rate| (1e7..1e13).contains(rate)), "{host:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::arc::short_arc;
 use super::sample_compact::Frames;
 use super::sample_lanes::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
-use crate::model::compact::{ANY, Compact, CompactTrack, without};
+use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
@@ -45,9 +45,11 @@ pub(super) struct CompactRows {
 }
 
 impl CompactRows {
-    /// Bytes of a chunk at most.
-    pub fn chunk_bytes(compact: &Compact) -> usize {
-        size_of::<Turns>() + size_of::<Option<Moves>>() + (compact.frames as usize).max(2) * size_of::<[Numbers; 9]>()
+    /// Bytes at most, for so many chunks of joints.
+    pub fn bytes(compact: &Compact, chunks: usize) -> u64 {
+        let frames = (compact.frames as usize).max(2);
+        let chunk = (size_of::<Turns>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * chunks) + chunks as u64 * chunk
     }
 
     /// The clip's rows over what joints do without a track.
@@ -149,7 +151,9 @@ fn still_turns(base: &[Transform], chunk: usize) -> Turns {
         (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
     };
     Turns {
-        low: std::array::from_fn(|c| row(base, chunk, |t| without(&t.rotation.to_array(), largest(t))[c])),
+        low: std::array::from_fn(|c| {
+            row(base, chunk, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
+        }),
         step: [[0.0; CHUNK]; 3],
         dropped: std::array::from_fn(|digit| row(base, chunk, |t| digit_of(largest(t), digit))),
         any: None,

@@ -34,11 +34,11 @@ impl<const N: usize> CrowdPose<N> {
         let crowd = crowd.posed();
         let (mut local, mut model) = (0, 0);
         for block in Blocks::new(crowd, N, false).all() {
-            let joints = crowd.groups()[block.group].model.skeleton().len() as u64;
-            local += joints * block.slots as u64;
+            let joints = crowd.groups()[block.group].model.skeleton().len();
+            local += joints * block.slots;
             model += joints;
         }
-        let poses = local * size_of::<Local<N>>() as u64 + model * size_of::<Affine<N>>() as u64;
+        let poses = Aligned::<Local<N>>::bytes(local) + Aligned::<Affine<N>>::bytes(model);
         poses + BlockSampler::bytes::<N>(crowd) + shared
     }
 

@@ -19,9 +19,10 @@ pub(super) struct LinearRows {
 }
 
 impl LinearRows {
-    /// Bytes of a chunk at most.
-    pub fn chunk_bytes(clip: &Clip) -> usize {
-        clip.times().len().max(2) * (size_of::<Turn>() + size_of::<Vectors>())
+    /// Bytes at most, for so many chunks of joints.
+    pub fn bytes(clip: &Clip, chunks: usize) -> u64 {
+        let keys = clip.times().len().max(2);
+        Aligned::<Turn>::bytes(keys * chunks) + chunks as u64 * Aligned::<Vectors>::bytes(keys)
     }
 
     /// The clip's rows over what joints do without a track, that alone without a clip; none if tracks differ in their

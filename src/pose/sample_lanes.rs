@@ -45,11 +45,11 @@ impl ClipRows {
     /// About how many bytes a clip's rows take at most.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
         let chunks = skeleton.len().div_ceil(CHUNK);
-        let chunk = match clip.compact() {
-            Some(compact) => CompactRows::chunk_bytes(compact),
-            None => LinearRows::chunk_bytes(clip),
+        let keys = match clip.compact() {
+            Some(compact) => CompactRows::bytes(compact, chunks),
+            None => LinearRows::bytes(clip, chunks),
         };
-        (chunks * (chunk + size_of::<Vectors>())) as u64
+        keys + (chunks * size_of::<Vectors>()) as u64
     }
 
     /// A clip's rows, the rest pose's without one; none if its tracks differ in their key times, or are not all linear

@@ -5,8 +5,10 @@ use super::resume::mend;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::fidelity;
+use crate::harness::limits::Host;
 use crate::harness::run::{Outcome, StageTimes};
 use crate::scene::{BuiltScene, Clips, Economy};
+use crate::simd::Isa;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -131,6 +133,31 @@ pub struct SampleRow {
     pub ns: u64,
 }
 
+/// A row of `limits.csv`: what so many threads of the processor could do just before a scene.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitsRow {
+    /// As in [`SummaryRow`].
+    pub run_id: String,
+    /// As in [`SummaryRow`].
+    pub scene: String,
+    /// Instruction set.
+    pub isa: String,
+    /// Threads that it was measured on.
+    pub threads: usize,
+    /// Lanes of a vector.
+    pub lanes: usize,
+    /// Bytes of the buffer that was written and read.
+    pub bytes: u64,
+    /// Bytes written a second by plain stores.
+    pub write: u64,
+    /// Bytes written a second by streaming stores.
+    pub stream: u64,
+    /// Bytes read a second.
+    pub read: u64,
+    /// Fused multiplications and additions a second, counting lanes.
+    pub fma: u64,
+}
+
 /// The result files of a run.
 pub struct Results {
     folder: PathBuf,
@@ -212,6 +239,39 @@ impl Results {
     /// Where the summary is.
     pub fn summary_path(&self) -> PathBuf {
         self.folder.join("summary.csv")
+    }
+
+    /// Writes `limits.csv`, a row for each number of threads; the file is made with its first row.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_limits(
+        &self,
+        environment: &Environment,
+        scene: &BuiltScene,
+        isa: Isa,
+        hosts: &[Host],
+    ) -> io::Result<()> {
+        let file = OpenOptions::new().create(true).append(true).open(self.folder.join("limits.csv"))?;
+        let fresh = file.metadata()?.len() == 0;
+        let mut limits = csv::WriterBuilder::new().has_headers(fresh).from_writer(file);
+        for Host { threads, lanes, bandwidth, fma } in hosts.iter().copied() {
+            let [write, stream, read, fma] =
+                [bandwidth.write, bandwidth.stream, bandwidth.read, fma].map(|rate| rate as u64);
+            limits.serialize(LimitsRow {
+                run_id: environment.run_id.clone(),
+                scene: scene.name.clone(),
+                isa: isa.name().into(),
+                threads,
+                lanes,
+                bytes: Host::BYTES,
+                write,
+                stream,
+                read,
+                fma,
+            })?;
+        }
+        limits.flush()
     }
 
     /// Writes a backend's rows, samples first, and flushes them.

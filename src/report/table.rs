@@ -4,6 +4,7 @@ use super::csv::options;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
+use crate::harness::limits::Host;
 use crate::harness::parity::Parity;
 use crate::harness::run::{Outcome, Status};
 use crate::harness::stats::Summary;
@@ -72,6 +73,21 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
         text += &format!("{verdict}\n");
     }
     text
+}
+
+/// What the processor could do just before a scene, a line for each number of threads.
+pub fn limits(hosts: &[Host]) -> String {
+    let line = |host: &Host| {
+        let Host { threads, bandwidth, fma, .. } = *host;
+        let [write, stream, read, fma] =
+            [bandwidth.write, bandwidth.stream, bandwidth.read, fma].map(|rate| format!("{:.1}", rate / 1e9));
+        let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
+        format!(
+            "limits, {threads}: {write} GB/s written, {stream} streamed, {read} read ({} MiB); {fma} G multiply-adds/s\n",
+            Host::BYTES >> 20
+        )
+    };
+    hosts.iter().map(line).collect()
 }
 
 /// What was verified on a scene: a heading, a row for each backend, and why some did not pass.

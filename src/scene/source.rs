@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 10] = [
+pub const BUILT_IN_MODELS: [&str; 11] = [
     "walker",
+    "walker-8",
     "chain-64",
     "star-64",
     "sprout-glb",
@@ -79,14 +80,17 @@ impl ModelSource {
     /// One line: whatever the importer finds wrong, or numbers that the model cannot be brought to.
     pub fn load(&self) -> Result<Model, String> {
         let said = |error: crate::model::ModelError| error.to_string();
+        let walker = || walker(self.vertices.unwrap_or(DEFAULT_VERTICES));
         let mut model = match &self.origin {
-            Origin::BuiltIn("walker") => walker(self.vertices.unwrap_or(DEFAULT_VERTICES)).map_err(said)?,
+            Origin::BuiltIn("walker") => walker().map_err(said)?,
+            Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };
-        if let (Some(vertices), false) = (self.vertices, self.origin == Origin::BuiltIn("walker")) {
+        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8"));
+        if let (Some(vertices), false) = (self.vertices, made) {
             model = with_vertices(model, vertices)?;
         }
         if let Some(influences) = self.influences {

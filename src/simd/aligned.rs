@@ -37,12 +37,18 @@ enum Memory {
 impl<T: AnyBitPattern + NoUninit> Aligned<T> {
     /// `length` items, all bytes zero.
     pub fn zeroed(length: usize) -> Self {
-        let bytes = length * size_of::<T>();
+        let bytes = Self::bytes(length) as usize;
         let memory = match bytes {
-            HUGE_FROM.. => Memory::Pages(pages(bytes.div_ceil(PAGE))),
-            _ => Memory::Lines(vec![Line([0; LINE]); bytes.div_ceil(LINE)]),
+            PAGE.. => Memory::Pages(pages(bytes / PAGE)),
+            _ => Memory::Lines(vec![Line([0; LINE]); bytes / LINE]),
         };
         Self { memory, length, items: PhantomData }
+    }
+
+    /// Bytes that so many items take: whole cache lines, or whole huge pages.
+    pub fn bytes(length: usize) -> u64 {
+        let bytes = length * size_of::<T>();
+        bytes.next_multiple_of(if bytes < HUGE_FROM { LINE } else { PAGE }) as u64
     }
 }
 
@@ -95,5 +101,37 @@ impl<T: AnyBitPattern + NoUninit> Deref for Aligned<T> {
 impl<T: AnyBitPattern + NoUninit> DerefMut for Aligned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(&mut self.memory.bytes_mut()[..self.length * size_of::<T>()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three numbers of which neither lines nor pages hold a whole number.
+    type Item = [f32; 3];
+
+    #[test]
+    fn slices_begin_on_lines_or_pages_and_hold_zeros() {
+        let (small, huge) = (HUGE_FROM / size_of::<Item>(), HUGE_FROM.div_ceil(size_of::<Item>()));
+        let sizes = [
+            (0, 0, 1),
+            (1, LINE, LINE),
+            (16, 3 * LINE, LINE),
+            (17, 4 * LINE, LINE),
+            (small, HUGE_FROM, LINE),
+            (huge, PAGE, PAGE),
+            (PAGE / size_of::<Item>() + 1, 2 * PAGE, PAGE),
+        ];
+        for (length, bytes, alignment) in sizes {
+            let mut items = Aligned::<Item>::zeroed(length);
+            assert_eq!((items.len(), items.memory.bytes().len()), (length, bytes));
+            assert_eq!(Aligned::<Item>::bytes(length), bytes as u64);
+            assert_eq!(items.as_ptr() as usize % alignment, 0, "{length} items");
+            assert!(items.iter().all(|item| *item == [0.0; 3]), "{length} items");
+            items.fill([1.0, 2.0, 3.0]);
+            assert!(items.clone().iter().all(|item| *item == [1.0, 2.0, 3.0]), "{length} items");
+        }
+        assert!(Aligned::<Item>::default().is_empty());
     }
 }

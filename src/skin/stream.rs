@@ -99,9 +99,8 @@ impl<'a> Streams<'a> {
                 put::<W, S>(self.store, v, to);
             }
         } else if lane * self.instance_words < self.out.len() {
-            let shift = self.shift(lane);
             let stage = floats(&mut self.stages[lane]);
-            if let Some(to) = stage[shift + offset..].first_chunk_mut() {
+            if let Some(to) = stage[TILE + offset..].first_chunk_mut() {
                 S::store(v, to);
             }
         }
@@ -113,19 +112,19 @@ impl<'a> Streams<'a> {
         for lane in 0..self.out.len() / self.instance_words {
             let shift = self.shift(lane);
             let start = lane * self.instance_words + first * WORDS;
-            let stage = &mut self.stages[lane];
-            for (index, line) in stage[..WORDS].iter().enumerate() {
+            let lines = &floats(&mut self.stages[lane])[TILE - shift..][..WORDS * TILE];
+            for (index, line) in lines.as_chunks::<TILE>().0.iter().enumerate() {
                 if first == 0 && index == 0 && shift > 0 {
                     // The line's beginning is the previous instance's.
-                    self.out[start..start + TILE - shift].copy_from_slice(&line.0[shift..]);
+                    self.out[start..start + TILE - shift].copy_from_slice(&line[shift..]);
                     continue;
                 }
                 let to = &mut self.out[start + index * TILE - shift..][..TILE];
-                for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(line.0.as_chunks::<W>().0) {
+                for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(line.as_chunks::<W>().0) {
                     S::stream(S::load(from), to);
                 }
             }
-            stage[0] = stage[WORDS];
+            self.stages[lane][0] = self.stages[lane][WORDS];
         }
     }
 
@@ -141,7 +140,7 @@ impl<'a> Streams<'a> {
             let start = lane * self.instance_words + first * WORDS;
             let shift = self.shift(lane);
             if !self.aligned && first > 0 {
-                let waiting = &self.stages[lane][0].0[..shift];
+                let waiting = &self.stages[lane][0].0[TILE - shift..];
                 self.out[start - shift..start].copy_from_slice(waiting);
             }
             for (to, row) in self.out[start..start + count * WORDS].iter_mut().zip(tile.as_flattened()) {

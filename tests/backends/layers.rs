@@ -1,17 +1,20 @@
 //! Layers, masks and fades: every backend agrees with the reference, and blending has the properties it should.
 
 use crate::common::{backends, context, prepare, tube};
-use glam::DQuat;
+use glam::{DQuat, Quat, Vec3};
 use proptest::prelude::*;
 use rand_core::Rng;
+use skinbench::asset::compact;
 use skinbench::backend::Job;
-use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, Schedule, UNMASKED};
+use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::model::{IDENTITY_ROWS, Model};
+use skinbench::model::compact::ANY;
+use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Interpolation, Keys, Model, RotationBlend};
 use skinbench::pose::CrowdPose;
 use skinbench::scene::{Clips, Overrides, Scene};
 use skinbench::simd::Isa;
+use std::f32::consts::TAU;
 use std::sync::Arc;
 
 const JOINTS: usize = 7;
@@ -77,58 +80,126 @@ fn model() -> Arc<Model> {
     Arc::new(model)
 }
 
-fn masks() -> Vec<Vec<f32>> {
-    let part = |joint: usize| joint as f32 / JOINTS as f32;
-    vec![vec![0.0; JOINTS], (0..JOINTS).map(part).collect(), (0..JOINTS).map(|j| f32::from(j < 3)).collect()]
+fn masks(joints: usize) -> Vec<Vec<f32>> {
+    let part = |joint: usize| joint as f32 / joints as f32;
+    vec![vec![0.0; joints], (0..joints).map(part).collect(), (0..joints).map(|j| f32::from(j < 3)).collect()]
+}
+
+/// Layers that differ from instance to instance in everything, of clips that are whole poses or differences.
+fn layers(model: &Model, instance: u32, whole: &[u32], additive: &[u32]) -> Vec<Layer> {
+    let mut random = rand_pcg::Pcg32::new(23, u64::from(instance));
+    let mut layers = Vec::new();
+    let count = 1 + random.next_u32() % 5;
+    let merged = 1 + random.next_u32() % count;
+    for index in 0..count {
+        let draw = random.next_u32();
+        let kind = match draw % 2 {
+            _ if index < merged => LayerKind::Merge,
+            0 => LayerKind::Override,
+            _ => LayerKind::Additive,
+        };
+        let clips = if kind == LayerKind::Additive { additive } else { whole };
+        let clip = clips[(draw >> 3) as usize % clips.len()];
+        let playback = [Playback::Loop, Playback::PingPong, Playback::Once][(draw >> 8) as usize % 3];
+        let fade = if index == merged { Fade::Inertial } else { Fade::Cross };
+        let schedule = Schedule {
+            period: 100 + draw % 50,
+            offset: random.next_u32() % 100,
+            length: 70,
+            fade_in: 20 + draw % 11,
+            fade_out: 25 + draw % 13,
+        };
+        layers.push(Layer {
+            kind,
+            fade,
+            weight: 0.1 + (draw >> 16) as f32 / 70_000.0 * 0.9,
+            mask: if draw & 64 == 0 { UNMASKED } else { draw % 3 },
+            schedule: if draw & 128 == 0 { Schedule::ALWAYS } else { schedule },
+            ..Layer::playing(model, clip, playback, random.next_u32(), 0.9)
+        });
+    }
+    layers
 }
 
 /// Blocks in which every lane has other layers, masks, kinds and fades than its neighbour.
 #[test]
 fn lanes_of_a_block_may_differ_in_everything() {
     let model = model();
-    let layers = |i: u32| {
-        let mut random = rand_pcg::Pcg32::new(23, u64::from(i));
-        let mut layers = Vec::new();
-        let count = 1 + random.next_u32() % 5;
-        let merged = 1 + random.next_u32() % count;
-        for index in 0..count {
-            let draw = random.next_u32();
-            let kind = match draw % 2 {
-                _ if index < merged => LayerKind::Merge,
-                0 => LayerKind::Override,
-                _ => LayerKind::Additive,
-            };
-            let clip = if kind == LayerKind::Additive { 2 } else { draw % 2 };
-            let playback = [Playback::Loop, Playback::PingPong, Playback::Once][(draw >> 8) as usize % 3];
-            let fade = if index == merged { Fade::Inertial } else { Fade::Cross };
-            let schedule = Schedule {
-                period: 100 + draw % 50,
-                offset: random.next_u32() % 100,
-                length: 70,
-                fade_in: 20 + draw % 11,
-                fade_out: 25 + draw % 13,
-            };
-            layers.push(Layer {
-                kind,
-                fade,
-                weight: 0.1 + (draw >> 16) as f32 / 70_000.0 * 0.9,
-                mask: if draw & 64 == 0 { UNMASKED } else { draw % 3 },
-                schedule: if draw & 128 == 0 { Schedule::ALWAYS } else { schedule },
-                ..Layer::playing(&model, clip, playback, random.next_u32(), 0.9)
-            });
-        }
-        layers
-    };
     let mut crowd = Crowd::new();
-    let instances = (0..100).map(|i| (IDENTITY_ROWS, layers(i)));
-    crowd.push_masked_group(Arc::clone(&model), &masks(), instances).unwrap();
+    let instances = (0..100).map(|i| (IDENTITY_ROWS, layers(&model, i, &[0, 1], &[2])));
+    crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
+    assert_parity(&crowd, &ticks()[..20]);
+}
+
+/// A clip of many keys on one timeline, so that joints can be sampled side by side. With `turns` every third joint turns
+/// all the way round and no component of its rotation is always large; with `moves` joints move and scale.
+fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
+    const KEYS: u32 = 65;
+    let times: Vec<f32> = (0..KEYS).map(|key| key as f32 / 40.0).collect();
+    let keys = |joint, channel, value: &dyn Fn(f32) -> Vec<f32>| Keys {
+        joint,
+        channel,
+        interpolation: Interpolation::Linear,
+        times: times.clone(),
+        values: (0..KEYS).flat_map(|key| value(key as f32 / (KEYS - 1) as f32 * TAU)).collect(),
+    };
+    let mut tracks = Vec::new();
+    for joint in 0..joints {
+        let axis = Vec3::new(f32::from(joint).sin(), f32::from(joint).cos(), 0.5).normalize();
+        tracks.push(keys(joint, Channel::Rotation, &|at| {
+            let angle = match joint % 3 {
+                0 if turns => 2.0 * at,
+                1 => 0.3,
+                _ => 0.3 * (at + f32::from(joint)).sin(),
+            };
+            Quat::from_axis_angle(axis, angle).to_array().into()
+        }));
+        if moves && joint % 4 == 1 {
+            tracks.push(keys(joint, Channel::Translation, &|at| vec![0.02 * at.sin(), 0.05, 0.02 * at.cos()]));
+        }
+        if moves && joint == 2 {
+            tracks.push(keys(joint, Channel::Scale, &|at| vec![1.1 + 0.1 * at.sin(), 0.95, 1.0 - 0.05 * at.cos()]));
+        }
+    }
+    Clip::new(name, None, RotationBlend::Slerp, tracks).unwrap()
+}
+
+/// On one layer, neighbours play raw clips, compact ones with and without a component that is always left out,
+/// additive ones of both, and rest: two chunks of joints, of which the second is not full.
+#[test]
+fn a_slot_may_mix_clips_of_every_form() {
+    const JOINTS: usize = 20;
+    let mut model = tube(JOINTS as u16, 9, 3);
+    let clips = [("turns", true, true), ("nods", false, false), ("slides", false, true)]
+        .map(|(name, turns, moves)| keyed(name, JOINTS as u16, turns, moves));
+    for clip in clips.iter().cloned().chain(clips.iter().map(|clip| clip.additive().unwrap())) {
+        model.add_clip(clip).unwrap();
+    }
+    // So many whole turns one after the other keep no small error.
+    let compact = compact::clips(&model, 1e-2).unwrap().split_off(2);
+    let dropped = |clip: &Clip| clip.compact().unwrap().tracks.iter().map(|t| t.dropped).collect::<Vec<_>>();
+    assert!(dropped(&compact[0]).contains(&ANY) && dropped(&compact[0]).iter().any(|&d| d != ANY));
+    assert!(!dropped(&compact[1]).contains(&ANY) && !compact[1].compact().unwrap().still.is_empty());
+    for clip in compact {
+        model.add_clip(clip).unwrap();
+    }
+    let model = Arc::new(model);
+    // Clips 0 and 1 have two timelines: a block that plays neither is sampled with joints side by side throughout.
+    let (whole, additive) = ([2, 3, 4, 8, 9, 10, REST], [5, 6, 7, 11, 12, 13]);
+    let some_other = [0, 2, 8, REST];
+    let mut crowd = Crowd::new();
+    let instances = (0..112).map(|i| {
+        let whole = if i < 96 { &whole[..] } else { &some_other };
+        (IDENTITY_ROWS, layers(&model, i, whole, &additive))
+    });
+    crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
     assert_parity(&crowd, &ticks()[..20]);
 }
 
 /// The blended local pose of one instance by lanes, a quaternion and six numbers a joint.
 fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
     let mut crowd = Crowd::new();
-    crowd.push_masked_group(Arc::clone(model), &masks(), [(IDENTITY_ROWS, layers)]).unwrap();
+    crowd.push_masked_group(Arc::clone(model), &masks(JOINTS), [(IDENTITY_ROWS, layers)]).unwrap();
     let mut pose = CrowdPose::<16>::new(&crowd, Isa::strongest(), false);
     pose.sample(&crowd, tick, pose.all());
     pose.blend(&crowd, tick, pose.all());

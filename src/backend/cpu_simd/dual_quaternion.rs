@@ -37,7 +37,7 @@ impl Skinner<BLOCK> for DualQuaternions {
     }
 
     fn bytes(crowd: &Crowd) -> u64 {
-        (Self::entries(crowd) * size_of::<DualQuaternion<BLOCK>>()) as u64
+        Aligned::<DualQuaternion<BLOCK>>::bytes(Self::entries(crowd))
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {

@@ -73,8 +73,9 @@ impl Backend for Fused {
             ));
         }
         let [slots, joints, entries] = sizes(crowd, &Blocks::new(crowd, BLOCK, false));
-        let poses = slots * size_of::<Local<BLOCK>>() + (joints + entries) * size_of::<Affine<BLOCK>>();
-        let host = poses as u64 + BlockSampler::bytes::<BLOCK>(crowd);
+        let affines = Aligned::<Affine<BLOCK>>::bytes;
+        let poses = Aligned::<Local<BLOCK>>::bytes(slots) + affines(joints) + affines(entries);
+        let host = poses + BlockSampler::bytes::<BLOCK>(crowd);
         Ok(Footprint { host, device: 0, host_output: true, device_output: false })
     }
 

@@ -8,6 +8,8 @@ pub const ANY: u8 = 4;
 /// Largest value of the three kept components then, and the largest number that stands for it: 15 bits are left.
 pub const ANY_RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
 const ANY_LARGEST: f32 = 32_767.0;
+/// Numbers nearer to zero are taken for it: the squares of such as rounding leaves would be denormal, and slow.
+const TINY: f32 = 1e-9;
 
 /// A channel of a joint that changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,13 +129,19 @@ fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
 }
 
 /// Three components over their range.
-fn ranged(joint: u16, channel: Channel, dropped: u8, values: Vec<[f32; 3]>) -> (CompactTrack, Vec<[u16; 3]>) {
+fn ranged(joint: u16, channel: Channel, dropped: u8, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<[u16; 3]>) {
+    values.iter_mut().flatten().for_each(|v| *v = without_tiny(*v));
     let bound = |c: usize, pick: fn(f32, f32) -> f32| values.iter().map(|v| v[c]).reduce(pick).unwrap_or(0.0);
     let low: [f32; 3] = std::array::from_fn(|c| bound(c, f32::min));
     let step: [f32; 3] = std::array::from_fn(|c| (bound(c, f32::max) - low[c]) / f32::from(u16::MAX));
     let number = |value: f32, c: usize| if step[c] > 0.0 { ((value - low[c]) / step[c]).round() as u16 } else { 0 };
     let numbers = values.iter().map(|value| std::array::from_fn(|c| number(value[c], c))).collect();
     (CompactTrack { joint, channel, dropped, low, step }, numbers)
+}
+
+/// Zero in place of what rounding left of it.
+pub fn without_tiny(value: f32) -> f32 {
+    if value.abs() < TINY { 0.0 } else { value }
 }
 
 /// Rotations by three of their four components. Where one of them stays well away from zero it is left out
@@ -158,4 +166,18 @@ fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
 pub fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
     let sign = if q[dropped] < 0.0 { -1.0 } else { 1.0 };
     std::array::from_fn(|i| sign * q[if i < dropped { i } else { i + 1 }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns about x, with such numbers for y and z as rounding leaves.
+    #[test]
+    fn what_rounding_leaves_of_zero_is_zero() {
+        let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
+        let (track, numbers) = rotations(0, &frames);
+        assert_eq!((track.low[1..].to_vec(), track.step[1..].to_vec()), (vec![0.0; 2], vec![0.0; 2]));
+        assert!(track.low[0] > 0.09 && numbers.iter().all(|n| n[1..] == [0, 0]));
+    }
 }
