@@ -17,11 +17,13 @@ use wgpu::util::DeviceExt;
 /// Storage buffers of the kernel that binds most.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// A kernel: its name, its WGSL after what all share, and the buffers that it binds besides the uniform, written or not.
+/// A kernel: its name, its WGSL after what all share, the buffers that it binds besides the uniform, written or not, and whether
+/// one workgroup does it all.
 struct Kernel {
     name: &'static str,
     wgsl: &'static str,
     bindings: &'static [(u32, bool)],
+    alone: bool,
 }
 
 const KERNELS: [Kernel; 3] = [
@@ -29,16 +31,19 @@ const KERNELS: [Kernel; 3] = [
         name: "cull_count",
         wgsl: include_str!("../../shaders/cull_count.wgsl"),
         bindings: &[(2, true), (3, false), (4, false)],
+        alone: false,
     },
     Kernel {
         name: "cull_scan",
         wgsl: include_str!("../../shaders/cull_scan.wgsl"),
         bindings: &[(2, true), (5, true), (6, false), (7, true)],
+        alone: true,
     },
     Kernel {
         name: "cull_gather",
         wgsl: include_str!("../../shaders/cull_gather.wgsl"),
         bindings: &[(2, true), (3, false), (4, false), (5, true), (6, true), (7, false), (8, true)],
+        alone: false,
     },
 ];
 
@@ -170,9 +175,9 @@ impl Visibility {
         let totals = room("totals", workgroups as usize, size_of::<[u32; 2]>(), storing);
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
+        let indirect = storing | wgpu::BufferUsages::INDIRECT;
+        let workgroups = room("workgroups", dispatches.len(), size_of::<[u32; 3]>(), indirect);
         let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
-        let count = dispatches.size() as usize / size_of::<layout::Dispatch>();
-        let workgroups = room("workgroups", count, size_of::<[u32; 3]>(), storing | wgpu::BufferUsages::INDIRECT);
         let Self { placements, visible: drawn, layouts, .. } = self;
         let groups = [
             bind_numbered(gpu, "cull_count", &layouts[0], &[(1, &cull), (2, &totals), (3, &spheres), (4, &everyone)]),
@@ -234,13 +239,12 @@ impl Visibility {
     /// Records the pass.
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
         gpu.compute_pass(commands, Stage::Cull, |pass| {
-            for (kernel, pipeline) in self.pipelines.iter().enumerate() {
+            for (index, (kernel, pipeline)) in KERNELS.iter().zip(&self.pipelines).enumerate() {
                 pass.set_pipeline(pipeline);
                 for chunk in &self.chunks {
-                    let groups =
-                        if KERNELS[kernel].name == "cull_scan" { 1 } else { chunk.instances.div_ceil(WORKGROUP) };
+                    let groups = if kernel.alone { 1 } else { chunk.instances.div_ceil(WORKGROUP) };
                     let (x, y) = gpu.folded(groups);
-                    pass.set_bind_group(0, &chunk.groups[kernel], &[]);
+                    pass.set_bind_group(0, &chunk.groups[index], &[]);
                     pass.dispatch_workgroups(x, y, 1);
                 }
             }
