@@ -2,12 +2,13 @@
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{Blend, Source, before_packing, numbers, pack};
+use super::words::{Blend, before_packing, moved, pack, turned_normal, turned_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, Run};
 use crate::pose::Affine;
 use crate::simd::{self, Isa, Kernel, Simd, load_group};
 use crate::vertex::{Normals, VertexFormat};
+use std::ops::Range;
 
 /// Skins a block of up to [`BLOCK`] instances.
 ///
@@ -49,7 +50,7 @@ pub fn skin_dual_quaternions(
     simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
 }
 
-/// A tile of vertices, its rows on cache lines.
+/// A tile of vertices, its rows on cache lines as long as it stays in here.
 #[repr(align(64))]
 struct Tile<T>(T);
 
@@ -68,62 +69,72 @@ impl<P: Blend<BLOCK>> Kernel for Lanes<'_, P> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         match (self.format.floats(), self.format.words()) {
-            (3, words) => self.all::<W, S, 3, 2>(words),
-            (6, words) => self.all::<W, S, 6, 3>(words),
-            (_, words) => self.all::<W, S, 10, 4>(words),
+            (3, 3) => self.all::<W, S, 3, 3>(),
+            (3, _) => self.all::<W, S, 3, 2>(),
+            (6, 6) => self.all::<W, S, 6, 6>(),
+            (6, _) => self.all::<W, S, 6, 3>(),
+            (_, 10) => self.all::<W, S, 10, 10>(),
+            _ => self.all::<W, S, 10, 4>(),
         }
         S::fence();
     }
 }
 
 impl<P: Blend<BLOCK>> Lanes<'_, P> {
-    /// Tile by tile: vertices into the tile, then the tile, packed if `words` says so, to where it goes.
+    /// Tile by tile: vertices of so many numbers into the tile, then the tile, packed where words are fewer, to where it
+    /// goes.
     #[inline(always)]
-    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(self, words: usize) {
+    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(self) {
         let Self { mesh, palette, format, store, out, interleaved } = self;
-        let is_packed = words < FLOATS;
+        let is_packed = WORDS < FLOATS;
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };
         let vertices = mesh.vertex_count();
-        let instances = out.len() / (vertices * words);
-        let Tile(mut tile) = Tile([[[0.0; BLOCK]; FLOATS]; TILE]);
-        let Tile(mut packed) = Tile([[[0.0; BLOCK]; PACKED]; TILE]);
-        let mut runs = mesh.runs();
-        let mut streams = Streams::new(out, vertices * words, store);
+        let mut filler = Filler { mesh, palette: &palette, normals, runs: mesh.runs() };
+        if interleaved && !is_packed && out.len() == vertices * WORDS * BLOCK {
+            // Rows of a full block are whole cache lines: they go straight to where they belong.
+            let slots = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<FLOATS>().0;
+            let mut none = Streams::<WORDS>::new(&mut [], vertices, store);
+            return filler.fill::<W, S, FLOATS, WORDS>(0, slots, store, &mut none);
+        }
+        let mut tile = Tile([[[0.0; BLOCK]; FLOATS]; TILE]);
+        let mut packed = Tile([[[0.0; BLOCK]; WORDS]; TILE]);
+        let mut streams = Streams::<WORDS>::new(out, vertices, store);
         for first in (0..vertices).step_by(TILE) {
             let count = TILE.min(vertices - first);
-            runs = fill::<P, W, S, FLOATS>(mesh, runs, &palette, normals, first, &mut tile[..count]);
-            if is_packed {
-                pack_tile::<W, S, FLOATS, PACKED>(mesh, &tile, &mut packed);
-                put_tile::<W, S, PACKED>(&mut streams, &packed, first, count, interleaved, instances);
+            filler.fill::<W, S, FLOATS, WORDS>(first, &mut tile.0[..count], Store::Cached, &mut streams);
+            let rows = if is_packed {
+                pack_tile::<W, S, FLOATS, WORDS>(mesh, &tile.0, &mut packed.0);
+                packed.0.as_flattened()
             } else {
-                put_tile::<W, S, FLOATS>(&mut streams, &tile, first, count, interleaved, instances);
-            }
+                tile.0.as_flattened()
+            };
+            put_tile::<W, S, WORDS>(&mut streams, rows, first..first + count, vertices, interleaved);
         }
     }
 }
 
-/// A tile to where its vertices go.
+/// The rows of a tile to where its vertices go, of so many in all.
 #[inline(always)]
 fn put_tile<const W: usize, S: Simd<W>, const WORDS: usize>(
-    streams: &mut Streams,
-    tile: &[[[f32; BLOCK]; WORDS]; TILE],
-    first: usize,
-    count: usize,
+    streams: &mut Streams<WORDS>,
+    tile: &[[f32; BLOCK]],
+    range: Range<usize>,
+    vertices: usize,
     interleaved: bool,
-    instances: usize,
 ) {
     if interleaved {
+        let (instances, store) = (streams.instances, streams.store);
         let words = WORDS * instances;
-        let out = &mut streams.out[first * words..][..count * words];
-        rows::<W, S>(streams.store, tile[..count].as_flattened(), instances, out);
-    } else if count == TILE {
-        streams.tile::<BLOCK, W, S, WORDS>(tile, first);
-    } else {
-        streams.finish(tile, first, count);
+        let out = &mut streams.out[range.start * words..range.end * words];
+        return rows::<W, S>(store, &tile[..range.len() * WORDS], instances, out);
     }
-    // A mesh of whole tiles leaves what waits in the stages.
-    if !interleaved && count == TILE && first + TILE == streams.vertices::<WORDS>() {
-        streams.finish(tile, first + TILE, 0);
+    if range.len() == TILE {
+        streams.tile::<BLOCK, W, S>(tile, range.start);
+        if range.end == vertices {
+            streams.finish::<BLOCK, W, S>(tile, range.end, 0);
+        }
+    } else {
+        streams.finish::<BLOCK, W, S>(tile, range.start, range.len());
     }
 }
 
@@ -148,62 +159,98 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize
     }
 }
 
-/// Skins the vertices from `first` on into the tile; `runs` starts with the run that holds the first. Returns the runs
-/// from the one that holds the next.
-#[inline(always)]
-fn fill<'m, P: Blend<BLOCK>, const W: usize, S: Simd<W>, const FLOATS: usize>(
-    mesh: &Mesh,
-    mut runs: &'m [Run],
-    palette: &P,
+/// What skins vertices in their order.
+struct Filler<'a, P> {
+    mesh: &'a Mesh,
+    palette: &'a P,
     normals: Normals,
-    first: usize,
-    tile: &mut [[[f32; BLOCK]; FLOATS]],
-) -> &'m [Run] {
-    let end = first + tile.len();
-    while let [run, rest @ ..] = runs {
-        let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
-        let range = run_first.max(first)..run_end.min(end);
-        let slots = &mut tile[range.start - first..range.end - first];
-        match run.influences {
-            1 => part::<P, W, S, FLOATS, 1>(mesh, run, palette, normals, range.start, slots),
-            2 => part::<P, W, S, FLOATS, 2>(mesh, run, palette, normals, range.start, slots),
-            3 => part::<P, W, S, FLOATS, 3>(mesh, run, palette, normals, range.start, slots),
-            4 => part::<P, W, S, FLOATS, 4>(mesh, run, palette, normals, range.start, slots),
-            _ => part::<P, W, S, FLOATS, 0>(mesh, run, palette, normals, range.start, slots),
-        }
-        if run_end > end {
-            break;
-        }
-        runs = rest;
-        if run_end == end {
-            break;
-        }
-    }
-    runs
+    /// Runs from the one that holds the next vertex.
+    runs: &'a [Run],
 }
 
-/// Skins neighbouring vertices of one run of `INFLUENCES`, or of as many as the run says where that is 0.
-#[inline(always)]
-fn part<P: Blend<BLOCK>, const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
-    mesh: &Mesh,
-    run: &Run,
-    palette: &P,
-    normals: Normals,
-    first: usize,
-    slots: &mut [[[f32; BLOCK]; FLOATS]],
-) {
-    let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
-    let pairs = run.first_influence as usize + (first - run.first_vertex as usize) * influences;
-    let joints = mesh.joints()[pairs..].chunks_exact(influences);
-    let weights = mesh.weights()[pairs..].chunks_exact(influences);
-    for (((slot, vertex), joints), weights) in slots.iter_mut().zip(first..).zip(joints).zip(weights) {
-        for group in 0..BLOCK / W {
-            let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
-            let numbers = numbers::<W, S, FLOATS>(&Source::splat::<W, S>(mesh, vertex), &m, normals);
-            for (row, v) in slot.iter_mut().zip(numbers) {
-                S::store(v, &mut row.as_chunks_mut().0[group]);
+impl<P: Blend<BLOCK>> Filler<'_, P> {
+    /// Skins the vertices from `first` on into slots; what waits in the streams leaves meanwhile.
+    #[inline(always)]
+    fn fill<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+        &mut self,
+        first: usize,
+        slots: &mut [[[f32; BLOCK]; FLOATS]],
+        store: Store,
+        streams: &mut Streams<WORDS>,
+    ) {
+        let end = first + slots.len();
+        while let [run, rest @ ..] = self.runs {
+            let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
+            let range = run_first.max(first)..run_end.min(end);
+            let slots = &mut slots[range.start - first..range.end - first];
+            match run.influences {
+                1 => self.part::<W, S, FLOATS, WORDS, 1>(run, range, slots, store, streams),
+                2 => self.part::<W, S, FLOATS, WORDS, 2>(run, range, slots, store, streams),
+                3 => self.part::<W, S, FLOATS, WORDS, 3>(run, range, slots, store, streams),
+                4 => self.part::<W, S, FLOATS, WORDS, 4>(run, range, slots, store, streams),
+                _ => self.part::<W, S, FLOATS, WORDS, 0>(run, range, slots, store, streams),
+            }
+            if run_end > end {
+                break;
+            }
+            self.runs = rest;
+            if run_end == end {
+                break;
             }
         }
+    }
+
+    /// Skins neighbouring vertices of one run of `INFLUENCES`, or of as many as the run says where that is 0.
+    ///
+    /// Numbers are stored as soon as they are known: a vertex's are then broadcast by the loads that read them.
+    #[inline(always)]
+    fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize, const INFLUENCES: usize>(
+        &self,
+        run: &Run,
+        vertices: Range<usize>,
+        slots: &mut [[[f32; BLOCK]; FLOATS]],
+        store: Store,
+        streams: &mut Streams<WORDS>,
+    ) {
+        let Self { mesh, palette, normals, .. } = self;
+        let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
+        let pairs = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * influences;
+        let joints = mesh.joints()[pairs..].chunks_exact(influences);
+        let weights = mesh.weights()[pairs..].chunks_exact(influences);
+        let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
+        let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
+        let all = slots.iter_mut().zip(joints.zip(weights)).zip(sources).enumerate();
+        for (index, ((slot, (joints, weights)), (position, normal))) in all {
+            for group in 0..BLOCK / W {
+                let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
+                put_rows::<W, S>(store, &moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
+                if FLOATS >= 6 {
+                    let normal = turned_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
+                    put_rows::<W, S>(store, &normal, &mut slot[3..6], group);
+                }
+                if FLOATS >= 10 {
+                    let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
+                    let tangent = turned_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
+                    put_rows::<W, S>(store, &tangent, &mut slot[6..9], group);
+                    put_rows::<W, S>(store, &[S::splat(handedness)], &mut slot[9..], group);
+                }
+            }
+            streams.send::<W, S>();
+        }
+    }
+}
+
+/// The same numbers in all lanes.
+#[inline(always)]
+fn splat<const W: usize, S: Simd<W>>([x, y, z]: &[f32; 3]) -> [S::V; 3] {
+    [S::splat(*x), S::splat(*y), S::splat(*z)]
+}
+
+/// A group of lanes to their rows.
+#[inline(always)]
+fn put_rows<const W: usize, S: Simd<W>>(store: Store, numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
+    for (row, v) in rows.iter_mut().zip(numbers) {
+        put::<W, S>(store, *v, &mut row.as_chunks_mut().0[group]);
     }
 }
 

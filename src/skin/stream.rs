@@ -39,127 +39,142 @@ pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f
 #[repr(align(64))]
 struct Line([f32; TILE]);
 
-/// The outputs of a block's instances, filled tile by tile.
+/// The outputs of a block's instances, `WORDS` a vertex, filled tile by tile.
 ///
-/// Where every instance begins on a cache line, lines go out straight from the transpose. Elsewhere each lane has a
-/// stage that is shifted to its line boundaries: the end of a tile waits there for the next.
-pub(super) struct Streams<'a> {
+/// Output that stays in the caches goes out straight from the transpose. Streamed output waits in a stage of each lane
+/// and leaves lane by lane between the vertices of the next tile: a burst would fill the store buffer, and the next
+/// tile's vertices wait for it. A stage is read shifted to the line boundaries of the lane's output: the end of a tile
+/// stays there for the next.
+pub(super) struct Streams<'a, const WORDS: usize> {
     pub out: &'a mut [f32],
-    instance_words: usize,
     pub store: Store,
-    aligned: bool,
+    pub instances: usize,
+    instance_words: usize,
     stages: [[Line; MOST_WORDS + 1]; TILE],
+    /// Words of a lane's first line that belong to the instance before it.
+    shifts: [usize; TILE],
+    /// Where the lines that wait in a lane's stage go.
+    places: [usize; TILE],
+    /// Lanes whose lines have left; the others' wait.
+    sent: usize,
 }
 
-impl<'a> Streams<'a> {
+impl<'a, const WORDS: usize> Streams<'a, WORDS> {
+    /// Outputs of as many instances of so many vertices as there is room for.
     #[inline(always)]
-    pub fn new(out: &'a mut [f32], instance_words: usize, store: Store) -> Self {
-        let line_words = LINE / size_of::<f32>();
-        let aligned = out.as_ptr().cast::<Line>().is_aligned() && instance_words.is_multiple_of(line_words);
-        Self {
-            out,
-            instance_words,
-            store,
-            aligned: aligned || store == Store::Cached,
-            stages: [[Line([0.0; TILE]); MOST_WORDS + 1]; TILE],
+    pub fn new(out: &'a mut [f32], vertices: usize, store: Store) -> Self {
+        let instance_words = vertices * WORDS;
+        let instances = out.len() / instance_words;
+        let stages = [[Line([0.0; TILE]); MOST_WORDS + 1]; TILE];
+        let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
+        for (lane, (shift, place)) in shifts.iter_mut().zip(&mut places).enumerate().take(instances) {
+            let start = lane * instance_words;
+            *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
+            *place = start + WORDS * TILE - *shift;
+        }
+        Self { out, store, instances, instance_words, stages, shifts, places, sent: instances }
+    }
+
+    /// Takes the rows of the vertices `first..first + TILE`; the tile before must have left.
+    #[inline(always)]
+    pub fn tile<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]], first: usize) {
+        if self.store == Store::Cached {
+            return self.place::<N, W, S>(tile, first);
+        }
+        self.stage::<N, W, S>(tile);
+        if first > 0 {
+            self.sent = 0;
+            return;
+        }
+        // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
+        for lane in 0..self.instances {
+            let (start, stage) = (lane * self.instance_words, &mut self.stages[lane]);
+            self.out[start..self.places[lane]].copy_from_slice(&floats(stage)[TILE..][..self.places[lane] - start]);
+            stage[0] = stage[WORDS];
         }
     }
 
-    /// Writes the tile of vertices `first..first + TILE`.
+    /// To the stages. The loop over lanes is so plain that it unrolls: a loop over the transpose's registers would put
+    /// them in memory.
     #[inline(always)]
-    pub fn tile<const N: usize, const W: usize, S: Simd<W>, const WORDS: usize>(
-        &mut self,
-        tile: &[[[f32; N]; WORDS]; TILE],
-        first: usize,
-    ) {
-        // Sixteen rows are one line of each instance, W of them a part of it.
-        for (part, rows) in tile.as_flattened().as_chunks::<W>().0.iter().enumerate() {
+    fn stage<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]]) {
+        for (part, rows) in tile.as_chunks::<W>().0.iter().enumerate() {
+            for (group, stages) in self.stages.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                let square = turned::<N, W, S>(rows, group);
+                for (stage, v) in stages.iter_mut().zip(square) {
+                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
+                }
+            }
+        }
+    }
+
+    /// To their places; lanes that hold no instance have none.
+    #[inline(always)]
+    fn place<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]], first: usize) {
+        for (part, rows) in tile.as_chunks::<W>().0.iter().enumerate() {
             for group in 0..N / W {
-                let mut square = [S::splat(0.0); W];
-                for (v, row) in square.iter_mut().zip(rows) {
-                    *v = load_group::<N, W, S>(row, group);
-                }
-                S::transpose(&mut square);
+                let square = turned::<N, W, S>(rows, group);
                 for (lane, v) in (group * W..).zip(square) {
-                    self.part::<W, S>(lane, first * WORDS, part * W, v);
+                    let at = lane * self.instance_words + first * WORDS + part * W;
+                    if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
+                        S::store(v, to);
+                    }
                 }
-            }
-        }
-        if !self.aligned {
-            self.send::<W, S, WORDS>(first);
-        }
-    }
-
-    /// A part of a lane's line, to its place or to its stage; lanes that hold no instance have no place.
-    #[inline(always)]
-    fn part<const W: usize, S: Simd<W>>(&mut self, lane: usize, first_word: usize, offset: usize, v: S::V) {
-        if self.aligned {
-            let at = lane * self.instance_words + first_word + offset;
-            if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
-                put::<W, S>(self.store, v, to);
-            }
-        } else if lane * self.instance_words < self.out.len() {
-            let stage = floats(&mut self.stages[lane]);
-            if let Some(to) = stage[TILE + offset..].first_chunk_mut() {
-                S::store(v, to);
             }
         }
     }
 
-    /// Streams the whole lines of every stage; `first` is the tile's first vertex.
+    /// Streams the lines of one more lane that waits, if any does.
     #[inline(always)]
-    fn send<const W: usize, S: Simd<W>, const WORDS: usize>(&mut self, first: usize) {
-        for lane in 0..self.out.len() / self.instance_words {
-            let shift = self.shift(lane);
-            let start = lane * self.instance_words + first * WORDS;
-            let lines = &floats(&mut self.stages[lane])[TILE - shift..][..WORDS * TILE];
-            for (index, line) in lines.as_chunks::<TILE>().0.iter().enumerate() {
-                if first == 0 && index == 0 && shift > 0 {
-                    // The line's beginning is the previous instance's.
-                    self.out[start..start + TILE - shift].copy_from_slice(&line[shift..]);
-                    continue;
-                }
-                let to = &mut self.out[start + index * TILE - shift..][..TILE];
-                for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(line.as_chunks::<W>().0) {
-                    S::stream(S::load(from), to);
-                }
-            }
-            self.stages[lane][0] = self.stages[lane][WORDS];
+    pub fn send<const W: usize, S: Simd<W>>(&mut self) {
+        let lane = self.sent;
+        if lane >= self.instances {
+            return;
         }
+        self.sent += 1;
+        let (place, stage) = (&mut self.places[lane], &mut self.stages[lane]);
+        let to = &mut self.out[*place..][..WORDS * TILE];
+        let from = &floats(stage)[TILE - self.shifts[lane]..][..WORDS * TILE];
+        for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(from.as_chunks::<W>().0) {
+            S::stream(S::load(from), to);
+        }
+        *place += WORDS * TILE;
+        stage[0] = stage[WORDS];
     }
 
-    /// Writes the vertices that are left over: `count` from `first` on, fewer than a tile.
+    /// Writes what waits, then the rows of the vertices that are left over: `count` from `first` on, fewer than a tile.
     #[inline(always)]
-    pub fn finish<const N: usize, const WORDS: usize>(
+    pub fn finish<const N: usize, const W: usize, S: Simd<W>>(
         &mut self,
-        tile: &[[[f32; N]; WORDS]; TILE],
+        tile: &[[f32; N]],
         first: usize,
         count: usize,
     ) {
-        for lane in 0..self.out.len() / self.instance_words {
+        while self.sent < self.instances {
+            self.send::<W, S>();
+        }
+        for lane in 0..self.instances {
             let start = lane * self.instance_words + first * WORDS;
-            let shift = self.shift(lane);
-            if !self.aligned && first > 0 {
-                let waiting = &self.stages[lane][0].0[TILE - shift..];
-                self.out[start - shift..start].copy_from_slice(waiting);
+            if self.store == Store::Streamed && first > 0 {
+                let shift = self.shifts[lane];
+                self.out[start - shift..start].copy_from_slice(&self.stages[lane][0].0[TILE - shift..]);
             }
-            for (to, row) in self.out[start..start + count * WORDS].iter_mut().zip(tile.as_flattened()) {
+            for (to, row) in self.out[start..start + count * WORDS].iter_mut().zip(tile) {
                 *to = row[lane];
             }
         }
     }
+}
 
-    /// Vertices of an instance.
-    #[inline(always)]
-    pub fn vertices<const WORDS: usize>(&self) -> usize {
-        self.instance_words / WORDS
+/// `W` rows' lanes of a group as `W` lanes' rows: sixteen rows are one line of each instance, `W` of them a part of it.
+#[inline(always)]
+fn turned<const N: usize, const W: usize, S: Simd<W>>(rows: &[[f32; N]; W], group: usize) -> [S::V; W] {
+    let mut square = [S::splat(0.0); W];
+    for (v, row) in square.iter_mut().zip(rows) {
+        *v = load_group::<N, W, S>(row, group);
     }
-
-    /// Words of a lane's first line that belong to the instance before it.
-    #[inline(always)]
-    fn shift(&self, lane: usize) -> usize {
-        (self.out.as_ptr() as usize / size_of::<f32>() + lane * self.instance_words) % TILE
-    }
+    S::transpose(&mut square);
+    square
 }
 
 #[inline(always)]

@@ -1,6 +1,5 @@
 //! What becomes of a blended matrix: the words of a vertex, in `W` instances at once.
 
-use crate::model::Mesh;
 use crate::pose::Affine;
 use crate::simd::{Simd, abs, dot3, dot3_add, load_group};
 use crate::vertex::{Cube, Normals};
@@ -36,29 +35,12 @@ impl<const N: usize> Blend<N> for &[Affine<N>] {
     }
 }
 
-/// A vertex before skinning: of one mesh vertex in all lanes, or of one in each.
+/// A vertex before skinning, one in each lane.
 pub(super) struct Source<V> {
     pub position: [V; 3],
     pub normal: [V; 3],
     /// With the handedness in w.
     pub tangent: [V; 4],
-}
-
-impl<V: Copy> Source<V> {
-    /// The same vertex in all lanes.
-    #[inline(always)]
-    pub fn splat<const W: usize, S: Simd<W, V = V>>(mesh: &Mesh, vertex: usize) -> Self {
-        let ([px, py, pz], [nx, ny, nz]) = (mesh.positions()[vertex], mesh.normals()[vertex]);
-        let [tx, ty, tz, tw] = match mesh.tangents() {
-            Some(tangents) => tangents[vertex],
-            None => [0.0; 4],
-        };
-        Self {
-            position: [S::splat(px), S::splat(py), S::splat(pz)],
-            normal: [S::splat(nx), S::splat(ny), S::splat(nz)],
-            tangent: [S::splat(tx), S::splat(ty), S::splat(tz), S::splat(tw)],
-        }
-    }
 }
 
 /// The numbers of a skinned vertex, in the order of [`crate::vertex::VertexFormat::floats`].
@@ -69,39 +51,49 @@ pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
     normals: Normals,
 ) -> [S::V; FLOATS] {
     let mut out = [S::splat(0.0); FLOATS];
-    let p = source.position;
-    let moved = [
-        dot3_add::<W, S>([m[0], m[1], m[2]], p, m[3]),
-        dot3_add::<W, S>([m[4], m[5], m[6]], p, m[7]),
-        dot3_add::<W, S>([m[8], m[9], m[10]], p, m[11]),
-    ];
-    let mut normal = [S::splat(0.0); 3];
+    out[..3].copy_from_slice(&moved::<W, S>(m, source.position));
     if FLOATS >= 6 {
-        normal = match normals {
-            Normals::Exact => rotate::<W, S>(&cofactors::<W, S>(m), source.normal),
-            Normals::Unit | Normals::Raw => rotate::<W, S>(m, source.normal),
-        };
-        if normals != Normals::Raw {
-            normal = normalise::<W, S>(normal);
-        }
-    }
-    let [x, y, z, handedness] = source.tangent;
-    let mut tangent = [S::splat(0.0); 3];
-    if FLOATS >= 10 {
-        tangent = rotate::<W, S>(m, [x, y, z]);
-        if normals != Normals::Raw {
-            tangent = normalise::<W, S>(tangent);
-        }
-    }
-    out[..3].copy_from_slice(&moved);
-    if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&normal);
+        out[3..6].copy_from_slice(&turned_normal::<W, S>(m, source.normal, normals));
     }
     if FLOATS >= 10 {
-        out[6..9].copy_from_slice(&tangent);
+        let [x, y, z, handedness] = source.tangent;
+        out[6..9].copy_from_slice(&turned_tangent::<W, S>(m, [x, y, z], normals));
         out[9] = handedness;
     }
     out
+}
+
+/// A skinned position.
+#[inline(always)]
+pub(super) fn moved<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, p: [S::V; 3]) -> [S::V; 3] {
+    [
+        dot3_add::<W, S>([m[0], m[1], m[2]], p, m[3]),
+        dot3_add::<W, S>([m[4], m[5], m[6]], p, m[7]),
+        dot3_add::<W, S>([m[8], m[9], m[10]], p, m[11]),
+    ]
+}
+
+/// A skinned normal.
+#[inline(always)]
+pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S::V; 3], normals: Normals) -> [S::V; 3] {
+    match normals {
+        Normals::Raw => rotate::<W, S>(m, n),
+        Normals::Unit => normalise::<W, S>(rotate::<W, S>(m, n)),
+        Normals::Exact => normalise::<W, S>(rotate::<W, S>(&cofactors::<W, S>(m), n)),
+    }
+}
+
+/// A skinned tangent, without its handedness.
+#[inline(always)]
+pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
+    m: &Matrix<S::V>,
+    t: [S::V; 3],
+    normals: Normals,
+) -> [S::V; 3] {
+    match normals {
+        Normals::Raw => rotate::<W, S>(m, t),
+        Normals::Unit | Normals::Exact => normalise::<W, S>(rotate::<W, S>(m, t)),
+    }
 }
 
 /// A vertex's numbers as packed words.
