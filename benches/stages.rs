@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{BLOCK, Crowd, Layer};
 use skinbench::model::{IDENTITY_ROWS, Rows};
-use skinbench::pose::{Affine, CrowdPose};
+use skinbench::pose::{Affine, CrowdPose, PaletteOut};
 use skinbench::simd::{Aligned, Isa};
 #[cfg(target_arch = "x86_64")]
 use skinbench::skin::{Clusters, skin_clusters};
@@ -42,13 +42,13 @@ fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
     };
     let mut lanes: Vec<Affine<N>> = vec![[[0.0; N]; 12]; CrowdPose::<N>::block_entries(&crowd) as usize];
     let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
-    stage("sample", crowd.joint_count(), &mut |pose, tick| pose.sample(&crowd, tick, pose.all()));
-    stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd, pose.all()));
+    stage("sample", crowd.joint_count(), &mut |pose, tick| pose.sample(&crowd, tick));
+    stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd));
     stage("palette_lanes", crowd.palette_entries(), &mut |pose, _| {
-        pose.palette_lanes(&crowd, pose.all(), black_box(&mut lanes))
+        pose.palette(&crowd, PaletteOut::Lanes(black_box(&mut lanes)))
     });
     stage("palette_rows", crowd.palette_entries(), &mut |pose, _| {
-        pose.palette_rows(&crowd, pose.all(), black_box(&mut rows))
+        pose.palette(&crowd, PaletteOut::Rows(black_box(&mut rows)))
     });
 }
 
@@ -57,10 +57,10 @@ fn palettes(crowd: &Crowd) -> (Aligned<Rows>, Aligned<Affine<BLOCK>>) {
     let mut pose = CrowdPose::<BLOCK>::new(crowd, Isa::strongest(), false);
     let mut rows = Aligned::zeroed(crowd.palette_entries() as usize);
     let mut lanes = Aligned::zeroed(CrowdPose::<BLOCK>::block_entries(crowd) as usize);
-    pose.sample(crowd, 7, pose.all());
-    pose.local_to_model(crowd, pose.all());
-    pose.palette_rows(crowd, pose.all(), &mut rows);
-    pose.palette_lanes(crowd, pose.all(), &mut lanes);
+    pose.sample(crowd, 7);
+    pose.local_to_model(crowd);
+    pose.palette(crowd, PaletteOut::Rows(&mut rows));
+    pose.palette(crowd, PaletteOut::Lanes(&mut lanes));
     (rows, lanes)
 }
 

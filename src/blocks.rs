@@ -127,22 +127,21 @@ impl Blocks {
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
-        self.each_of(0..self.blocks.len(), crowd, out, first, work);
+        self.each_of(0..self.blocks.len(), self.parallel, crowd, out, first, work);
     }
 
-    /// As [`Blocks::each`], for some neighbouring blocks.
+    /// As [`Blocks::each`], for some neighbouring blocks and what is theirs of `out`, in turn unless `parallel`.
     pub fn each_of<T: Send>(
         &self,
         part: Range<usize>,
+        parallel: bool,
         crowd: &Crowd,
         out: &mut [T],
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
-        let start = self.blocks.get(part.start).map_or(out.len(), &first);
-        let end = self.blocks.get(part.end).map_or(out.len(), &first);
         let work = |block: &Block, share: &mut [T]| work(block, &crowd.groups()[block.group], share);
-        halve(&self.blocks[part], &mut out[start..end], &first, &work, self.parallel);
+        halve(&self.blocks[part], out, &first, &work, parallel);
     }
 }
 
@@ -183,14 +182,16 @@ mod tests {
             crowd.push_group(Arc::new(model), (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)))).unwrap();
         }
         for parallel in [false, true] {
-            let blocks = Blocks::new(&crowd, 16, parallel);
+            let blocks = Blocks::new(&crowd, 16, false);
             let counts: Vec<_> = blocks.all().iter().map(|b| b.instances.len()).collect();
             assert_eq!(counts, [16, 16, 8, 16, 4]);
             for part in [0..0, 0..1, 0..5, 1..2, 1..4, 2..5, 4..5, 5..5] {
                 // An instance has one item: which block wrote it, counted from 1, and its group.
                 let mut out = [(0, 0); 60];
                 let first = |b: &Block| b.instances.start as usize;
-                blocks.each_of(part.clone(), &crowd, &mut out, first, |block, group, share| {
+                let end = |index: usize| blocks.all().get(index).map_or(60, first);
+                let own = &mut out[end(part.start)..end(part.end)];
+                blocks.each_of(part.clone(), parallel, &crowd, own, first, |block, group, share| {
                     assert_eq!(share.len(), block.instances.len());
                     share.iter_mut().for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
                 });

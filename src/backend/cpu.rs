@@ -8,7 +8,7 @@ use super::{
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Crowd, Group};
 use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, read_lanes};
+use crate::pose::{Affine, CrowdPose, PaletteOut, read_lanes};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
@@ -117,7 +117,7 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
             Layout::Rows => Aligned::<Rows>::bytes(crowd.palette_entries() as usize),
             Layout::Lanes => Aligned::<Affine<N>>::bytes(CrowdPose::<N>::block_entries(crowd) as usize),
         };
-        let host = CrowdPose::<N>::bytes(crowd) + palette + S::bytes(crowd);
+        let host = CrowdPose::<N>::bytes(crowd, self.threads.count()) + palette + S::bytes(crowd);
         Ok(Footprint { host, device: 0, host_output: true, device_output: false })
     }
 
@@ -126,9 +126,8 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
             Layout::Rows => (crowd.palette_entries() as usize, 0),
             Layout::Lanes => (0, CrowdPose::<N>::block_entries(crowd) as usize),
         };
-        let parallel = !matches!(self.threads, Threads::One);
         self.state = Some(State {
-            pose: CrowdPose::new(crowd, self.isa, parallel),
+            pose: CrowdPose::in_parts(crowd, self.isa, &self.threads),
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
@@ -144,20 +143,11 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
         let Self { isa, threads, state, .. } = self;
         let State { pose, rows, lanes, skinner } = state.as_mut().ok_or_else(BackendError::unprepared)?;
         let (crowd, tick) = (frame.crowd, frame.tick);
-        let blends = pose.blends();
-        for part in pose.parts() {
-            timer.wall_part(Stage::Sample, || threads.install(|| pose.sample(crowd, tick, part.clone())));
-            if blends {
-                timer.wall_part(Stage::Blend, || threads.install(|| pose.blend(crowd, tick, part.clone())));
-            }
-            timer.wall_part(Stage::LocalToModel, || threads.install(|| pose.local_to_model(crowd, part.clone())));
-            timer.wall_part(Stage::Palette, || {
-                threads.install(|| match S::LAYOUT {
-                    Layout::Rows => pose.palette_rows(crowd, part, rows),
-                    Layout::Lanes => pose.palette_lanes(crowd, part, lanes),
-                });
-            });
-        }
+        let palettes = match S::LAYOUT {
+            Layout::Rows => PaletteOut::Rows(rows),
+            Layout::Lanes => PaletteOut::Lanes(lanes),
+        };
+        pose.pose(crowd, tick, threads, timer, palettes);
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
         timer.wall(Stage::Skin, || {
@@ -222,17 +212,18 @@ mod tests {
     use crate::asset::extremes;
     use crate::crowd::{BLOCK, Layer};
     use crate::model::IDENTITY_ROWS;
-    use crate::pose::BlockSampler;
+    use crate::pose::{BlockSampler, Local};
     use std::sync::Arc;
 
-    /// Poses and palettes of 0.8 to 1 MB lie in a huge page each.
+    /// Palettes of 1 MB lie in a huge page; poses have room for three blocks, the next ones use it again.
     #[test]
-    fn footprints_count_whole_pages() {
+    fn footprints_count_whole_pages_and_the_poses_of_a_part() {
         let mut crowd = Crowd::new();
         let instances = (0..20 * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
         crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
         let entry = REGISTRY.iter().find(|entry| entry.name == "cpu-simd:lanes").unwrap();
         let host = (entry.create)(&Context::default()).unwrap().footprint(&crowd, &Job::default()).unwrap().host;
-        assert_eq!(host, 3 * (2 << 20) + BlockSampler::bytes::<BLOCK>(&crowd));
+        let poses = 3 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
+        assert_eq!(host, poses as u64 + (2 << 20) + BlockSampler::bytes::<BLOCK>(&crowd));
     }
 }

@@ -1,5 +1,6 @@
 //! What a frame's stages took.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// A part of a frame.
@@ -32,6 +33,9 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// How many there are.
+    const COUNT: usize = Self::Throughput as usize + 1;
+
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -98,12 +102,27 @@ impl StageTimer {
         result
     }
 
-    /// As [`StageTimer::wall`], for a stage that runs part by part: all its parts of a frame are one span.
+    /// As [`StageTimer::wall`], for one more part of a stage: all its parts of a frame are one span.
     pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
         let (result, ns) = timed(work);
         match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
             Some(span) => span.ns = span.ns.into_iter().chain(ns).reduce(|sum, ns| sum + ns),
             None => self.push(Span { stage, clock: Clock::Wall, ns }),
+        }
+        result
+    }
+
+    /// Times stages by wall clock that each thread goes through at its own pace: what they take together is shared out
+    /// as the threads spent their time on each.
+    pub fn paced<R>(&mut self, stages: &[Stage], work: impl FnOnce(&Paces) -> R) -> R {
+        let paces = Paces::default();
+        let (result, ns) = timed(|| work(&paces));
+        let spent = |stage: Stage| paces.0[stage as usize].load(Ordering::Relaxed);
+        let all: u64 = stages.iter().map(|&stage| spent(stage)).sum();
+        for &stage in stages {
+            let share = |ns: u64| (u128::from(ns) * u128::from(spent(stage))).checked_div(all.into());
+            let ns = ns.and_then(share).map(|ns| ns as u64).filter(|&ns| ns > 0);
+            self.push(Span { stage, clock: Clock::Wall, ns });
         }
         result
     }
@@ -124,6 +143,19 @@ impl StageTimer {
     }
 }
 
+/// Nanoseconds that all threads together spend on each stage.
+#[derive(Debug, Default)]
+pub struct Paces([AtomicU64; Stage::COUNT]);
+
+impl Paces {
+    /// Counts what this thread spends on a part of a stage.
+    pub fn on<R>(&self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let (result, ns) = timed(work);
+        self.0[stage as usize].fetch_add(ns.unwrap_or(0), Ordering::Relaxed);
+        result
+    }
+}
+
 /// What `work` gave and took; none if the clock saw nothing.
 fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
     let start = Instant::now();
@@ -135,23 +167,60 @@ fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread::sleep;
-    use std::time::Duration;
+
+    /// Work that the clock sees.
+    fn spin() {
+        let start = Instant::now();
+        while start.elapsed().as_nanos() < 2_000 {
+            std::hint::spin_loop();
+        }
+    }
 
     #[test]
     fn parts_of_a_frame_add_up_in_one_span_a_stage() {
         let mut timer = StageTimer::default();
         timer.push(Span { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
         for _ in 0..3 {
-            timer.wall_part(Stage::Sample, || sleep(Duration::from_millis(2)));
+            timer.wall_part(Stage::Sample, spin);
             assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
         }
         let stages: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
         let wall = Clock::Wall;
         assert_eq!(stages, [(Stage::Sample, Clock::Gpu), (Stage::Sample, wall), (Stage::Palette, wall)]);
         assert_eq!(timer.spans()[0].ns, Some(1));
-        assert!(timer.spans()[1].ns.unwrap() >= 6_000_000, "{:?}", timer.spans());
+        assert!(timer.spans()[1].ns.unwrap() >= 6_000, "{:?}", timer.spans());
         timer.clear();
         assert_eq!(timer.spans(), []);
+    }
+
+    #[test]
+    fn the_time_that_stages_take_together_is_shared_out_as_threads_spent_theirs() {
+        let mut timer = StageTimer::default();
+        let (_, took) = timed(|| {
+            timer.paced(&[Stage::Sample, Stage::Blend, Stage::Palette], |paces| {
+                spin();
+                let spent = |stage: Stage, ns| paces.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
+                [30_000, 6_000].map(|ns| spent(Stage::Sample, ns));
+                [7_000, 5_000].map(|ns| spent(Stage::Palette, ns));
+                paces.on(Stage::Skin, spin);
+            });
+        });
+        let spans: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
+        assert_eq!(spans, [Stage::Sample, Stage::Blend, Stage::Palette].map(|stage| (stage, Clock::Wall)));
+        let [sample, blend, palette] = [0, 1, 2].map(|i| timer.spans()[i].ns);
+        assert_eq!(blend, None, "nobody blended");
+        let (sample, palette) = (sample.unwrap(), palette.unwrap());
+        assert!(sample.abs_diff(3 * palette) <= 3, "{sample} {palette}");
+        assert!((2_000..=took.unwrap()).contains(&(sample + palette + 1)), "{sample} {palette} of {took:?}");
+    }
+
+    #[test]
+    fn threads_spend_time_on_the_stage_they_name() {
+        let paces = Paces::default();
+        assert_eq!(paces.on(Stage::Blend, || 7), 7);
+        paces.on(Stage::Palette, spin);
+        paces.on(Stage::Palette, spin);
+        assert!(paces.0[Stage::Palette as usize].load(Ordering::Relaxed) >= 4_000);
+        assert!(paces.0[Stage::Sample as usize].load(Ordering::Relaxed) == 0);
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
     }
     let (_, palettes) = PosedPalettes::bytes(crowd, palette);
     let threads = rayon::current_num_threads();
-    let mut stages = host(crowd, threads);
+    let mut stages = if posing == Posing::Device { apart(crowd, threads) } else { host(crowd, threads) };
     stages.retain(|t| t.stage != Stage::Skin);
     if posing == Posing::Device {
         let on_device = |t: Traffic| {
@@ -76,13 +76,30 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
 
 /// Traffic of a backend that poses and skins in the cache: only clips, meshes and vertices leave or enter it.
 pub(super) fn fused(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
-    let [sample, .., skin] = &host(crowd, threads)[..] else { return Vec::new() };
+    let [sample, .., skin] = &apart(crowd, threads)[..] else { return Vec::new() };
     let palette = crowd.palette_entries() * size_of::<Rows>() as u64;
     vec![Traffic { stage: Stage::PoseSkin, read: sample.read + skin.read - palette, ..*skin }]
 }
 
-/// Traffic of the stages that pose and skin a crowd on the host.
+/// Traffic of the stages that pose and skin a crowd on the host. Local and model poses stay in the cache, except where
+/// they outlive the frame or are shared.
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
+    let mut stages = apart(crowd, threads);
+    if crowd.poses().is_none() && !crowd.has_update_rates() {
+        stages.retain(|t| t.stage != Stage::LocalToModel);
+        for t in &mut stages {
+            match t.stage {
+                Stage::Sample => t.written = 0,
+                Stage::Palette => t.read = 0,
+                _ => {}
+            }
+        }
+    }
+    stages
+}
+
+/// Traffic of stages that each run over the whole crowd.
+fn apart(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let stage =
         |stage, read, written| Traffic { stage, clock: Clock::Wall, read, written, memory: Memory::Host { threads } };
     let local = crowd.posed().joint_count() * size_of::<Local<1>>() as u64;

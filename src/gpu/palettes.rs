@@ -5,8 +5,9 @@ use super::{Chunk, Commands, Gpu};
 use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::Rows;
-use crate::pose::{CrowdPose, Keeping, motion};
+use crate::pose::{CrowdPose, Keeping, PaletteOut, motion};
 use crate::simd::Isa;
+use crate::threads::Threads;
 use glam::Quat;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -280,7 +281,7 @@ impl PosedPalettes {
             PaletteForm::Texture => 2 * rows,
             PaletteForm::Baked(_) => 0,
         };
-        (CrowdPose::<BLOCK>::bytes(crowd) + rows + converted as u64, device)
+        (CrowdPose::<BLOCK>::bytes(crowd, Threads::All.count()) + rows + converted as u64, device)
     }
 
     /// Buffers for a crowd.
@@ -307,7 +308,7 @@ impl PosedPalettes {
             })
             .collect();
         let (rows, converted) = (vec![[0.0; 12]; row], vec![0.0; float]);
-        Self { pose: CrowdPose::new(crowd, Isa::strongest(), true), form, rows, converted, chunks }
+        Self { pose: CrowdPose::in_parts(crowd, Isa::strongest(), &Threads::All), form, rows, converted, chunks }
     }
 }
 
@@ -318,15 +319,12 @@ impl PaletteSource for PosedPalettes {
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { pose, form, rows, converted, chunks } = self;
-        timer.wall(Stage::Sample, || pose.sample(frame.crowd, frame.tick, pose.all()));
-        if pose.blends() {
-            timer.wall(Stage::Blend, || pose.blend(frame.crowd, frame.tick, pose.all()));
+        pose.pose(frame.crowd, frame.tick, &Threads::All, timer, PaletteOut::Rows(rows));
+        if chunks.iter().any(|c| c.floats > 0) {
+            timer.wall_part(Stage::Palette, || {
+                chunks.iter().filter(|c| c.floats > 0).for_each(|c| c.convert(*form, rows, converted));
+            });
         }
-        timer.wall(Stage::LocalToModel, || pose.local_to_model(frame.crowd, pose.all()));
-        timer.wall(Stage::Palette, || {
-            pose.palette_rows(frame.crowd, pose.all(), rows);
-            chunks.iter().filter(|c| c.floats > 0).for_each(|c| c.convert(*form, rows, converted));
-        });
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
                 for chunk in chunks {

@@ -25,11 +25,6 @@ impl<const N: usize> SharedPalettes<N> {
         Some(Self { blocks: Blocks::new(crowd, N, parallel), rows })
     }
 
-    /// The blocks of instances.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
     /// Where the palettes of the poses go.
     pub fn rows_mut(&mut self) -> &mut [Rows] {
         &mut self.rows

@@ -201,8 +201,8 @@ fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
     let mut crowd = Crowd::new();
     crowd.push_masked_group(Arc::clone(model), &masks(JOINTS), [(IDENTITY_ROWS, layers)]).unwrap();
     let mut pose = CrowdPose::<16>::new(&crowd, Isa::strongest(), false);
-    pose.sample(&crowd, tick, pose.all());
-    pose.blend(&crowd, tick, pose.all());
+    pose.sample(&crowd, tick);
+    pose.blend(&crowd, tick);
     let mut out = Vec::new();
     pose.read_local(&crowd, 0..1, &mut out);
     out

@@ -8,7 +8,7 @@ use skinbench::backend::{
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
-use skinbench::pose::CrowdPose;
+use skinbench::pose::{CrowdPose, PaletteOut};
 use skinbench::simd::Isa;
 use std::ops::Range;
 use std::sync::Arc;
@@ -110,14 +110,14 @@ impl Backend for Mutant {
     }
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         let pose = self.pose.as_mut().unwrap();
-        pose.sample(frame.crowd, frame.tick, pose.all());
+        pose.sample(frame.crowd, frame.tick);
         match self.mutation {
             Mutation::Unblended => {}
-            Mutation::FadesLate => pose.blend(frame.crowd, frame.tick - frame.tick.min(1), pose.all()),
-            _ => pose.blend(frame.crowd, frame.tick, pose.all()),
+            Mutation::FadesLate => pose.blend(frame.crowd, frame.tick - frame.tick.min(1)),
+            _ => pose.blend(frame.crowd, frame.tick),
         }
-        pose.local_to_model(frame.crowd, pose.all());
-        pose.palette_rows(frame.crowd, pose.all(), &mut self.palette);
+        pose.local_to_model(frame.crowd);
+        pose.palette(frame.crowd, PaletteOut::Rows(&mut self.palette));
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
