@@ -22,10 +22,10 @@ const PLAIN: [Stage; 3] = [Stage::Sample, Stage::LocalToModel, Stage::Palette];
 
 /// Poses a crowd in blocks of `N` instances. Buffers are allocated once.
 pub struct CrowdPose<const N: usize> {
-    // Of the poses, which instances may share.
+    /// Of the poses, which instances may share.
+    posed: Blocks,
+    /// Of the instances.
     blocks: Blocks,
-    /// The blocks of instances, for kernels that run over the same ones.
-    shown: Blocks,
     shared: Option<SharedPalettes<N>>,
     kept: KeptPoses,
     isa: Isa,
@@ -116,22 +116,22 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     fn with_room(crowd: &Crowd, isa: Isa, parallel: bool, threads: Option<usize>) -> Self {
-        let shown = Blocks::new(crowd, N, parallel);
+        let blocks = Blocks::new(crowd, N, parallel);
         let shared = SharedPalettes::new(crowd, parallel);
         let crowd = crowd.posed();
-        let blocks = Blocks::new(crowd, N, parallel);
-        let Plan { part, rooms, local, model, whole } = Plan::new::<N>(crowd, &blocks, threads);
+        let posed = Blocks::new(crowd, N, parallel);
+        let Plan { part, rooms, local, model, whole } = Plan::new::<N>(crowd, &posed, threads);
         // Lanes that a last block leaves empty keep zeros or another block's poses, whose results nobody reads.
         let room = |_| Mutex::new(Poses { local: Aligned::zeroed(local), model: Aligned::zeroed(model) });
-        let (kept, sampler) = (KeptPoses::new(&blocks), BlockSampler::new::<N>(crowd, isa));
+        let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new::<N>(crowd, isa));
         let rooms = (0..rooms).map(room).collect();
-        let blends = blocks.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { blocks, shown, shared, kept, isa, sampler, part, rooms, whole, parallel, blends, tick: 0 }
+        let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
+        Self { posed, blocks, shared, kept, isa, sampler, part, rooms, whole, parallel, blends, tick: 0 }
     }
 
     /// The blocks of instances, for kernels that run over the same ones.
     pub fn blocks(&self) -> &Blocks {
-        &self.shown
+        &self.blocks
     }
 
     /// All stages at a tick, part by part. The time that they take together is shared out to them as the threads spent
@@ -182,7 +182,7 @@ impl<const N: usize> CrowdPose<N> {
             paces.on(Stage::LocalToModel, || self.local_to_model_part(crowd, part.clone(), &mut poses));
             paces.on(Stage::Palette, || self.palette_part(crowd, part, &poses, out, first, palette));
         };
-        self.halve(0..self.blocks.all().len(), out, &first, &work);
+        self.halve(0..self.posed.all().len(), out, &first, &work);
     }
 
     /// Halves blocks until a part is left.
@@ -200,7 +200,7 @@ impl<const N: usize> CrowdPose<N> {
             return work(blocks, out);
         }
         let middle = blocks.start + blocks.len().div_ceil(self.part) / 2 * self.part;
-        let all = self.blocks.all();
+        let all = self.posed.all();
         let (left, right) = out.split_at_mut(first(&all[middle]) - first(&all[blocks.start]));
         let (before, after) = (blocks.start..middle, middle..blocks.end);
         // Room for all is one thread's at a time.
@@ -220,7 +220,7 @@ impl<const N: usize> CrowdPose<N> {
 
     /// All blocks.
     fn all(&self) -> Range<usize> {
-        0..self.blocks.all().len()
+        0..self.posed.all().len()
     }
 
     /// Where neighbouring blocks have their share of a buffer of a room, which holds `count` items of a block from
@@ -231,7 +231,7 @@ impl<const N: usize> CrowdPose<N> {
         first: impl Fn(&Block) -> usize,
         count: impl Fn(&Block) -> usize,
     ) -> Range<usize> {
-        let blocks = &self.blocks.all()[part.clone()];
+        let blocks = &self.posed.all()[part.clone()];
         let origin = if self.whole { 0 } else { blocks.first().map_or(0, &first) };
         let end = blocks.last().map_or(0, |b| first(b) + count(b));
         blocks.first().map_or(0, &first) - origin..end - origin
@@ -255,7 +255,7 @@ impl<const N: usize> CrowdPose<N> {
     fn sample_part(&self, crowd: &Crowd, tick: u32, part: Range<usize>, poses: &mut Poses<N>) {
         let (sampler, kept, isa, layers) = (&self.sampler, &self.kept, self.isa, crowd.layers());
         let local = &mut poses.local[self.local_share(crowd, &part)];
-        self.blocks.each_of(
+        self.posed.each_of(
             part,
             self.parallel && self.whole,
             crowd,
@@ -287,7 +287,7 @@ impl<const N: usize> CrowdPose<N> {
     fn blend_part(&self, crowd: &Crowd, tick: u32, part: Range<usize>, poses: &mut Poses<N>) {
         let (isa, layers) = (self.isa, crowd.layers());
         let local = &mut poses.local[self.local_share(crowd, &part)];
-        self.blocks.each_of(
+        self.posed.each_of(
             part,
             self.parallel && self.whole,
             crowd,
@@ -312,8 +312,8 @@ impl<const N: usize> CrowdPose<N> {
         let isa = self.isa;
         let Poses { local, model } = poses;
         let (local, model) = (&local[self.local_share(crowd, &part)], &mut model[self.model_share(crowd, &part)]);
-        let first = self.blocks.all()[part.clone()].first().map_or(0, |b| b.first_slot);
-        self.blocks.each_of(
+        let first = self.posed.all()[part.clone()].first().map_or(0, |b| b.first_slot);
+        self.posed.each_of(
             part,
             self.parallel && self.whole,
             crowd,
@@ -358,8 +358,8 @@ impl<const N: usize> CrowdPose<N> {
         palette: impl Fn(Isa, &Group, &[Affine<N>], &mut [T]) + Sync,
     ) {
         let model = &poses.model[self.model_share(crowd, &part)];
-        let first_joint = self.blocks.all()[part.clone()].first().map_or(0, |b| b.first_joint);
-        self.blocks.each_of(part, self.parallel && self.whole, crowd, out, first, |block, group, out| {
+        let first_joint = self.posed.all()[part.clone()].first().map_or(0, |b| b.first_joint);
+        self.posed.each_of(part, self.parallel && self.whole, crowd, out, first, |block, group, out| {
             palette(self.isa, group, &model[block.first_joint - first_joint..], out);
         });
     }
@@ -379,7 +379,7 @@ impl<const N: usize> CrowdPose<N> {
         let mut poses = self.room();
         for instances in poses_of(crowd, instances) {
             let crowd = crowd.posed();
-            for block in self.blocks.all() {
+            for block in self.posed.all() {
                 let own = block.instances.start.max(instances.start)..block.instances.end.min(instances.end);
                 if own.is_empty() {
                     continue;

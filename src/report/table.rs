@@ -208,15 +208,17 @@ fn skin(outcome: &Outcome) -> Option<u64> {
     SKIN.into_iter().find_map(|stage| outcome.median(stage))
 }
 
-/// How near some stages together come to what the machine's memory allows.
+/// How near some stages together come to what the machine's memory allows; a stage without a floor moves nothing.
 fn percent_of_limit(outcome: &Outcome, stages: &[Stage]) -> Option<f64> {
     let timed = outcome.stages.iter().filter(|s| stages.contains(&s.stage));
-    let (mut floor, mut time) = (0.0, 0.0);
+    let (mut floor, mut time) = (None, 0.0);
     for stage in timed {
-        floor += stage.floor?.ns();
+        if let Some(own) = stage.floor {
+            floor = Some(floor.unwrap_or(0.0) + own.ns());
+        }
         time += stage.summary()?.median as f64;
     }
-    (time > 0.0).then(|| 100.0 * floor / time)
+    floor.filter(|_| time > 0.0).map(|floor| 100.0 * floor / time)
 }
 
 /// Pose, upload and skin together, where skinning was timed apart from drawing.

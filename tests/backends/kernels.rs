@@ -3,13 +3,17 @@
 use crate::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
-use skinbench::model::{Channel, Clip, Interpolation, Joint, Keys, Local as Rest, RotationBlend, Skeleton, Transform};
+use skinbench::model::{
+    Channel, Clip, Interpolation, Joint, Keys, Local as Rest, Mesh, RotationBlend, Skeleton, Transform,
+};
 use skinbench::pose::{
     Affine, Local, ROTATION, SCALE, TRANSLATION, local_to_model, palette_lanes, palette_rows, sample, sine_over_x,
 };
 use skinbench::simd::Isa;
-use skinbench::skin::{Store, skin, skin_lanes};
+use skinbench::skin::{Store, skin, skin_interleaved, skin_lanes};
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
+
+type Skin = fn(Isa, &Mesh, &[Affine<16>], VertexFormat, Store, &mut [f32]);
 
 fn one_joint() -> Skeleton {
     let rest = Rest::Transform(Transform::IDENTITY);
@@ -183,6 +187,37 @@ fn lanes_agree_with_scalar() {
             let differ = worst(&out, &scalar_out);
             assert!(differ < 3e-6, "{isa}, {instances} instances, {format:?}: differ by {differ}");
             assert!(out.iter().all(|v| v.is_finite()));
+        }
+    }
+}
+
+/// Streamed vertices are the very ones that cached stores write, wherever lines begin and tiles end, in lanes and between.
+#[test]
+fn streamed_vertices_are_those_of_cached_stores() {
+    const N: usize = 16;
+    let packed = VertexFormat { encoding: Encoding::Packed, ..VertexFormat::default() };
+    for (rings, instances) in [(1, N), (2, 3), (7, 1), (33, 5), (33, N), (34, N)] {
+        let model = tube(20, rings, 16);
+        let entries = model.palette_joints().len();
+        // A matrix of its own for every joint, number and lane.
+        let palette: Vec<Affine<N>> = (0..entries)
+            .map(|j| std::array::from_fn(|c| std::array::from_fn(|lane| ((7 * j + 3 * c + lane) % 19) as f32 / 7.0)))
+            .collect();
+        for format in formats().chain([packed]) {
+            let words = model.mesh().vertex_count() * format.words() * instances;
+            for (isa, skin) in Isa::available().flat_map(|isa| [(isa, skin_lanes as Skin), (isa, skin_interleaved)]) {
+                let mut cached = vec![f32::NAN; words];
+                skin(isa, model.mesh(), &palette, format, Store::Cached, &mut cached);
+                assert!(format.encoding == Encoding::Packed || cached.iter().all(|v| v.is_finite()));
+                for before in [0, 1, 4, 15] {
+                    let mut out = vec![7.0; before + words + 16];
+                    skin(isa, model.mesh(), &palette, format, Store::Streamed, &mut out[before..before + words]);
+                    let same = out[before..].iter().zip(&cached).all(|(a, b)| a.to_bits() == b.to_bits());
+                    assert!(same, "{isa}, {rings} rings, {instances} instances, {format:?}, {before} words before");
+                    let around = out[..before].iter().chain(&out[before + words..]);
+                    assert!(around.into_iter().all(|v| *v == 7.0), "{isa}, {rings} rings: wrote beside its place");
+                }
+            }
         }
     }
 }
