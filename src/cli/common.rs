@@ -267,6 +267,22 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
     scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
 }
 
+/// A pool of so many threads, or of one a processor. As many as there are processors stay each on its own: woken by a
+/// thread that is busy, two would now and then share a processor for a whole frame while another has nothing to do.
+fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
+    let processors = core_affinity::get_core_ids().unwrap_or_default();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    if threads.is_some_and(|threads| threads != processors.len()) {
+        return pool;
+    }
+    pool.start_handler(move |thread| {
+        if let Some(processor) = processors.get(thread) {
+            // A system that refuses schedules as it likes.
+            core_affinity::set_for_current(*processor);
+        }
+    })
+}
+
 impl Machine {
     /// Sets the threads up and opens the adapter, if there is one.
     pub fn open(&self) -> anyhow::Result<Context> {
@@ -292,11 +308,9 @@ impl Machine {
     fn host_context(&self) -> anyhow::Result<Context> {
         let isa = Isa::chosen().map_err(UsageError)?;
         // rayon's own pool: of several counts the largest verifies, and poses what a device skins.
-        if let Some(most) = self.threads.iter().max() {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(*most as usize)
-                .build_global()
-                .with_context(|| format!("--threads {most}"))?;
+        let pool = pool(self.threads.iter().max().map(|&most| most as usize)).build_global();
+        if let (Some(most), Err(error)) = (self.threads.iter().max(), pool) {
+            return Err(error).with_context(|| format!("--threads {most}"));
         }
         Ok(Context { isa, ..Context::default() })
     }
