@@ -224,6 +224,7 @@ mod tests {
         let entry = REGISTRY.iter().find(|entry| entry.name == "cpu-simd:lanes").unwrap();
         let host = (entry.create)(&Context::default()).unwrap().footprint(&crowd, &Job::default()).unwrap().host;
         let poses = 3 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
-        assert_eq!(host, poses as u64 + (2 << 20) + BlockSampler::bytes::<BLOCK>(&crowd));
+        let beside = host - poses as u64 - (2 << 20) - BlockSampler::bytes::<BLOCK>(&crowd);
+        assert!(beside < 32 << 10, "{beside} bytes beside poses, palettes and clips");
     }
 }

@@ -402,6 +402,16 @@ pub fn exit(statuses: impl IntoIterator<Item = Status>, interrupted: bool) -> Ex
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn threads_stay_on_processors_of_their_own() {
+        let processors = || core_affinity::get_core_ids().unwrap();
+        let of_threads = |threads| pool(threads).build().unwrap().broadcast(|_| processors());
+        let all = processors();
+        assert_eq!(of_threads(Some(all.len())), all.iter().map(|own| vec![*own]).collect::<Vec<_>>());
+        assert_eq!(of_threads(Some(all.len() + 1)), vec![all.clone(); all.len() + 1], "more threads than processors");
+    }
+
     #[test]
     fn only_finite_times_and_positive_numbers_are_accepted() {
         assert_eq!(seconds("-0.5"), Ok(-0.5));

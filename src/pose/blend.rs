@@ -5,7 +5,7 @@
 //! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
 //! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
 
-use super::merge::{Merge, MergeSlots};
+use super::merge::{Merge, merge};
 use super::{Local, SCALE, TRANSLATION, lanes_isa};
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::model::Transform;
@@ -76,11 +76,9 @@ pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
 pub fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
-    let isa = lanes_isa::<N>(isa);
     match Merge::of(recipe) {
-        Some(merge) if merge.is_done() => {}
-        Some(merge) => run(isa, MergeSlots { merge: &merge, joints: rest.len(), slots }),
-        None => run(isa, Blend { rest, recipe, slots }),
+        Some(parts) => merge(isa, &parts, rest.len(), slots),
+        None => run(lanes_isa::<N>(isa), Blend { rest, recipe, slots }),
     }
 }
 

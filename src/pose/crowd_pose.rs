@@ -1,6 +1,8 @@
 //! A crowd's pose stages, on one thread or on all: part by part, so that poses stay in the cache from stage to stage.
 
 use super::kept_poses::KeptPoses;
+use super::merge::{Merge, merge};
+use super::recipe::steady_merge;
 use super::shared_palettes::SharedPalettes;
 use super::{Affine, BlockSampler, Local, blend_between, blend_layers, local_to_model, palette_lanes, palette_rows};
 use crate::backend::{Paces, Stage, StageTimer};
@@ -28,6 +30,8 @@ pub struct CrowdPose<const N: usize> {
     blocks: Blocks,
     shared: Option<SharedPalettes<N>>,
     kept: KeptPoses,
+    /// A block each, of those whose layers merge the same way at every tick.
+    steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler,
     /// Blocks that go through all stages before the next ones.
@@ -93,9 +97,11 @@ impl<const N: usize> CrowdPose<N> {
     pub fn bytes(crowd: &Crowd, threads: usize) -> u64 {
         let shared = SharedPalettes::<N>::bytes(crowd);
         let posed = crowd.posed();
-        let plan = Plan::new::<N>(posed, &Blocks::new(posed, N, false), room_for(crowd, threads));
+        let blocks = Blocks::new(posed, N, false);
+        let plan = Plan::new::<N>(posed, &blocks, room_for(crowd, threads));
+        let steady = (blocks.all().len() * size_of::<Option<Merge<N>>>()) as u64;
         let poses = Aligned::<Local<N>>::bytes(plan.local) + Aligned::<Affine<N>>::bytes(plan.model);
-        plan.rooms as u64 * poses + BlockSampler::bytes::<N>(posed) + shared
+        plan.rooms as u64 * poses + BlockSampler::bytes::<N>(posed) + steady + shared
     }
 
     /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
@@ -125,8 +131,9 @@ impl<const N: usize> CrowdPose<N> {
         let room = |_| Mutex::new(Poses { local: Aligned::zeroed(local), model: Aligned::zeroed(model) });
         let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new::<N>(crowd, isa));
         let rooms = (0..rooms).map(room).collect();
+        let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
         let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { posed, blocks, shared, kept, isa, sampler, part, rooms, whole, parallel, blends, tick: 0 }
+        Self { posed, blocks, shared, kept, steady, isa, sampler, part, rooms, whole, parallel, blends, tick: 0 }
     }
 
     /// The blocks of instances, for kernels that run over the same ones.
@@ -285,7 +292,7 @@ impl<const N: usize> CrowdPose<N> {
     }
 
     fn blend_part(&self, crowd: &Crowd, tick: u32, part: Range<usize>, poses: &mut Poses<N>) {
-        let (isa, layers) = (self.isa, crowd.layers());
+        let (isa, layers, steady) = (self.isa, crowd.layers(), &self.steady);
         let local = &mut poses.local[self.local_share(crowd, &part)];
         self.posed.each_of(
             part,
@@ -296,6 +303,8 @@ impl<const N: usize> CrowdPose<N> {
             |block, group, slots| {
                 if let Some(between) = block.rate.between(tick) {
                     blend_between(isa, group, block.kept_slots(between), between.part(), slots);
+                } else if let Some(steady) = &steady[block.index] {
+                    merge(isa, steady, group.model.skeleton().len(), slots);
                 } else if !block.plain {
                     blend_layers(isa, block, group, layers, tick, slots);
                 }

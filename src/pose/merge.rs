@@ -1,9 +1,9 @@
 //! Stage `blend` of blocks that only merge, whole layers on all joints: what most crowds of several clips do.
 
 use super::blend::{Mask, Recipe, normalised, pose, shorter};
-use super::{Local, TRANSLATION};
+use super::{Local, TRANSLATION, lanes_isa};
 use crate::crowd::{LayerKind, MAX_LAYERS};
-use crate::simd::{Kernel, Simd, load_group};
+use crate::simd::{Isa, Kernel, Simd, load_group, run};
 use arrayvec::ArrayVec;
 
 /// Slots, and what each counts for in each lane; together 1.
@@ -21,18 +21,19 @@ impl<const N: usize> Merge<N> {
             Self(recipe.shares.iter().map(|s| (s.slot, part(&s.weights))).collect())
         })
     }
+}
 
-    /// Whether the pose is the first slot's as it is.
-    pub fn is_done(&self) -> bool {
-        matches!(self.0[..], [(0, _)])
+/// Merges a block's poses, `[slot][joint]` of so many joints, into its first slot.
+pub(super) fn merge<const N: usize>(isa: Isa, merge: &Merge<N>, joints: usize, slots: &mut [Local<N>]) {
+    if !matches!(merge.0[..], [(0, _)]) {
+        run(lanes_isa::<N>(isa), MergeSlots { merge, joints, slots });
     }
 }
 
-/// Merges a block's poses, `[slot][joint]`, into its first slot.
-pub(super) struct MergeSlots<'a, const N: usize> {
-    pub merge: &'a Merge<N>,
-    pub joints: usize,
-    pub slots: &'a mut [Local<N>],
+struct MergeSlots<'a, const N: usize> {
+    merge: &'a Merge<N>,
+    joints: usize,
+    slots: &'a mut [Local<N>],
 }
 
 impl<const N: usize> Kernel for MergeSlots<'_, N> {

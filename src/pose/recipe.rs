@@ -2,6 +2,7 @@
 
 use super::Local;
 use super::blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
+use super::merge::Merge;
 use crate::blocks::Block;
 use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
 use crate::simd::Isa;
@@ -20,6 +21,18 @@ pub fn blend_layers<const N: usize>(
     let mut recipe = Recipe::default();
     recipe.add_layers(block, group, layers, tick);
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
+}
+
+/// What merges the layers of a block's instances at any tick; none if there is more to them than whole layers that always
+/// count for the same.
+pub(super) fn steady_merge<const N: usize>(block: &Block, group: &Group, layers: &Layers) -> Option<Merge<N>> {
+    let steady = block.instances.clone().all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
+    if block.plain || !steady {
+        return None;
+    }
+    let mut recipe = Recipe::default();
+    recipe.add_layers(block, group, layers, 0);
+    Merge::of(&recipe)
 }
 
 /// Blends the pose that is `part` of the way between two slots', `[slot][joint]`, into the first slot.
