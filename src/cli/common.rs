@@ -271,11 +271,10 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
 /// thread that is busy, two would now and then share a processor for a whole frame while another has nothing to do.
 fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
     let processors = core_affinity::get_core_ids().unwrap_or_default();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
-    if threads.is_some_and(|threads| threads != processors.len()) {
-        return pool;
-    }
-    pool.start_handler(move |thread| {
+    rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).start_handler(move |thread| {
+        if rayon::current_num_threads() != processors.len() {
+            return;
+        }
         if let Some(processor) = processors.get(thread) {
             // A system that refuses schedules as it likes.
             core_affinity::set_for_current(*processor);

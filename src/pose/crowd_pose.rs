@@ -28,7 +28,7 @@ pub struct CrowdPose<const N: usize> {
     posed: Blocks,
     /// Of the instances.
     blocks: Blocks,
-    shared: Option<SharedPalettes<N>>,
+    shared: Option<SharedPalettes>,
     kept: KeptPoses,
     /// A block each, of those whose layers merge the same way at every tick.
     steady: Vec<Option<Merge<N>>>,
@@ -73,12 +73,12 @@ struct Plan {
 impl Plan {
     /// Poses that outlive a frame, or that instances share, have room for all; others for a part a thread.
     fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: Option<usize>) -> Self {
-        let joints = |b: &Block| crowd.groups()[b.group].model.skeleton().len();
+        let joints = |b: &Block| joints(crowd, b);
         let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
         let largest = blocks.all().iter().map(bytes).max().unwrap_or(0).max(1);
         let count = blocks.all().len();
         let fits = (PART_BYTES / largest).max(1);
-        let lasting = blocks.all().iter().any(|b| b.rate != UpdateRate::PLAIN);
+        let lasting = crowd.has_update_rates();
         let (part, rooms, whole) = match threads {
             Some(1) => (fits, 1, lasting),
             Some(threads) if !lasting => (fits.min(count.div_ceil(threads * PARTS_A_THREAD)).max(1), threads, false),
@@ -95,7 +95,7 @@ impl Plan {
 impl<const N: usize> CrowdPose<N> {
     /// Bytes that [`CrowdPose::in_parts`] will allocate for a crowd.
     pub fn bytes(crowd: &Crowd, threads: usize) -> u64 {
-        let shared = SharedPalettes::<N>::bytes(crowd);
+        let shared = SharedPalettes::bytes(crowd);
         let posed = crowd.posed();
         let blocks = Blocks::new(posed, N, false);
         let plan = Plan::new::<N>(posed, &blocks, room_for(crowd, threads));
@@ -123,7 +123,7 @@ impl<const N: usize> CrowdPose<N> {
 
     fn with_room(crowd: &Crowd, isa: Isa, parallel: bool, threads: Option<usize>) -> Self {
         let blocks = Blocks::new(crowd, N, parallel);
-        let shared = SharedPalettes::new(crowd, parallel);
+        let shared = SharedPalettes::new(crowd);
         let crowd = crowd.posed();
         let posed = Blocks::new(crowd, N, parallel);
         let Plan { part, rooms, local, model, whole } = Plan::new::<N>(crowd, &posed, threads);
@@ -160,10 +160,7 @@ impl<const N: usize> CrowdPose<N> {
                 (PaletteOut::Rows(out), None) => this.in_turn(crowd, paces, out, |b| b.first_row, to_rows),
                 (palettes, Some(shared)) => {
                     this.in_turn(crowd.posed(), paces, shared.rows_mut(), |b| b.first_row, to_rows);
-                    paces.on(Stage::Palette, || match palettes {
-                        PaletteOut::Lanes(out) => shared.lanes(crowd, out),
-                        PaletteOut::Rows(out) => shared.rows(crowd, out),
-                    });
+                    paces.on(Stage::Palette, || shared.hand_out(&this.blocks, crowd, palettes));
                 }
             });
         });
@@ -347,10 +344,7 @@ impl<const N: usize> CrowdPose<N> {
             }
             (palettes, Some(shared)) => {
                 self.palette_part(crowd.posed(), self.all(), &poses, shared.rows_mut(), |b| b.first_row, to_rows);
-                match palettes {
-                    PaletteOut::Lanes(out) => shared.lanes(crowd, out),
-                    PaletteOut::Rows(out) => shared.rows(crowd, out),
-                }
+                shared.hand_out(&self.blocks, crowd, palettes);
             }
         }
         drop(poses);
@@ -430,7 +424,7 @@ fn to_rows<const N: usize>(isa: Isa, group: &Group, model: &[Affine<N>], out: &m
 }
 
 /// Appends an instance's share of items.
-fn lane_of<const N: usize, const R: usize>(items: &[[[f32; N]; R]], lane: usize, out: &mut Vec<f32>) {
+pub fn lane_of<const N: usize, const R: usize>(items: &[[[f32; N]; R]], lane: usize, out: &mut Vec<f32>) {
     items.iter().for_each(|item| out.extend(item.iter().map(|row| row[lane])));
 }
 
@@ -452,7 +446,7 @@ pub fn read_lanes<const N: usize, const R: usize>(
     for block in blocks.all() {
         for (lane, instance) in block.instances.clone().enumerate() {
             if instances.contains(&instance) {
-                items[of(block)].iter().for_each(|item| out.extend(item.iter().map(|row| row[lane])));
+                lane_of(&items[of(block)], lane, out);
             }
         }
     }

@@ -26,7 +26,7 @@ pub use arc::sine_over_x;
 pub use bake::{BakeError, Baker, DIRECTION, Keeping, POSITION, Rate, motion};
 pub use blend::{Mask, Momentum, Recipe, Share, Shares, blend, quintics};
 pub use block_sampler::BlockSampler;
-pub use crowd_pose::{CrowdPose, PaletteOut, read_lanes};
+pub use crowd_pose::{CrowdPose, PaletteOut, lane_of, read_lanes};
 pub use ends::Ends;
 pub use local_to_model::local_to_model;
 pub use palette::{palette_lanes, palette_rows};

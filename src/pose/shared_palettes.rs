@@ -1,28 +1,27 @@
 //! Palettes of poses that instances share, handed out to every instance.
 
-use super::Affine;
+use super::{Affine, PaletteOut};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::Crowd;
 use crate::model::Rows;
 use arrayvec::ArrayVec;
 
-/// Palettes `[pose][entry]` of a crowd's shared poses, and its instances in blocks of `N`.
-pub(super) struct SharedPalettes<const N: usize> {
-    blocks: Blocks,
+/// Palettes `[pose][entry]` of a crowd's shared poses.
+pub(super) struct SharedPalettes {
     rows: Vec<Rows>,
 }
 
-impl<const N: usize> SharedPalettes<N> {
+impl SharedPalettes {
     /// Bytes that [`SharedPalettes::new`] will allocate.
     pub fn bytes(crowd: &Crowd) -> u64 {
         crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64)
     }
 
     /// None if instances do not share poses.
-    pub fn new(crowd: &Crowd, parallel: bool) -> Option<Self> {
+    pub fn new(crowd: &Crowd) -> Option<Self> {
         crowd.poses()?;
         let rows = vec![[0.0; 12]; crowd.posed().palette_entries() as usize];
-        Some(Self { blocks: Blocks::new(crowd, N, parallel), rows })
+        Some(Self { rows })
     }
 
     /// Where the palettes of the poses go.
@@ -30,9 +29,17 @@ impl<const N: usize> SharedPalettes<N> {
         &mut self.rows
     }
 
-    /// Every instance's palette, `[block][entry][12][N]`.
-    pub fn lanes(&self, crowd: &Crowd, palette: &mut [Affine<N>]) {
-        self.hand_out(
+    /// Every instance's palette; `blocks` are of the instances.
+    pub fn hand_out<const N: usize>(&self, blocks: &Blocks, crowd: &Crowd, palettes: PaletteOut<'_, N>) {
+        match palettes {
+            PaletteOut::Lanes(out) => self.lanes(blocks, crowd, out),
+            PaletteOut::Rows(out) => self.rows::<N>(blocks, crowd, out),
+        }
+    }
+
+    fn lanes<const N: usize>(&self, blocks: &Blocks, crowd: &Crowd, palette: &mut [Affine<N>]) {
+        self.each::<_, N>(
+            blocks,
             crowd,
             palette,
             |b| b.first_entry,
@@ -48,9 +55,9 @@ impl<const N: usize> SharedPalettes<N> {
         );
     }
 
-    /// Every instance's palette, `[instance][entry]`.
-    pub fn rows(&self, crowd: &Crowd, palette: &mut [Rows]) {
-        self.hand_out(
+    fn rows<const N: usize>(&self, blocks: &Blocks, crowd: &Crowd, palette: &mut [Rows]) {
+        self.each::<_, N>(
+            blocks,
             crowd,
             palette,
             |b| b.first_row,
@@ -65,15 +72,16 @@ impl<const N: usize> SharedPalettes<N> {
     }
 
     /// Calls `take(palettes of its instances, its share of out)` for every block of instances.
-    fn hand_out<T: Send>(
+    fn each<T: Send, const N: usize>(
         &self,
+        blocks: &Blocks,
         crowd: &Crowd,
         out: &mut [T],
         first: impl Fn(&Block) -> usize + Sync,
         take: impl Fn(&[&[Rows]], &mut [T]) + Sync,
     ) {
         let Some(poses) = crowd.poses() else { return };
-        self.blocks.each(crowd, out, first, |block, _, out| {
+        blocks.each(crowd, out, first, |block, _, out| {
             let of = |instance: u32| {
                 let pose = poses[instance as usize];
                 crowd.posed().rows_of(&self.rows, pose..pose + 1)

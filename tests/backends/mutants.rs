@@ -234,6 +234,26 @@ mod gpu {
         (edit, edited)
     }
 
+    /// Shaders as they are pass; each mutation is held by one of them, and refused for what is named.
+    fn all_die(
+        crowd: &Crowd,
+        context: &Context,
+        create: impl Fn(Edit) -> Box<dyn Backend>,
+        mutations: &[(Mutation, &str)],
+    ) {
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(crowd, &mut *create(edit), context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for (mutation, what) in mutations {
+            let failure = killed(Some(*mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
+            assert!(failure.contains(what), "{}: {failure}", mutation.1);
+        }
+    }
+
     #[test]
     fn baked_mutants_die() {
         let context = context();
@@ -241,14 +261,8 @@ mod gpu {
             return;
         }
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            let failure = refused_with(&crowd, &mut *gpu_baked::with_edit(&context, edit).unwrap(), &context);
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for mutation in [
+        let create = |edit| gpu_baked::with_edit(&context, edit).unwrap();
+        let mutations = [
             ("place - f32(frame)", "0.0"),
             ("place - f32(frame)", "1.0 - (place - f32(frame))"),
             ("Shown(first, first + batch.entries", "Shown(first, first"),
@@ -258,9 +272,8 @@ mod gpu {
             ("t.w - two.y * q.y", "t.w + two.y * q.y"),
             ("vec4f(z, t.z)", "vec4f(z, t.y)"),
             ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
-        ] {
-            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
-        }
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     #[test]
@@ -287,14 +300,8 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            let failure = refused(&mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for (mutation, what) in [
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
             (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
             (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
             (("row(pose.y, bind)", "row(pose.x, bind)"), "palette"),
@@ -309,10 +316,8 @@ mod gpu {
             (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
             (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
             (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),
-        ] {
-            let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
-            assert!(failure.contains(what), "{}: {failure}", mutation.1);
-        }
+        ];
+        all_die(&small_crowd(), &context, create, &mutations);
     }
 
     /// Of a crowd whose joints only turn and move, and of which little is ever sampled.
@@ -323,23 +328,15 @@ mod gpu {
             return;
         }
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for (mutation, what) in [
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
             (("if !is(track, STILL, ROTATIONS)", "if is(track, STILL, ROTATIONS)"), "sample"),
             (("if !is(track, STILL, TRANSLATIONS)", "if is(track, STILL, TRANSLATIONS)"), "sample"),
             (("q.w * r.w - dot(q.xyz, r.xyz)", "q.w * r.w + dot(q.xyz, r.xyz)"), "local_to_model"),
             (("a.y.xyz + moved", "a.y.xyz - moved"), "local_to_model"),
             (("affine(model[2u * joint],", "affine(model[2u * joint].wxyz,"), "palette"),
-        ] {
-            let failure = killed(Some(mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
-            assert!(failure.contains(what), "{}: {failure}", mutation.1);
-        }
+        ];
+        all_die(&crowd, &context, create, &mutations);
     }
 
     #[test]
@@ -349,14 +346,8 @@ mod gpu {
             return;
         }
         let crowd = small_crowd().with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 }).unwrap();
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, false, edit).unwrap(), &context);
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for mutation in [
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
             ("which == place", "which != place"),
             ("ticks[which] == needed", "ticks[which] != needed + 1u"),
             ("f32(elapsed) / f32(", "1.0 - f32(elapsed) / f32("),
@@ -366,9 +357,8 @@ mod gpu {
                 "schedule(player, first_slot, 2u * instance + which, tick)",
             ),
             ("2u * instance + which, joint", "2u * instance, joint"),
-        ] {
-            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
-        }
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     #[test]
@@ -379,14 +369,8 @@ mod gpu {
         }
         // Enough for several workgroups, each with some in view and some out of it.
         let crowd = crowd(vec![(tube(3, 3, 2), 300), (tube(2, 3, 2), 5)]);
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            let failure = refused_with(&crowd, &mut *gpu_full::with_edit(&context, true, edit).unwrap(), &context);
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for mutation in [
+        let create = |edit| gpu_full::with_edit(&context, true, edit).unwrap();
+        let mutations = [
             ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
             ("step <<= 1u", "step <<= 2u"),
@@ -396,9 +380,8 @@ mod gpu {
             ("player.first_slot = at.y", "player.first_slot = at.y + 1u"),
             ("players[at.x] = player", "players[at.x] = everyone[at.x]"),
             ("visible[at.x] = instance", "visible[at.x] = at.x"),
-        ] {
-            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
-        }
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::super::{
 };
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::pose::{Affine, BlockSampler, Local, blend_layers, local_to_model, palette_lanes};
+use crate::pose::{Affine, BlockSampler, Local, blend_layers, lane_of, local_to_model, palette_lanes};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{Store, skin_lanes};
 use std::ops::Range;
@@ -145,9 +145,9 @@ impl Backend for Fused {
             for lane in block.instances.clone().enumerate().filter(|(_, i)| instances.contains(i)).map(|(lane, _)| lane)
             {
                 match what {
-                    Stage::Sample => lane_of(&scratch.slots[..joints], lane, out),
-                    Stage::LocalToModel => lane_of(&scratch.model[..joints], lane, out),
-                    _ => lane_of(&scratch.palette[..entries], lane, out),
+                    Stage::Sample => lane_of(&scratch.slots[..joints], lane, &mut out.values),
+                    Stage::LocalToModel => lane_of(&scratch.model[..joints], lane, &mut out.values),
+                    _ => lane_of(&scratch.palette[..entries], lane, &mut out.values),
                 }
             }
         }
@@ -157,8 +157,4 @@ impl Backend for Fused {
     fn release(&mut self) {
         self.state = None;
     }
-}
-
-fn lane_of<const R: usize>(items: &[[[f32; BLOCK]; R]], lane: usize, out: &mut ReadBack) {
-    items.iter().for_each(|item| out.values.extend(item.iter().map(|row| row[lane])));
 }
