@@ -374,6 +374,26 @@ fn every_backend_agrees_and_is_timed() {
 
 #[cfg(feature = "gpu")]
 #[test]
+fn what_cannot_be_drawn_is_verified_all_the_same() {
+    if !has_adapter("what_cannot_be_drawn_is_verified_all_the_same") {
+        return;
+    }
+    let folder = empty_folder();
+    let output = |command: &str| {
+        let output = skinbench(&folder, &format!("{command} -b cpu-simd:lanes-interleaved")).output().unwrap();
+        assert!(output.status.success() != command.starts_with("render"), "{command}: {output:?}");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let verified = output("verify smoke");
+    let row = verified.lines().find(|line| line.contains("lanes-interleaved")).unwrap();
+    assert!(row.contains(" ok ") && row.contains("181,328"), "{verified}");
+    assert!(output("run smoke --frames 2").contains("cannot be drawn; needs --passes 0"));
+    assert!(output("render smoke -o crowd.png").contains("cannot be drawn"));
+    assert!(!files(&folder).contains(&"crowd.png".into()));
+}
+
+#[cfg(feature = "gpu")]
+#[test]
 fn frames_in_flight_rings_and_motion_have_rows() {
     if !has_adapter("frames_in_flight_rings_and_motion_have_rows") {
         return;

@@ -42,8 +42,8 @@ pub(super) trait Skinner<const N: usize>: Sized + Sync {
     const LAYOUT: Layout;
     /// How vertices follow their joints.
     const BLENDING: Blending = Blending::Linear;
-    /// Whether the arena holds `[instance][vertex][word]`, so that it can be drawn.
-    const DRAWABLE: bool = true;
+    /// Where vertices are: [`Skinned::Host`], unless the arena holds anything but `[instance][vertex][word]`.
+    const SKINNED: Skinned = Skinned::Host;
 
     /// What does not change from frame to frame.
     ///
@@ -108,11 +108,8 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
         S::BLENDING
     }
 
-    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+    fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
-        if job.passes > 0 && !S::DRAWABLE {
-            return Err(BackendError::Unavailable("its output cannot be drawn; needs --passes 0".into()));
-        }
         let palette = match S::LAYOUT {
             Layout::Rows => Aligned::<Rows>::bytes(crowd.palette_entries() as usize),
             Layout::Lanes => Aligned::<Affine<N>>::bytes(CrowdPose::<N>::block_entries(crowd) as usize),
@@ -172,7 +169,7 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
     }
 
     fn skinned(&self) -> Skinned {
-        Skinned::Host
+        S::SKINNED
     }
 
     fn read_back(

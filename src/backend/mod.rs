@@ -164,6 +164,8 @@ pub struct ReadBack {
 pub enum Skinned {
     /// In the arena's host side.
     Host,
+    /// There too, instances interleaved block by block, which nothing draws.
+    HostInBlocks,
     /// In the arena's device side.
     Device,
     /// In the arena's device side, those in view alone, each chunk's at its beginning.

@@ -5,7 +5,7 @@ use super::skinning::Kind;
 use super::source::{READ_ONLY, VertexSource, bind, draw_wgsl, layout_entry};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
-use crate::backend::{Arena, Result, Skinned, Stage, StageTimer, Ticket};
+use crate::backend::{Arena, BackendError, Result, Skinned, Stage, StageTimer, Ticket};
 use crate::crowd::Crowd;
 use crate::model::{Model, Rows};
 use std::ops::Range;
@@ -244,6 +244,7 @@ impl Presenter {
         let mut commands = ticket.commands.unwrap_or_else(|| gpu.frame("frame"));
         let source = match skinned {
             Skinned::InVertexShader(source) => Rc::clone(source),
+            Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
             Skinned::Host | Skinned::Device | Skinned::VisibleOnDevice(_) => {
                 if matches!(skinned, Skinned::Host) {
                     timer.wall(Stage::Upload, || self.upload(&mut commands, arena));

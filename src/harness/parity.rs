@@ -293,7 +293,7 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
 
 fn poison(backend: &dyn Backend, context: &Context, arena: &mut Arena) -> Result<()> {
     match backend.skinned() {
-        Skinned::Host => arena.poison_host(),
+        Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
         Skinned::Device | Skinned::VisibleOnDevice(_) => {
             if let Some(gpu) = &context.gpu {

@@ -349,8 +349,9 @@ impl<'a> Run<'a> {
     fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
         let crowd = &self.scene.crowd;
         contender.backend.prepare(crowd, &self.job())?;
-        if self.depth == Depth::Measured && bench.screen.hides(&*contender.backend) {
-            return Ok(Gate::Closed(Status::Skipped, "skins in the draw; needs --passes 1 or more".into()));
+        let refusal = bench.screen.refusal(&*contender.backend);
+        if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
+            return Ok(Gate::Closed(Status::Skipped, refusal.into()));
         }
         let coverage = match self.depth {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
@@ -363,6 +364,9 @@ impl<'a> Run<'a> {
         contender.parity = Some(parity);
         if let Some(failure) = failure {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
+        }
+        if refusal.is_some() {
+            return Ok(Gate::Open);
         }
         bench.frame(&mut *contender.backend, self.scene, VERIFIED_TICKS[0])?;
         let exact = contender.backend.blending() == Blending::Linear && contender.backend.approximation().is_none();

@@ -76,9 +76,13 @@ impl Screen {
         self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(&scene.crowd))
     }
 
-    /// Whether a backend's vertices exist only while they are drawn, and nothing is drawn.
-    pub fn hides(&self, backend: &dyn Backend) -> bool {
-        self.presenter.is_none() && matches!(backend.skinned(), Skinned::InVertexShader(_))
+    /// Why a backend's frames cannot be measured here.
+    pub fn refusal(&self, backend: &dyn Backend) -> Option<&'static str> {
+        match (backend.skinned(), &self.presenter) {
+            (Skinned::InVertexShader(_), None) => Some("skins in the draw; needs --passes 1 or more"),
+            (Skinned::HostInBlocks, Some(_)) => Some("its output cannot be drawn; needs --passes 0"),
+            _ => None,
+        }
     }
 
     pub fn draw(
@@ -141,8 +145,8 @@ impl Screen {
         Ok(Vec::new())
     }
 
-    pub fn hides(&self, _: &dyn Backend) -> bool {
-        false
+    pub fn refusal(&self, _: &dyn Backend) -> Option<&'static str> {
+        None
     }
 
     pub fn draw(&mut self, ticket: Ticket, _: &dyn Backend, _: &Arena, _: &mut StageTimer) -> Result<Ticket> {

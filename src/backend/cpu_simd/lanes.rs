@@ -1,7 +1,7 @@
 //! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Arena, Backend, Context, Result};
+use super::super::{Arena, Backend, Context, Result, Skinned};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
 use crate::simd::Isa;
@@ -37,7 +37,7 @@ impl Skinner<BLOCK> for Lanes {
 
 impl Skinner<BLOCK> for Interleaved {
     const LAYOUT: Layout = Layout::Lanes;
-    const DRAWABLE: bool = false;
+    const SKINNED: Skinned = Skinned::HostInBlocks;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)
