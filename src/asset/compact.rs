@@ -1,7 +1,8 @@
-//! Models with compact clips: for each the lowest uniform rate that keeps a stated error.
+//! Models with compact clips: for each the lowest uniform rate that keeps a stated error, and what may stand still
+//! within it.
 
-use crate::model::compact::{ClipError, Compact};
-use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Transform};
+use crate::model::compact::{ClipError, Compact, Samples};
+use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Track, Transform};
 use crate::pose::{Affine, Ends, KeySpan, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
 use crate::simd::Isa;
 use rayon::prelude::*;
@@ -33,56 +34,92 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
 
 /// The clip compact, or as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
-    let keys = KeySpan::of(clip);
+    let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
-        let made = encoded(skeleton, clip, keys, frames)?;
-        if made.bytes() >= clip.bytes() {
+        let mut poses = Resampled::new(skeleton, clip, keys, frames);
+        // None beyond the error.
+        let encoded = |poses: &Resampled| -> Result<Option<Clip>, ModelError> {
+            let made = clip.clone().with_compact(poses.encoded(skeleton, clip)?);
+            let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
+            Ok((found.distance <= enough).then(|| made.with_error(found)))
+        };
+        if poses.encoded(skeleton, clip)?.bytes() >= clip.bytes() {
             break;
         }
-        let made = clip.clone().with_compact(made);
-        let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), MARGIN * error);
-        if found.distance <= MARGIN * error {
-            return Ok(made.with_error(found));
+        let Some(mut made) = encoded(&poses)? else { continue };
+        for (channel, middle) in poses.calm(ends, enough) {
+            let moving = poses.hold(channel, middle);
+            match encoded(&poses)? {
+                Some(held) => made = held,
+                None => poses.channels[channel].values = moving,
+            }
         }
+        return Ok(made);
     }
     Ok(clip.clone())
 }
 
-/// The clip's own poses at evenly spaced times, encoded.
-fn encoded(skeleton: &Skeleton, clip: &Clip, keys: KeySpan, frames: usize) -> Result<Compact, ModelError> {
-    let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
-    let mut poses: Vec<Vec<Local<1>>> = Vec::with_capacity(frames);
-    for frame in 0..frames {
-        let mut pose = vec![[[0.0; 1]; 10]; skeleton.len()];
-        let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
-        sample(skeleton, Some(clip), time, 0, &mut pose);
-        poses.push(pose);
-    }
-    let value = |pose: &Local<1>, channel: Channel| match channel {
-        Channel::Rotation => std::array::from_fn(|c| pose[ROTATION + c][0]),
-        Channel::Translation => std::array::from_fn(|c| if c < 3 { pose[TRANSLATION + c][0] } else { 0.0 }),
-        Channel::Scale => std::array::from_fn(|c| if c < 3 { pose[SCALE + c][0] } else { 0.0 }),
-    };
-    let channels: Vec<_> = clip
-        .tracks()
-        .iter()
-        .map(|track| {
-            let of = |pose: &Vec<Local<1>>| value(&pose[usize::from(track.joint)], track.channel);
-            (track.joint, track.channel, poses.iter().map(of).collect())
-        })
-        .collect();
-    let at_rest = |joint: u16, channel| {
-        let rest = match clip.is_additive() {
-            true => Transform::IDENTITY,
-            false => skeleton.rest()[usize::from(joint)],
-        };
-        match channel {
-            Channel::Rotation => rest.rotation.to_array(),
-            Channel::Translation => rest.translation.extend(0.0).to_array(),
-            Channel::Scale => rest.scale.extend(0.0).to_array(),
+/// A clip's own poses at evenly spaced times.
+struct Resampled {
+    start: f32,
+    interval: f32,
+    channels: Vec<Samples>,
+}
+
+impl Resampled {
+    fn new(skeleton: &Skeleton, clip: &Clip, keys: KeySpan, frames: usize) -> Self {
+        let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
+        let channel = |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new() };
+        let mut channels: Vec<Samples> = clip.tracks().iter().map(channel).collect();
+        let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
+        for frame in 0..frames {
+            let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
+            sample(skeleton, Some(clip), time, 0, &mut pose);
+            for Samples { joint, channel, values } in &mut channels {
+                let first = match channel {
+                    Channel::Rotation => ROTATION,
+                    Channel::Translation => TRANSLATION,
+                    Channel::Scale => SCALE,
+                };
+                let rows = &pose[usize::from(*joint)][first..][..channel.width()];
+                values.push(std::array::from_fn(|c| rows.get(c).map_or(0.0, |row| row[0])));
+            }
         }
-    };
-    Compact::encode(keys.start, if frames > 1 { interval } else { 0.0 }, &channels, at_rest)
+        Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
+    }
+
+    /// Channels that go so little that the error may allow them to stay in their middle, the calmest first.
+    fn calm(&self, ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
+        let swings = self.channels.iter().enumerate().map(|(index, samples)| {
+            let (middle, swing) = samples.middle();
+            (index, middle, f64::from(swing) * ends.reach(samples.joint.into(), samples.channel))
+        });
+        let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
+        calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
+        calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
+    }
+
+    /// Lets a channel stay at a value; returns those that it had.
+    fn hold(&mut self, channel: usize, value: [f32; 4]) -> Vec<[f32; 4]> {
+        let values = &mut self.channels[channel].values;
+        let held = vec![value; values.len()];
+        std::mem::replace(values, held)
+    }
+
+    fn encoded(&self, skeleton: &Skeleton, clip: &Clip) -> Result<Compact, ModelError> {
+        let at_rest = |joint: u16, channel| {
+            let rest = match clip.is_additive() {
+                true => Transform::IDENTITY,
+                false => skeleton.rest()[usize::from(joint)],
+            };
+            match channel {
+                Channel::Rotation => rest.rotation.to_array(),
+                Channel::Translation => rest.translation.extend(0.0).to_array(),
+                Channel::Scale => rest.scale.extend(0.0).to_array(),
+            }
+        };
+        Compact::encode(self.start, self.interval, &self.channels, at_rest)
+    }
 }
 
 /// The largest error over some times; stops at the first beyond `enough`.
@@ -173,6 +210,39 @@ mod tests {
         let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
         let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
         assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
+    }
+
+    /// A chain of four joints at rest 1 apart, each nodding so far: its size is 3.
+    fn nodding_chain(swings: [f32; 4]) -> (Skeleton, Clip) {
+        let link = |parent: Option<usize>| {
+            let rest = Transform { translation: Vec3::X * f32::from(parent.is_some() as u8), ..Transform::IDENTITY };
+            Joint { name: "joint".into(), parent, rest: Rest::Transform(rest) }
+        };
+        let (skeleton, _) = Skeleton::new([None, Some(0), Some(1), Some(2)].map(link).into()).unwrap();
+        let keys = (0..4u16).zip(swings).map(|(joint, swing)| Keys {
+            joint,
+            channel: Channel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: (0..16).map(|i| i as f32 * 0.1).collect(),
+            values: (0..16).flat_map(|i| Quat::from_rotation_z([-swing, swing][i % 2]).to_array()).collect(),
+        });
+        let clip = Clip::new("nods", None, RotationBlend::Slerp, keys.collect()).unwrap();
+        (skeleton, clip)
+    }
+
+    #[test]
+    fn what_hardly_moves_stands_still() {
+        let moving = |swings: [f32; 4]| -> Vec<u16> {
+            let (skeleton, clip) = nodding_chain(swings);
+            let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+            let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
+            let found = error(&skeleton, &clip, &made, &times);
+            assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
+            made.compact().unwrap().tracks.iter().map(|track| track.joint).collect()
+        };
+        assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
+        // The chain's end would go too far by what joint 1 does, and by what 2 and 3 do together.
+        assert_eq!(moving([0.1, 1e-4, 1.1e-4, 1.2e-4]), [0, 1, 3]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where errors of poses show.
 
-use crate::model::{NO_PARENT, Skeleton};
+use crate::model::{Channel, NO_PARENT, Skeleton};
 use glam::Vec3;
 
 /// Where a joint's error shows: its origin, and a point along each of its axes as far out as its children, so that
@@ -32,6 +32,18 @@ impl Ends {
             }
         }
         Self { arms, size }
+    }
+
+    /// About how far a joint's ends go, over the skeleton's size, for a change of 1 in one of its channels.
+    pub fn reach(&self, joint: usize, channel: Channel) -> f64 {
+        let arm = f64::from(self.arms[joint]);
+        let distance = match channel {
+            // Half the angle is in the quaternion.
+            Channel::Rotation => 2.0 * arm,
+            Channel::Translation => 1.0,
+            Channel::Scale => arm,
+        };
+        distance / self.size
     }
 
     /// Largest distance of a joint's ends in two poses over the skeleton's size; `off` is the difference of its model

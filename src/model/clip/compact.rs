@@ -2,6 +2,7 @@
 
 use super::Channel;
 use crate::model::ModelError;
+use glam::Vec4;
 
 /// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which one it leaves out.
 pub const ANY: u8 = 4;
@@ -47,6 +48,33 @@ pub struct ClipError {
     pub joint: u16,
 }
 
+/// What a channel of a joint does, a value a frame: vectors end in a zero, rotations are unit quaternions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    /// Joint of the skeleton.
+    pub joint: u16,
+    /// Driven channel.
+    pub channel: Channel,
+    /// At least one.
+    pub values: Vec<[f32; 4]>,
+}
+
+impl Samples {
+    /// The value amid all others, and how far the farthest is from it.
+    pub fn middle(&self) -> ([f32; 4], f32) {
+        // Rotations in one hemisphere.
+        let turned = |value: &[f32; 4]| {
+            let away = self.channel == Channel::Rotation && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
+            if away { -Vec4::from(*value) } else { Vec4::from(*value) }
+        };
+        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(turned).reduce(pick).unwrap_or_default();
+        let middle = (bound(Vec4::min) + bound(Vec4::max)) / 2.0;
+        let middle = if self.channel == Channel::Rotation { middle.normalize_or(Vec4::W) } else { middle };
+        let swing = self.values.iter().map(|value| turned(value).distance(middle)).fold(0.0, f32::max);
+        (middle.to_array(), swing)
+    }
+}
+
 /// The keys of a clip, each track three numbers a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compact {
@@ -77,18 +105,17 @@ impl Compact {
         size_of_val(&self.tracks[..]) + size_of_val(&self.still[..]) + size_of_val(&self.numbers[..])
     }
 
-    /// Encodes channels of joints, a value a frame each, unit quaternions for rotations; `at_rest` says what need not be
-    /// stored.
+    /// Encodes channels of joints that have as many values each; `at_rest` says what need not be stored.
     ///
     /// # Errors
     /// A number that is not finite.
     pub fn encode(
         start: f32,
         interval: f32,
-        channels: &[(u16, Channel, Vec<[f32; 4]>)],
+        channels: &[Samples],
         at_rest: impl Fn(u16, Channel) -> [f32; 4],
     ) -> Result<Self, ModelError> {
-        let frames = channels.first().map_or(1, |(.., values)| values.len());
+        let frames = channels.first().map_or(1, |samples| samples.values.len());
         let mut compact = Self {
             start,
             interval,
@@ -99,7 +126,7 @@ impl Compact {
             error: ClipError::default(),
         };
         let mut columns = Vec::new();
-        for (joint, channel, values) in channels {
+        for Samples { joint, channel, values } in channels {
             if values.iter().flatten().any(|v| !v.is_finite()) {
                 return Err(ModelError::new(format!("joint {joint}"), "its poses are not finite"));
             }
