@@ -272,6 +272,7 @@ impl<'a> Poser<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asset::compact;
     use crate::asset::walker::walker;
     use crate::model::{Channel, Interpolation, Keys, RotationBlend};
 
@@ -296,6 +297,16 @@ mod tests {
         }
         println!("{bytes:?} bytes");
         assert!(bytes[0] < bytes[1], "{bytes:?}");
+    }
+
+    #[test]
+    fn compact_clips_are_baked_as_raw_ones() {
+        let model = walker(500).unwrap();
+        let baker = Baker::new(&model, Keeping::Motions);
+        for clip in compact::clips(&model, compact::ERROR).unwrap() {
+            assert!(clip.compact().is_some());
+            assert!(baker.rate(Some(&clip), 4_000).is_some(), "{}", clip.name());
+        }
     }
 
     #[test]

@@ -20,8 +20,13 @@ pub struct KeySpan {
 }
 
 impl KeySpan {
-    /// Of a clip's tracks.
+    /// Of a clip's tracks, or its frames if it is compact.
     pub fn of(clip: &Clip) -> Self {
+        if let Some(compact) = clip.compact() {
+            let intervals = (compact.frames - 1) as usize;
+            let end = compact.start + intervals as f32 * compact.interval;
+            return Self { start: compact.start, end, intervals };
+        }
         let lines = || clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
         let shortest = lines().flat_map(|times| times.windows(2).map(|w| w[1] - w[0])).fold(f32::INFINITY, f32::min);
         let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);

@@ -27,7 +27,7 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
             let value = short_arc::<1, Scalar>(quaternion(track, a), quaternion(track, b), fraction);
             write(out, lane, ROTATION, &value);
         } else {
-            let (a, b) = (components(track, a), components(track, b));
+            let (a, b) = (track.vector(*a), track.vector(*b));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
             write(out, lane, row(track.channel), &value);
         }
@@ -59,17 +59,13 @@ impl Frames {
     }
 }
 
-fn components(track: &CompactTrack, key: &[u16; 3]) -> [f32; 3] {
-    std::array::from_fn(|c| track.low[c] + f32::from(key[c]) * track.step[c])
-}
-
 fn quaternion(track: &CompactTrack, key: &[u16; 3]) -> [f32; 4] {
     let (dropped, kept) = match track.dropped {
         ANY => {
             let largest = (key[0] >> 15) | ((key[1] >> 15) << 1);
-            (largest, components(track, &key.map(|number| number & 0x7fff)))
+            (largest, track.vector(key.map(|number| number & 0x7fff)))
         }
-        dropped => (dropped.into(), components(track, key)),
+        dropped => (dropped.into(), track.vector(*key)),
     };
     let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
     let [a, b, c] = kept;

@@ -3,6 +3,7 @@
 #[cfg(feature = "gpu")]
 use crate::common::prepare_for;
 use crate::common::{backends, context, crowd, crowd_of, prepare, tube};
+use skinbench::asset::compact;
 use skinbench::asset::walker::walker;
 #[cfg(feature = "gpu")]
 use skinbench::backend::Keep;
@@ -63,6 +64,20 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
             assert_eq!(parity.failure, None, "{} on {isa}", entry.name);
         }
     }
+}
+
+/// Compact clips are no way round it.
+#[test]
+fn uneven_scale_is_refused_in_compact_clips_too() {
+    let scaling = tube(9, 21, 4);
+    let compact = compact::compacted(scaling.clone(), compact::ERROR).unwrap();
+    assert!(compact.clips().iter().all(|clip| clip.compact().is_some()));
+    let refusals = [scaling, compact].map(|model| {
+        let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
+        let backend = (entry.create)(&Context::default()).unwrap();
+        backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string()
+    });
+    assert_eq!(refusals[0], refusals[1]);
 }
 
 /// Dual quaternions take no uneven scale, and are held to a reference of their own.

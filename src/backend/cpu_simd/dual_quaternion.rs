@@ -3,7 +3,7 @@
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Backend, BackendError, Blending, Context, Result};
 use crate::crowd::{BLOCK, Crowd};
-use crate::model::{Channel, Interpolation, Model, rows_to_affine};
+use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
 use crate::threads::Threads;
@@ -61,6 +61,26 @@ pub fn scales_evenly(crowd: &Crowd) -> Result<()> {
     }
 }
 
+/// A clip's scales, and whose they are.
+fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
+    let raw = clip.tracks().iter().filter(|t| t.channel == Channel::Scale).flat_map(|track| {
+        // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
+        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        let count = parts * clip.times_of(track).len();
+        let values = clip.values()[track.first_value as usize..][..3 * count].as_chunks::<3>().0;
+        values.iter().map(|&scale| (track.joint, scale))
+    });
+    let compact = clip.compact().into_iter().flat_map(|compact| {
+        let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
+        let frame = |index| compact.tracks.iter().zip(compact.frame(index));
+        let keys = (0..compact.frames as usize).flat_map(frame).filter(|(track, _)| track.channel == Channel::Scale);
+        still
+            .map(|s| (s.joint, [s.value[0], s.value[1], s.value[2]]))
+            .chain(keys.map(|(track, key)| (track.joint, track.vector(*key))))
+    });
+    raw.chain(compact)
+}
+
 /// Where a model scales unevenly, or mirrors, if it does.
 fn uneven(model: &Model) -> Option<String> {
     let differ = |s: [f64; 3]| {
@@ -73,19 +93,9 @@ fn uneven(model: &Model) -> Option<String> {
         return Some(format!("joint {:?} of {:?} at rest", name(joint), model.name()));
     }
     for clip in model.clips() {
-        for track in clip.tracks().iter().filter(|t| t.channel == Channel::Scale) {
-            // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
-            let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-            let count = parts * clip.times_of(track).len();
-            let values = clip.values()[track.first_value as usize..][..3 * count].as_chunks::<3>().0;
-            if values.iter().any(|s| differ(s.map(f64::from))) {
-                return Some(format!(
-                    "joint {:?} of {:?} in clip {:?}",
-                    name(track.joint.into()),
-                    model.name(),
-                    clip.name()
-                ));
-            }
+        if let Some((joint, _)) = scales(clip).find(|(_, scale)| differ(scale.map(f64::from))) {
+            let joint = name(joint.into());
+            return Some(format!("joint {joint:?} of {:?} in clip {:?}", model.name(), clip.name()));
         }
     }
     let sheared = |m: DMat3| {

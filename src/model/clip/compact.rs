@@ -28,6 +28,13 @@ pub struct CompactTrack {
     pub step: [f32; 3],
 }
 
+impl CompactTrack {
+    /// What three numbers stand for.
+    pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
+        std::array::from_fn(|c| self.low[c] + f32::from(numbers[c]) * self.step[c])
+    }
+}
+
 /// A channel of a joint that stays the same, but not as it rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StillTrack {
