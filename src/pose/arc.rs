@@ -1,6 +1,6 @@
 //! Between two rotations along the arc: spherical interpolation without trigonometry.
 
-use crate::simd::{Scalar, Simd, abs};
+use crate::simd::{Scalar, Simd, abs, load_group};
 
 /// Spherical interpolation of unit quaternions `angle` radians apart (Shoemake 1985), written with sin(x)/x so that it
 /// has no singularity at angle 0 and needs no trigonometry: the angle was computed when the clip was built.
@@ -34,19 +34,48 @@ fn weight<const W: usize, S: Simd<W>>(t: S::V, square: S::V, scale: S::V) -> S::
     S::mul(S::mul(t, scale), polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))))
 }
 
-/// [`arc`] along the shorter way between pairs whose angles nobody knows.
+/// The shorter arc between pairs of rotations whose angles nobody knows, a fraction of the way along it.
 ///
-/// Both weights are even functions of the angle, so its square is enough, a polynomial of the cosine: no root and no
-/// arc tangent. The cosine's rounding reaches the weights divided by six.
-#[inline(always)] // as above
-pub(super) fn short_arc<const W: usize, S: Simd<W>>(a: [S::V; 4], mut b: [S::V; 4], t: S::V) -> [S::V; 4] {
-    let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
-    for v in &mut b {
-        *v = S::select_negative(dot, S::sub(S::splat(0.0), *v), *v);
+/// `sin(tx)/sin(x)` is a series in `t` whose coefficients are even functions of the angle `x`, and so polynomials in
+/// `u = 1 - cos(x)`. Sorted by powers of `u` instead, what depends on `t` is computed once for all joints of a pose, and a
+/// joint needs no angle: no root and no arc tangent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ShortArc {
+    /// Coefficients of the weights of the first rotation and of the second, lowest first.
+    weights: [[f32; 16]; 2],
+}
+
+impl ShortArc {
+    /// `t` of the way from the first rotation to the second.
+    #[inline(always)] // to take on the caller's instruction set
+    pub fn new<const W: usize, S: Simd<W>>(t: f32) -> Self {
+        let mut weights = [[0.0; 16]; 2];
+        for (weights, t) in weights.iter_mut().zip([1.0 - t, t]) {
+            let (t, square) = (S::splat(t), S::splat(t * t));
+            for (group, weights) in weights.as_chunks_mut::<W>().0.iter_mut().enumerate().take(TERMS.div_ceil(W)) {
+                let mut sum = S::splat(0.0);
+                for row in SINE_RATIO.iter().rev() {
+                    sum = S::mul_add(sum, square, load_group::<16, W, S>(row, group));
+                }
+                S::store(S::mul(t, sum), weights);
+            }
+        }
+        Self { weights }
     }
-    let u = S::sub(S::splat(1.0), abs::<W, S>(dot));
-    let square = S::mul(u, polynomial::<W, S>(&SQUARE_OF_ANGLE, u));
-    arc::<W, S>(a, b, t, square, polynomial::<W, S>(&ANGLE_OVER_SINE, u))
+
+    /// The rotation there, for `W` pairs of unit quaternions.
+    #[inline(always)] // as above
+    pub fn between<const W: usize, S: Simd<W>>(&self, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
+        let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
+        let u = S::sub(S::splat(1.0), abs::<W, S>(dot));
+        let wa = polynomial::<W, S>(&self.weights[0][..TERMS], u);
+        let wb = S::copysign(polynomial::<W, S>(&self.weights[1][..TERMS], u), dot);
+        let mut q = [wa; 4];
+        for (q, (a, b)) in q.iter_mut().zip(a.into_iter().zip(b)) {
+            *q = S::mul_add(wa, a, S::mul(wb, b));
+        }
+        q
+    }
 }
 
 /// Angle between two unit quaternions, 0 to pi, within 3e-7.
@@ -84,20 +113,19 @@ pub fn sine_over_x(x: f32) -> f32 {
     polynomial::<1, Scalar>(&SINE_OVER_X, x * x)
 }
 
-/// The angle's square over `u = 1 - cos`, and the angle over its sine, for angles of 0 to pi/2: Chebyshev polynomials in
-/// `u` with errors of 8.3e-7 and 1.2e-7.
-const SQUARE_OF_ANGLE: [f32; 7] =
-    [2.000_000_5, 0.333_287_75, 0.089_601_94, 0.024_483_332, 0.020_952_202, -0.009_911_566, 0.008_986_155];
-const ANGLE_OVER_SINE: [f32; 9] = [
-    1.000_000_1,
-    0.333_323_15,
-    0.133_600_4,
-    0.054_479_383,
-    0.038_473_48,
-    -0.023_641_732,
-    0.058_782_734,
-    -0.041_406_65,
-    0.017_185_37,
+/// Powers of `u` in [`ShortArc`].
+const TERMS: usize = 9;
+
+/// `sin(tx) / (t sin(x))` for angles of 0 to pi/2, a row for each power of `t²`, by powers of `u = 1 - cos(x)`: Chebyshev
+/// polynomials, which leave an error of 1.5e-7. Zeros fill a vector.
+#[rustfmt::skip] // a matrix
+const SINE_RATIO: [[f32; 16]; 6] = [
+    [    1.000_000_1,  3.333_231_5e-1,    1.336_004e-1,  5.447_938_3e-2,    3.847_348e-2, -2.364_173_2e-2,  5.878_273_4e-2,   -4.140_665e-2,    1.718_537e-2, 0., 0., 0., 0., 0., 0., 0.],
+    [  -9.856_217e-8,   -3.333_174e-1, -1.670_847_5e-1, -7.360_849_5e-2, -5.662_111_6e-2,    3.815_733e-2,   -9.154_913e-2,     6.484_26e-2, -2.678_282_4e-2, 0., 0., 0., 0., 0., 0., 0.],
+    [ 4.310_012_6e-8, -6.961_174_7e-6,  3.351_612_8e-2,  2.039_990_2e-2,  2.097_819_7e-2, -1.790_613_5e-2,    3.950_518e-2, -2.836_806_5e-2,  1.157_425_5e-2, 0., 0., 0., 0., 0., 0., 0.],
+    [    -8.294_7e-9,    1.339_622e-6, -3.516_780_3e-5, -1.236_881_1e-3, -3.040_691_4e-3,  3.792_278_5e-3, -7.440_799_4e-3,    5.460_528e-3,   -2.182_336e-3, 0., 0., 0., 0., 0., 0., 0.],
+    [8.538_466_6e-10, -1.378_882_9e-7,    3.618_389e-6, -3.602_672_2e-5,  2.204_964_1e-4, -4.286_460_2e-4,    7.446_127e-4, -5.613_537_5e-4,  2.178_754_7e-4, 0., 0., 0., 0., 0., 0., 0.],
+    [ -5.232_192e-11,    8.448_566e-9, -2.215_763_1e-7,    2.203_736e-6, -1.077_186_4e-5,  2.798_952_3e-5, -4.423_032_8e-5,  3.422_592_6e-5, -1.280_254_7e-5, 0., 0., 0., 0., 0., 0., 0.],
 ];
 
 /// A polynomial, lowest coefficient first.
@@ -143,7 +171,7 @@ mod tests {
             let angle = f64::from(i) * std::f64::consts::FRAC_PI_2 / 100.0;
             for t in [0.0, 0.25, 0.5, 0.9, 1.0] {
                 for sign in [1.0, -1.0] {
-                    let got = short_arc::<1, Scalar>(at(0.0, 1.0), at(angle, sign), t as f32);
+                    let got = ShortArc::new::<1, Scalar>(t as f32).between::<1, Scalar>(at(0.0, 1.0), at(angle, sign));
                     // At a right angle either way is the shorter one.
                     if i < 100 || sign > 0.0 {
                         let off = got.iter().zip(at(t * angle, 1.0)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);

@@ -1,6 +1,6 @@
 //! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
 
-use super::arc::short_arc;
+use super::arc::ShortArc;
 use super::sample_compact::Frames;
 use super::sample_lanes::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
 use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
@@ -16,6 +16,7 @@ const NEVER: f32 = 131_072.0;
 type Numbers = [u16; CHUNK];
 
 /// What the numbers of a chunk's rotations stand for.
+#[repr(C, align(64))] // rows on cache lines
 struct Turns {
     low: [Row; 3],
     step: [Row; 3],
@@ -26,6 +27,7 @@ struct Turns {
 }
 
 /// Translations and scales of a chunk.
+#[repr(C, align(64))] // as above
 struct Moves {
     low: Vectors,
     step: Vectors,
@@ -101,29 +103,30 @@ impl CompactRows {
         self.moves[chunk].is_some()
     }
 
-    /// Rotations of `W` joints.
+    /// Rotations of `W` joints, `arc` of the way from a frame to the next.
     #[inline(always)] // to take on the caller's instruction set
     pub fn turns<const W: usize, S: Simd<W>>(
         &self,
         chunk: usize,
-        (frame, fraction): (usize, f32),
+        frame: usize,
+        arc: &ShortArc,
         group: usize,
     ) -> [S::V; 4] {
         let at = frame * self.chunks + chunk;
         let (a, b) = (&self.numbers[at], &self.numbers[at + self.chunks]);
-        let (turns, fraction) = (&self.turns[chunk], S::splat(fraction));
+        let turns = &self.turns[chunk];
         let dropped = load_rows::<W, S, 2>(&turns.dropped, group);
         match &turns.any {
             // Both frames leave out the same components, so the arc may run before they are put in their places.
             None => {
                 let a = turns.kept::<W, S>(widened::<W, S, 3>(a, group), group);
                 let b = turns.kept::<W, S>(widened::<W, S, 3>(b, group), group);
-                placed::<W, S>(short_arc::<W, S>(a, b, fraction), dropped)
+                placed::<W, S>(arc.between::<W, S>(a, b), dropped)
             }
             Some(any) => {
                 let a = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(a, group), dropped, group);
                 let b = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(b, group), dropped, group);
-                short_arc::<W, S>(a, b, fraction)
+                arc.between::<W, S>(a, b)
             }
         }
     }

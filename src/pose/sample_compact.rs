@@ -1,6 +1,6 @@
 //! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line or the arc.
 
-use super::arc::short_arc;
+use super::arc::ShortArc;
 use super::sample::write;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::model::Channel;
@@ -19,12 +19,13 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
         write(&mut local[usize::from(still.joint)], lane, row(still.channel), value);
     }
     let (first, fraction) = Frames::of(compact).place(time);
+    let arc = ShortArc::new::<1, Scalar>(fraction);
     let last = compact.frames as usize - 1;
     let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
     for (track, (a, b)) in compact.tracks.iter().zip(frames) {
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {
-            let value = short_arc::<1, Scalar>(quaternion(track, a), quaternion(track, b), fraction);
+            let value = arc.between::<1, Scalar>(quaternion(track, a), quaternion(track, b));
             write(out, lane, ROTATION, &value);
         } else {
             let (a, b) = (track.vector(*a), track.vector(*b));

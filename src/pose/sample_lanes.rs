@@ -5,6 +5,7 @@
 //! once and 16 joints are interpolated at once, whichever clip the instance plays and wherever it is in it. Sixteen
 //! instances' joints then turn by a transpose into 16 joints' instances, which is how a [`Local`] lies in memory.
 
+use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
 use super::linear_rows::LinearRows;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
@@ -143,6 +144,12 @@ impl<const N: usize> Kernel for SampleLanes<'_, N> {
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, clips, cursors, local } = self;
         let mut turns = Scratch([[[0.0; CHUNK]; BLOCK]; 4]);
+        let mut arcs = [ShortArc::default(); BLOCK];
+        for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
+            if let Keys::Compact(_) = clip.keys {
+                *arc = ShortArc::new::<W, S>(fraction);
+            }
+        }
         let mut vectors = Scratch([[[0.0; CHUNK]; BLOCK]; 6]);
         for (chunk, local) in local.chunks_mut(CHUNK).enumerate() {
             let mut moving = false;
@@ -151,7 +158,7 @@ impl<const N: usize> Kernel for SampleLanes<'_, N> {
                 for group in 0..CHUNK / W {
                     let q = match &clip.keys {
                         Keys::Linear(rows) => rows.turns::<W, S>(chunk, cursor, group),
-                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor, group),
+                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor.0, &arcs[lane], group),
                     };
                     for (rows, v) in turns.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
