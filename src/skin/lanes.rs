@@ -90,51 +90,41 @@ impl<P: Blend<BLOCK>> Lanes<'_, P> {
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };
         let vertices = mesh.vertex_count();
         let mut filler = Filler { mesh, palette: &palette, normals, runs: mesh.runs() };
-        if interleaved && !is_packed && out.len() == vertices * WORDS * BLOCK {
-            // Rows of a full block are whole cache lines: they go straight to where they belong.
-            let slots = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<FLOATS>().0;
-            let mut none = Streams::<WORDS>::new(&mut [], vertices, store);
-            return filler.fill::<W, S, FLOATS, WORDS>(0, slots, store, &mut none);
-        }
-        let mut tile = Tile([[[0.0; BLOCK]; FLOATS]; TILE]);
-        let mut packed = Tile([[[0.0; BLOCK]; WORDS]; TILE]);
+        let none: &mut [f32] = &mut [];
+        let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
         let mut streams = Streams::<WORDS>::new(out, vertices, store);
-        for first in (0..vertices).step_by(TILE) {
-            let count = TILE.min(vertices - first);
-            filler.fill::<W, S, FLOATS, WORDS>(first, &mut tile.0[..count], Store::Cached, &mut streams);
-            let rows = if is_packed {
-                pack_tile::<W, S, FLOATS, WORDS>(mesh, &tile.0, &mut packed.0);
-                packed.0.as_flattened()
+        if !is_packed && interleaved_out.len() == vertices * WORDS * BLOCK {
+            // Rows of a full block are whole cache lines: they go straight to where they belong.
+            let slots = interleaved_out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<FLOATS>().0;
+            return filler.fill::<W, S, FLOATS, WORDS>(0, slots, store, &mut streams, &[]);
+        }
+        let mut tiles = [Tile([[[0.0; BLOCK]; FLOATS]; TILE]), Tile([[[0.0; BLOCK]; FLOATS]; TILE])];
+        let mut packed = Tile([[[0.0; BLOCK]; WORDS]; TILE]);
+        let [Tile(tile), Tile(other)] = &mut tiles;
+        let (mut tile, mut before) = (tile, other);
+        let whole = Streams::<WORDS>::VERTICES;
+        for first in (0..vertices).step_by(whole) {
+            let count = whole.min(vertices - first);
+            let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+            filler.fill::<W, S, FLOATS, WORDS>(first, &mut tile[..count], Store::Cached, &mut streams, taken);
+            streams.finish_steps::<BLOCK, W, S>(taken);
+            if is_packed {
+                pack_tile::<W, S, FLOATS, WORDS>(mesh, tile, &mut packed.0);
             } else {
-                tile.0.as_flattened()
-            };
-            put_tile::<W, S, WORDS>(&mut streams, rows, first..first + count, vertices, interleaved);
+                std::mem::swap(&mut tile, &mut before);
+            }
+            let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+            if interleaved {
+                let words = interleaved_out.len() / vertices;
+                let out = &mut interleaved_out[first * words..][..count * words];
+                rows::<W, S>(store, &taken[..count * WORDS], words / WORDS, out);
+            } else if count == whole {
+                streams.take(first);
+            }
         }
-    }
-}
-
-/// The rows of a tile to where its vertices go, of so many in all.
-#[inline(always)]
-fn put_tile<const W: usize, S: Simd<W>, const WORDS: usize>(
-    streams: &mut Streams<WORDS>,
-    tile: &[[f32; BLOCK]],
-    range: Range<usize>,
-    vertices: usize,
-    interleaved: bool,
-) {
-    if interleaved {
-        let (instances, store) = (streams.instances, streams.store);
-        let words = WORDS * instances;
-        let out = &mut streams.out[range.start * words..range.end * words];
-        return rows::<W, S>(store, &tile[..range.len() * WORDS], instances, out);
-    }
-    if range.len() == TILE {
-        streams.tile::<BLOCK, W, S>(tile, range.start);
-        if range.end == vertices {
-            streams.finish::<BLOCK, W, S>(tile, range.end, 0);
-        }
-    } else {
-        streams.finish::<BLOCK, W, S>(tile, range.start, range.len());
+        let left_over = vertices % whole;
+        let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+        streams.finish::<BLOCK, W, S>(taken, vertices - left_over, left_over);
     }
 }
 
@@ -169,7 +159,8 @@ struct Filler<'a, P> {
 }
 
 impl<P: Blend<BLOCK>> Filler<'_, P> {
-    /// Skins the vertices from `first` on into slots; what waits in the streams leaves meanwhile.
+    /// Skins the vertices from `first` on into slots; meanwhile the tile before, whose rows these are, goes on through
+    /// the streams.
     #[inline(always)]
     fn fill<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
         &mut self,
@@ -177,6 +168,7 @@ impl<P: Blend<BLOCK>> Filler<'_, P> {
         slots: &mut [[[f32; BLOCK]; FLOATS]],
         store: Store,
         streams: &mut Streams<WORDS>,
+        before: &[[f32; BLOCK]],
     ) {
         let end = first + slots.len();
         while let [run, rest @ ..] = self.runs {
@@ -184,11 +176,11 @@ impl<P: Blend<BLOCK>> Filler<'_, P> {
             let range = run_first.max(first)..run_end.min(end);
             let slots = &mut slots[range.start - first..range.end - first];
             match run.influences {
-                1 => self.part::<W, S, FLOATS, WORDS, 1>(run, range, slots, store, streams),
-                2 => self.part::<W, S, FLOATS, WORDS, 2>(run, range, slots, store, streams),
-                3 => self.part::<W, S, FLOATS, WORDS, 3>(run, range, slots, store, streams),
-                4 => self.part::<W, S, FLOATS, WORDS, 4>(run, range, slots, store, streams),
-                _ => self.part::<W, S, FLOATS, WORDS, 0>(run, range, slots, store, streams),
+                1 => self.part::<W, S, FLOATS, WORDS, 1>(run, range, slots, store, streams, before),
+                2 => self.part::<W, S, FLOATS, WORDS, 2>(run, range, slots, store, streams, before),
+                3 => self.part::<W, S, FLOATS, WORDS, 3>(run, range, slots, store, streams, before),
+                4 => self.part::<W, S, FLOATS, WORDS, 4>(run, range, slots, store, streams, before),
+                _ => self.part::<W, S, FLOATS, WORDS, 0>(run, range, slots, store, streams, before),
             }
             if run_end > end {
                 break;
@@ -211,6 +203,7 @@ impl<P: Blend<BLOCK>> Filler<'_, P> {
         slots: &mut [[[f32; BLOCK]; FLOATS]],
         store: Store,
         streams: &mut Streams<WORDS>,
+        before: &[[f32; BLOCK]],
     ) {
         let Self { mesh, palette, normals, .. } = self;
         let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
@@ -235,7 +228,7 @@ impl<P: Blend<BLOCK>> Filler<'_, P> {
                     put_rows::<W, S>(store, &[S::splat(handedness)], &mut slot[9..], group);
                 }
             }
-            streams.send::<W, S>();
+            streams.step::<BLOCK, W, S>(before);
         }
     }
 }

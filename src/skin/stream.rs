@@ -39,83 +39,134 @@ pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f
 #[repr(align(64))]
 struct Line([f32; TILE]);
 
+/// Lines of a lane: those of a tile, and before them the one that the tile before ended in.
+type Stage = [Line; MOST_WORDS + 1];
+
 /// The outputs of a block's instances, `WORDS` a vertex, filled tile by tile.
 ///
-/// Output that stays in the caches goes out straight from the transpose. Streamed output waits in a stage of each lane
-/// and leaves lane by lane between the vertices of the next tile: a burst would fill the store buffer, and the next
-/// tile's vertices wait for it. A stage is read shifted to the line boundaries of the lane's output: the end of a tile
-/// stays there for the next.
+/// A tile is turned, so that lanes become rows, a part at a time between the vertices of the next tile: shuffles and
+/// stores then fill what multiplications leave of the processor. Output that stays in the caches is turned straight to
+/// its place. Streamed output is turned to a stage for each lane and leaves lane by lane between the vertices of the
+/// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
+/// boundaries of the lane's output: the end of a tile waits for the next.
 pub(super) struct Streams<'a, const WORDS: usize> {
     pub out: &'a mut [f32],
     pub store: Store,
     pub instances: usize,
     instance_words: usize,
-    stages: [[Line; MOST_WORDS + 1]; TILE],
+    /// Of the tile that is turned and of the one that leaves, by turns.
+    stages: [[Stage; TILE]; 2],
+    /// Which of the stages are being filled.
+    filled: usize,
+    /// The first vertex of the tile that is turned, once there is one.
+    first: Option<usize>,
+    /// Lanes of the tile before that leave, and whether its lines are the outputs' first.
+    leaving: usize,
+    are_first: bool,
+    /// Steps since the tile was taken: as many as its vertices turn all of it, and let all of the one before leave.
+    steps: usize,
     /// Words of a lane's first line that belong to the instance before it.
     shifts: [usize; TILE],
-    /// Where the lines that wait in a lane's stage go.
+    /// Where the next lines of a lane go.
     places: [usize; TILE],
-    /// Lanes whose lines have left; the others' wait.
-    sent: usize,
 }
 
 impl<'a, const WORDS: usize> Streams<'a, WORDS> {
+    /// Vertices of a tile, a whole number of lines.
+    pub const VERTICES: usize = if WORDS > 6 { TILE / 2 } else { TILE };
+    const LINES: usize = WORDS * Self::VERTICES / TILE;
+
     /// Outputs of as many instances of so many vertices as there is room for.
     #[inline(always)]
     pub fn new(out: &'a mut [f32], vertices: usize, store: Store) -> Self {
         let instance_words = vertices * WORDS;
         let instances = out.len() / instance_words;
-        let stages = [[Line([0.0; TILE]); MOST_WORDS + 1]; TILE];
+        let stages = [[[Line([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
         let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
         for (lane, (shift, place)) in shifts.iter_mut().zip(&mut places).enumerate().take(instances) {
             let start = lane * instance_words;
             *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
-            *place = start + WORDS * TILE - *shift;
+            *place = start;
         }
-        Self { out, store, instances, instance_words, stages, shifts, places, sent: instances }
+        let (steps, first, leaving, are_first) = (Self::VERTICES, None, 0, true);
+        Self {
+            out,
+            store,
+            instances,
+            instance_words,
+            stages,
+            filled: 0,
+            first,
+            leaving,
+            are_first,
+            steps,
+            shifts,
+            places,
+        }
     }
 
-    /// Takes the rows of the vertices `first..first + TILE`; the tile before must have left.
+    /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All of the last tile's steps must
+    /// be done.
     #[inline(always)]
-    pub fn tile<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]], first: usize) {
-        if self.store == Store::Cached {
-            return self.place::<N, W, S>(tile, first);
+    pub fn take(&mut self, first: usize) {
+        self.turn_over();
+        (self.first, self.steps) = (Some(first), 0);
+    }
+
+    /// Lets the tile that is turned leave.
+    #[inline(always)]
+    fn turn_over(&mut self) {
+        if let (Some(first), Store::Streamed) = (self.first, self.store) {
+            (self.leaving, self.are_first) = (self.instances, first == 0);
+            self.filled ^= 1;
         }
-        self.stage::<N, W, S>(tile);
-        if first > 0 {
-            self.sent = 0;
+    }
+
+    /// One more step, if any is left.
+    #[inline(always)]
+    pub fn step<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]]) {
+        let step = self.steps;
+        if step == Self::VERTICES {
             return;
         }
-        // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
-        for lane in 0..self.instances {
-            let (start, stage) = (lane * self.instance_words, &mut self.stages[lane]);
-            self.out[start..self.places[lane]].copy_from_slice(&floats(stage)[TILE..][..self.places[lane] - start]);
-            stage[0] = stage[WORDS];
+        self.steps += 1;
+        let blocks = TILE / W * (TILE / W) * Self::LINES;
+        for block in step * blocks / Self::VERTICES..(step + 1) * blocks / Self::VERTICES {
+            self.turn::<N, W, S>(tile, block % (TILE / W), block / (TILE / W));
         }
-    }
-
-    /// To the stages. The loop over lanes is so plain that it unrolls: a loop over the transpose's registers would put
-    /// them in memory.
-    #[inline(always)]
-    fn stage<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]]) {
-        for (part, rows) in tile.as_chunks::<W>().0.iter().enumerate() {
-            for (group, stages) in self.stages.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                let square = turned::<N, W, S>(rows, group);
-                for (stage, v) in stages.iter_mut().zip(square) {
-                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
-                }
+        for other in 0..N / Self::VERTICES {
+            let lane = step + other * Self::VERTICES;
+            if lane < self.leaving {
+                self.send::<W, S>(lane);
             }
         }
     }
 
-    /// To their places; lanes that hold no instance have none.
+    /// All steps that are left.
     #[inline(always)]
-    fn place<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]], first: usize) {
-        for (part, rows) in tile.as_chunks::<W>().0.iter().enumerate() {
-            for group in 0..N / W {
-                let square = turned::<N, W, S>(rows, group);
+    pub fn finish_steps<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]]) {
+        while self.steps < Self::VERTICES {
+            self.step::<N, W, S>(tile);
+        }
+    }
+
+    /// Turns `W` of a tile's rows in a group of lanes. The loops over lanes are so plain that they unroll: others would put
+    /// the registers of the transpose in memory.
+    #[inline(always)]
+    fn turn<const N: usize, const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; N]], group: usize, part: usize) {
+        let square = turned::<N, W, S>(&tile.as_chunks::<W>().0[part], group);
+        match self.store {
+            Store::Streamed => {
+                let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[group];
+                for (stage, v) in stages.iter_mut().zip(square) {
+                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
+                }
+            }
+            Store::Cached => {
+                let first = self.first.unwrap_or(0);
                 for (lane, v) in (group * W..).zip(square) {
                     let at = lane * self.instance_words + first * WORDS + part * W;
+                    // Lanes that hold no instance have no place.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
                         S::store(v, to);
                     }
@@ -124,25 +175,30 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// Streams the lines of one more lane that waits, if any does.
+    /// Lets a lane of the tile before leave.
     #[inline(always)]
-    pub fn send<const W: usize, S: Simd<W>>(&mut self) {
-        let lane = self.sent;
-        if lane >= self.instances {
-            return;
+    fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
+        let [even, odd] = &mut self.stages;
+        let (filled, stages) = if self.filled == 0 { (even, odd) } else { (odd, even) };
+        let (place, shift) = (&mut self.places[lane], self.shifts[lane]);
+        if self.are_first {
+            // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
+            let words = Self::LINES * TILE - shift;
+            self.out[*place..][..words].copy_from_slice(&floats(&mut stages[lane])[TILE..][..words]);
+            *place += words;
+        } else {
+            let to = &mut self.out[*place..][..Self::LINES * TILE];
+            let from = &floats(&mut stages[lane])[TILE - shift..][..Self::LINES * TILE];
+            for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(from.as_chunks::<W>().0) {
+                S::stream(S::load(from), to);
+            }
+            *place += Self::LINES * TILE;
         }
-        self.sent += 1;
-        let (place, stage) = (&mut self.places[lane], &mut self.stages[lane]);
-        let to = &mut self.out[*place..][..WORDS * TILE];
-        let from = &floats(stage)[TILE - self.shifts[lane]..][..WORDS * TILE];
-        for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(from.as_chunks::<W>().0) {
-            S::stream(S::load(from), to);
-        }
-        *place += WORDS * TILE;
-        stage[0] = stage[WORDS];
+        filled[lane][0] = stages[lane][Self::LINES];
     }
 
-    /// Writes what waits, then the rows of the vertices that are left over: `count` from `first` on, fewer than a tile.
+    /// Lets everything leave that waits, then writes the rows of the vertices that are left over: `count` from `first` on,
+    /// fewer than a tile. Where there are none, the tile is the last one that was taken.
     #[inline(always)]
     pub fn finish<const N: usize, const W: usize, S: Simd<W>>(
         &mut self,
@@ -150,14 +206,17 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         first: usize,
         count: usize,
     ) {
-        while self.sent < self.instances {
-            self.send::<W, S>();
+        self.finish_steps::<N, W, S>(tile);
+        self.turn_over();
+        for lane in 0..self.leaving {
+            self.send::<W, S>(lane);
         }
         for lane in 0..self.instances {
             let start = lane * self.instance_words + first * WORDS;
             if self.store == Store::Streamed && first > 0 {
                 let shift = self.shifts[lane];
-                self.out[start - shift..start].copy_from_slice(&self.stages[lane][0].0[TILE - shift..]);
+                let end = &self.stages[self.filled][lane][0].0[TILE - shift..];
+                self.out[start - shift..start].copy_from_slice(end);
             }
             for (to, row) in self.out[start..start + count * WORDS].iter_mut().zip(tile) {
                 *to = row[lane];
@@ -178,7 +237,7 @@ fn turned<const N: usize, const W: usize, S: Simd<W>>(rows: &[[f32; N]; W], grou
 }
 
 #[inline(always)]
-fn floats(stage: &mut [Line; MOST_WORDS + 1]) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
+fn floats(stage: &mut Stage) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
     // SAFETY: `Line` is 64 bytes of floats without padding.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }
