@@ -3,7 +3,7 @@
 
 use crate::model::compact::{ClipError, Compact, Samples};
 use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Track, Transform};
-use crate::pose::{Affine, Ends, KeySpan, Local, ROTATION, SCALE, TRANSLATION, local_to_model, sample};
+use crate::pose::{Affine, Ends, KeySpan, Local, first_row, local_to_model, sample};
 use crate::simd::Isa;
 use rayon::prelude::*;
 
@@ -38,18 +38,19 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
     for frames in keys.candidates(2) {
         let mut poses = Resampled::new(skeleton, clip, keys, frames);
         // None beyond the error.
-        let encoded = |poses: &Resampled| -> Result<Option<Clip>, ModelError> {
-            let made = clip.clone().with_compact(poses.encoded(skeleton, clip)?);
+        let within = |made: Compact| {
+            let made = clip.clone().with_compact(made);
             let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
-            Ok((found.distance <= enough).then(|| made.with_error(found)))
+            (found.distance <= enough).then(|| made.with_error(found))
         };
-        if poses.encoded(skeleton, clip)?.bytes() >= clip.bytes() {
+        let moving = poses.encoded(skeleton, clip)?;
+        if moving.bytes() >= clip.bytes() {
             break;
         }
-        let Some(mut made) = encoded(&poses)? else { continue };
+        let Some(mut made) = within(moving) else { continue };
         for (channel, middle) in poses.calm(ends, enough) {
             let moving = poses.hold(channel, middle);
-            match encoded(&poses)? {
+            match within(poses.encoded(skeleton, clip)?) {
                 Some(held) => made = held,
                 None => poses.channels[channel].values = moving,
             }
@@ -76,12 +77,7 @@ impl Resampled {
             let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
             sample(skeleton, Some(clip), time, 0, &mut pose);
             for Samples { joint, channel, values } in &mut channels {
-                let first = match channel {
-                    Channel::Rotation => ROTATION,
-                    Channel::Translation => TRANSLATION,
-                    Channel::Scale => SCALE,
-                };
-                let rows = &pose[usize::from(*joint)][first..][..channel.width()];
+                let rows = &pose[usize::from(*joint)][first_row(*channel)..][..channel.width()];
                 values.push(std::array::from_fn(|c| rows.get(c).map_or(0.0, |row| row[0])));
             }
         }

@@ -22,6 +22,12 @@ pub(super) fn arc<const W: usize, S: Simd<W>>(
 ) -> [S::V; 4] {
     let wa = weight::<W, S>(S::sub(S::splat(1.0), t), square, scale);
     let wb = weight::<W, S>(t, square, scale);
+    sum::<W, S>(wa, a, wb, b)
+}
+
+/// `wa * a + wb * b`.
+#[inline(always)] // as above
+fn sum<const W: usize, S: Simd<W>>(wa: S::V, a: [S::V; 4], wb: S::V, b: [S::V; 4]) -> [S::V; 4] {
     let mut q = [wa; 4];
     for (q, (a, b)) in q.iter_mut().zip(a.into_iter().zip(b)) {
         *q = S::mul_add(wa, a, S::mul(wb, b));
@@ -70,11 +76,7 @@ impl ShortArc {
         let u = S::sub(S::splat(1.0), abs::<W, S>(dot));
         let wa = polynomial::<W, S>(&self.weights[0][..TERMS], u);
         let wb = S::copysign(polynomial::<W, S>(&self.weights[1][..TERMS], u), dot);
-        let mut q = [wa; 4];
-        for (q, (a, b)) in q.iter_mut().zip(a.into_iter().zip(b)) {
-            *q = S::mul_add(wa, a, S::mul(wb, b));
-        }
-        q
+        sum::<W, S>(wa, a, wb, b)
     }
 }
 

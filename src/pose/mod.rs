@@ -35,6 +35,7 @@ pub use recipe::{blend_between, blend_layers};
 pub use sample::sample;
 
 use crate::crowd::BLOCK;
+use crate::model::Channel;
 use crate::simd::Isa;
 
 /// The instruction set for blocks of `N` lanes: vectors are for whole blocks.
@@ -50,6 +51,15 @@ pub const ROTATION: usize = 0;
 pub const TRANSLATION: usize = 4;
 /// First row of the scale in a [`Local`].
 pub const SCALE: usize = 7;
+
+/// First row of a channel in a [`Local`].
+pub const fn first_row(channel: Channel) -> usize {
+    match channel {
+        Channel::Rotation => ROTATION,
+        Channel::Translation => TRANSLATION,
+        Channel::Scale => SCALE,
+    }
+}
 
 /// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the bytes of [`crate::model::Rows`].
 pub type Affine<const N: usize> = [[f32; N]; 12];

@@ -2,21 +2,16 @@
 
 use super::arc::ShortArc;
 use super::sample::write;
-use super::{Local, ROTATION, SCALE, TRANSLATION};
+use super::{Local, ROTATION, first_row};
 use crate::model::Channel;
 use crate::model::compact::{ANY, Compact, CompactTrack};
 use crate::simd::Scalar;
 
 /// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
 pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
-    let row = |channel| match channel {
-        Channel::Rotation => ROTATION,
-        Channel::Translation => TRANSLATION,
-        Channel::Scale => SCALE,
-    };
     for still in &compact.still {
         let value = &still.value[..still.channel.width()];
-        write(&mut local[usize::from(still.joint)], lane, row(still.channel), value);
+        write(&mut local[usize::from(still.joint)], lane, first_row(still.channel), value);
     }
     let (first, fraction) = Frames::of(compact).place(time);
     let arc = ShortArc::new::<1, Scalar>(fraction);
@@ -30,7 +25,7 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
         } else {
             let (a, b) = (track.vector(*a), track.vector(*b));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
-            write(out, lane, row(track.channel), &value);
+            write(out, lane, first_row(track.channel), &value);
         }
     }
 }

@@ -105,7 +105,7 @@ impl<P: Blend<BLOCK>> Lanes<'_, P> {
         let whole = Streams::<WORDS>::VERTICES;
         for first in (0..vertices).step_by(whole) {
             let count = whole.min(vertices - first);
-            let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+            let taken = written(&packed.0, before);
             filler.fill::<W, S, FLOATS, WORDS>(first, &mut tile[..count], Store::Cached, &mut streams, taken);
             streams.finish_steps::<BLOCK, W, S>(taken);
             if is_packed {
@@ -113,7 +113,7 @@ impl<P: Blend<BLOCK>> Lanes<'_, P> {
             } else {
                 std::mem::swap(&mut tile, &mut before);
             }
-            let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+            let taken = written(&packed.0, before);
             if interleaved {
                 let words = interleaved_out.len() / vertices;
                 let out = &mut interleaved_out[first * words..][..count * words];
@@ -123,9 +123,18 @@ impl<P: Blend<BLOCK>> Lanes<'_, P> {
             }
         }
         let left_over = vertices % whole;
-        let taken = if is_packed { packed.0.as_flattened() } else { before.as_flattened() };
+        let taken = written(&packed.0, before);
         streams.finish::<BLOCK, W, S>(taken, vertices - left_over, left_over);
     }
+}
+
+/// The rows that go out: the packed ones where words are fewer than numbers.
+#[inline(always)]
+fn written<'a, const FLOATS: usize, const WORDS: usize>(
+    packed: &'a [[[f32; BLOCK]; WORDS]; TILE],
+    tile: &'a [[[f32; BLOCK]; FLOATS]; TILE],
+) -> &'a [[f32; BLOCK]] {
+    if WORDS < FLOATS { packed.as_flattened() } else { tile.as_flattened() }
 }
 
 /// Packs the numbers of a tile.

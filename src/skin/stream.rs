@@ -50,9 +50,9 @@ type Stage = [Line; MOST_WORDS + 1];
 /// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
 /// boundaries of the lane's output: the end of a tile waits for the next.
 pub(super) struct Streams<'a, const WORDS: usize> {
-    pub out: &'a mut [f32],
-    pub store: Store,
-    pub instances: usize,
+    out: &'a mut [f32],
+    store: Store,
+    instances: usize,
     instance_words: usize,
     /// Of the tile that is turned and of the one that leaves, by turns.
     stages: [[Stage; TILE]; 2],
