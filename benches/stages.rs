@@ -4,13 +4,14 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{BLOCK, Crowd, Layer};
 use skinbench::model::{IDENTITY_ROWS, Rows};
-use skinbench::pose::{Affine, CrowdPose, PaletteOut};
+use skinbench::pose::{Affine, CrowdPose, NoClock, PaletteOut, Width};
 use skinbench::simd::{Aligned, Isa};
 #[cfg(target_arch = "x86_64")]
 use skinbench::skin::{Clusters, skin_clusters};
 use skinbench::skin::{
     DualQuaternion, Store, dual_quaternions, skin, skin_columns, skin_dual_quaternions, skin_interleaved, skin_lanes,
 };
+use skinbench::threads::Threads;
 use skinbench::vertex::{Encoding, Normals, VertexFormat};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -26,41 +27,31 @@ fn crowd() -> Crowd {
     crowd
 }
 
-fn pose_stages<const N: usize>(c: &mut Criterion, form: &str) {
+/// All pose stages together; how long each takes is for `skinbench run` to say.
+fn pose_stages(c: &mut Criterion) {
     let crowd = crowd();
-    let mut pose = CrowdPose::<N>::new(&crowd, Isa::strongest(), false);
-    let mut tick = 0;
-    let mut stage = |name: &str, items: u64, run: &mut dyn FnMut(&mut CrowdPose<N>, u32)| {
-        let mut group = c.benchmark_group(name);
-        group.throughput(Throughput::Elements(items));
-        group.bench_function(form, |b| {
+    let mut group = c.benchmark_group("pose");
+    group.throughput(Throughput::Elements(crowd.joint_count()));
+    for (name, width) in [("scalar", Width::One), ("lanes", Width::Block)] {
+        let mut pose = CrowdPose::new(&crowd, width, Isa::strongest(), &Threads::One);
+        let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
+        let mut tick = 0;
+        group.bench_function(name, |b| {
             b.iter(|| {
                 tick += 1;
-                run(&mut pose, tick);
+                pose.pose(&crowd, tick, &Threads::One, &NoClock, PaletteOut::Rows(black_box(&mut rows)));
             });
         });
-    };
-    let mut lanes: Vec<Affine<N>> = vec![[[0.0; N]; 12]; CrowdPose::<N>::block_entries(&crowd) as usize];
-    let mut rows: Vec<Rows> = vec![[0.0; 12]; crowd.palette_entries() as usize];
-    stage("sample", crowd.joint_count(), &mut |pose, tick| pose.sample(&crowd, tick));
-    stage("local_to_model", crowd.joint_count(), &mut |pose, _| pose.local_to_model(&crowd));
-    stage("palette_lanes", crowd.palette_entries(), &mut |pose, _| {
-        pose.palette(&crowd, PaletteOut::Lanes(black_box(&mut lanes)))
-    });
-    stage("palette_rows", crowd.palette_entries(), &mut |pose, _| {
-        pose.palette(&crowd, PaletteOut::Rows(black_box(&mut rows)))
-    });
+    }
 }
 
 /// Palettes of the crowd at one tick, in both layouts.
 fn palettes(crowd: &Crowd) -> (Aligned<Rows>, Aligned<Affine<BLOCK>>) {
-    let mut pose = CrowdPose::<BLOCK>::new(crowd, Isa::strongest(), false);
+    let mut pose = CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::One);
     let mut rows = Aligned::zeroed(crowd.palette_entries() as usize);
-    let mut lanes = Aligned::zeroed(CrowdPose::<BLOCK>::block_entries(crowd) as usize);
-    pose.sample(crowd, 7);
-    pose.local_to_model(crowd);
-    pose.palette(crowd, PaletteOut::Rows(&mut rows));
-    pose.palette(crowd, PaletteOut::Lanes(&mut lanes));
+    let mut lanes = Aligned::zeroed(CrowdPose::block_entries(crowd) as usize);
+    pose.pose(crowd, 7, &Threads::One, &NoClock, PaletteOut::Rows(&mut rows));
+    pose.pose(crowd, 7, &Threads::One, &NoClock, PaletteOut::Lanes(&mut lanes));
     (rows, lanes)
 }
 
@@ -92,7 +83,7 @@ fn skin_stage(c: &mut Criterion) {
         let clusters = Clusters::new(mesh);
         one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, rows, raw, out));
     }
-    let mut dual: Aligned<DualQuaternion<BLOCK>> = Aligned::zeroed(lanes.len());
+    let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     dual_quaternions(&lanes, &mut dual);
     let blocks = |of: usize| of * entries..(of + 1) * entries;
     let mut by_block = |name: String, format: VertexFormat, skin: &dyn Fn(usize, &mut [f32])| {
@@ -119,8 +110,7 @@ fn skin_stage(c: &mut Criterion) {
 }
 
 fn stages(c: &mut Criterion) {
-    pose_stages::<1>(c, "scalar");
-    pose_stages::<BLOCK>(c, "lanes");
+    pose_stages(c);
     skin_stage(c);
 }
 

@@ -127,7 +127,7 @@ pub enum Clips {
     /// Keys as the file has them.
     #[default]
     Raw,
-    /// Frames of 16-bit numbers, of [`crate::asset::compact`].
+    /// Frames of 16-bit numbers, of [`crate::compact`].
     Compact,
 }
 

@@ -4,7 +4,6 @@ pub mod adapt;
 mod affine;
 mod beside;
 mod budget;
-pub mod compact;
 pub mod extremes;
 mod fault;
 pub mod glb;

@@ -1,14 +1,14 @@
-//! What CPU backends share: poses in blocks of `N` instances, palettes in the layout that the kernel reads, stages
-//! timed apart. A backend adds a [`Skinner`].
+//! What CPU backends share: poses, palettes in the layout that the kernel reads, stages timed apart. A backend adds a
+//! [`Skinner`].
 
 use super::{
     Arena, Backend, BackendError, BackendInfo, Blending, Context, Footprint, FrameInput, Job, ReadBack, Result,
     Skinned, Stage, StageTimer, Ticket, Traffic, traffic,
 };
-use crate::blocks::{Block, Blocks};
-use crate::crowd::{Crowd, Group};
+use crate::blocks::Blocks;
+use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, PaletteOut, read_lanes};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
@@ -19,27 +19,31 @@ use std::ops::Range;
 pub(super) enum Layout {
     /// `[instance][entry][12]`.
     Rows,
-    /// `[block][entry][12][N]`.
+    /// `[block][entry][12][BLOCK]`.
     Lanes,
+    /// As [`Layout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
+    Fused,
 }
 
 /// A block to skin.
-pub(super) struct BlockJob<'a, const N: usize> {
+pub(super) struct BlockJob<'a> {
     pub isa: Isa,
-    /// Index of the crowd's group.
+    /// Index of the crowd's group; 0 for [`Layout::Fused`].
     pub group_index: usize,
     pub group: &'a Group,
     /// `[instance][entry]` of the block's instances, for [`Layout::Rows`].
     pub rows: &'a [Rows],
-    /// `[entry][12][N]`, for [`Layout::Lanes`].
-    pub lanes: &'a [Affine<N>],
+    /// `[entry][12][BLOCK]`, for the other layouts.
+    pub lanes: &'a [Affine<BLOCK>],
     pub store: Store,
 }
 
-/// A way to skin blocks of up to `N` instances.
-pub(super) trait Skinner<const N: usize>: Sized + Sync {
+/// A way to skin blocks of instances.
+pub(super) trait Skinner: Sized + Sync {
     /// What the kernel reads.
     const LAYOUT: Layout;
+    /// How many instances are posed side by side.
+    const WIDTH: Width = Width::Block;
     /// How vertices follow their joints.
     const BLENDING: Blending = Blending::Linear;
     /// Where vertices are: [`Skinned::Host`], unless the arena holds anything but `[instance][vertex][word]`.
@@ -65,7 +69,7 @@ pub(super) trait Skinner<const N: usize>: Sized + Sync {
     }
 
     /// Skins a block into its share of the arena.
-    fn skin(&self, job: &BlockJob<N>, out: &mut [f32]);
+    fn skin(&self, job: &BlockJob, out: &mut [f32]);
 
     /// Appends the words of neighbouring instances of one group.
     fn read(crowd: &Crowd, _: &Blocks, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
@@ -74,22 +78,31 @@ pub(super) trait Skinner<const N: usize>: Sized + Sync {
 }
 
 /// A CPU backend.
-pub(super) struct Cpu<const N: usize, S> {
+pub(super) struct Cpu<S> {
     name: &'static str,
     variant: &'static str,
     isa: Isa,
     threads: Threads,
-    state: Option<State<N, S>>,
+    state: Option<State<S>>,
 }
 
-struct State<const N: usize, S> {
-    pose: CrowdPose<N>,
+struct State<S> {
+    pose: CrowdPose,
     rows: Aligned<Rows>,
-    lanes: Aligned<Affine<N>>,
+    lanes: Aligned<Affine<BLOCK>>,
     skinner: S,
 }
 
-impl<const N: usize, S: Skinner<N> + 'static> Cpu<N, S> {
+/// Lengths of the palettes in rows and in lanes.
+fn palettes(crowd: &Crowd, layout: Layout) -> (usize, usize) {
+    match layout {
+        Layout::Rows => (crowd.palette_entries() as usize, 0),
+        Layout::Lanes => (0, CrowdPose::block_entries(crowd) as usize),
+        Layout::Fused => (0, 0),
+    }
+}
+
+impl<S: Skinner + 'static> Cpu<S> {
     /// The backend of that registry name on these threads.
     pub fn create(name: &'static str, context: &Context, threads: Threads) -> Box<dyn Backend> {
         let (name, variant) = name.split_once(':').unwrap_or((name, ""));
@@ -97,7 +110,7 @@ impl<const N: usize, S: Skinner<N> + 'static> Cpu<N, S> {
     }
 }
 
-impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
+impl<S: Skinner> Backend for Cpu<S> {
     fn info(&self) -> BackendInfo {
         let threads = self.threads.count();
         let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
@@ -110,21 +123,16 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
-        let palette = match S::LAYOUT {
-            Layout::Rows => Aligned::<Rows>::bytes(crowd.palette_entries() as usize),
-            Layout::Lanes => Aligned::<Affine<N>>::bytes(CrowdPose::<N>::block_entries(crowd) as usize),
-        };
-        let host = CrowdPose::<N>::bytes(crowd, self.threads.count()) + palette + S::bytes(crowd);
+        let (rows, lanes) = palettes(crowd, S::LAYOUT);
+        let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
+        let host = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count()) + palettes + S::bytes(crowd);
         Ok(Footprint { host, device: 0, host_output: true, device_output: false })
     }
 
     fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
-        let (rows, lanes) = match S::LAYOUT {
-            Layout::Rows => (crowd.palette_entries() as usize, 0),
-            Layout::Lanes => (0, CrowdPose::<N>::block_entries(crowd) as usize),
-        };
+        let (rows, lanes) = palettes(crowd, S::LAYOUT);
         self.state = Some(State {
-            pose: CrowdPose::in_parts(crowd, self.isa, &self.threads),
+            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &self.threads),
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
@@ -133,20 +141,30 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        traffic::host(crowd, self.threads.count())
+        match S::LAYOUT {
+            Layout::Fused => traffic::fused(crowd, self.threads.count()),
+            Layout::Rows | Layout::Lanes => traffic::host(crowd, self.threads.count()),
+        }
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
         let Self { isa, threads, state, .. } = self;
         let State { pose, rows, lanes, skinner } = state.as_mut().ok_or_else(BackendError::unprepared)?;
-        let (crowd, tick) = (frame.crowd, frame.tick);
-        let palettes = match S::LAYOUT {
-            Layout::Rows => PaletteOut::Rows(rows),
-            Layout::Lanes => PaletteOut::Lanes(lanes),
-        };
-        pose.pose(crowd, tick, threads, timer, palettes);
+        let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
+        match S::LAYOUT {
+            Layout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
+            Layout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
+            Layout::Fused => {
+                let skin = |group: &Group, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
+                    skinner.skin(&BlockJob { isa, group_index: 0, group, rows: &[], lanes, store }, out);
+                };
+                let out = PaletteOut::Each { out, skin: &skin };
+                timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
+                return Ok(Ticket::default());
+            }
+        }
         timer.wall(Stage::Skin, || {
             threads.install(|| {
                 pose.blocks().each(
@@ -157,10 +175,9 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
                         let entries = group.model.palette_joints().len();
                         let (rows, lanes) = match S::LAYOUT {
                             Layout::Rows => (&rows[block.first_row..][..block.instances.len() * entries], &[][..]),
-                            Layout::Lanes => (&[][..], &lanes[block.first_entry..][..entries]),
+                            _ => (&[][..], &lanes[block.first_entry..][..entries]),
                         };
-                        let job = BlockJob { isa: *isa, group_index: block.group, group, rows, lanes, store };
-                        skinner.skin(&job, out);
+                        skinner.skin(&BlockJob { isa, group_index: block.group, group, rows, lanes, store }, out);
                     },
                 );
             });
@@ -181,18 +198,14 @@ impl<const N: usize, S: Skinner<N>> Backend for Cpu<N, S> {
         out: &mut ReadBack,
     ) -> Result<()> {
         let State { pose, rows, lanes, .. } = self.state.as_ref().ok_or_else(BackendError::unprepared)?;
-        match what {
-            Stage::Sample => pose.read_local(crowd, instances, &mut out.values),
-            Stage::LocalToModel => pose.read_model(crowd, instances, &mut out.values),
-            Stage::Palette if S::LAYOUT == Layout::Rows => {
-                out.values.extend(crowd.rows_of(rows, instances).as_flattened());
-            }
-            Stage::Palette => {
-                let entries =
-                    |b: &Block| b.first_entry..b.first_entry + crowd.groups()[b.group].model.palette_joints().len();
-                read_lanes(pose.blocks(), lanes, entries, instances, &mut out.values);
-            }
-            _ => S::read(crowd, pose.blocks(), arena, instances, &mut out.values),
+        let values = &mut out.values;
+        match (what, S::LAYOUT) {
+            (Stage::Sample, _) => pose.read(crowd, PoseData::Local, instances, values),
+            (Stage::LocalToModel, _) => pose.read(crowd, PoseData::Model, instances, values),
+            (Stage::Palette, Layout::Rows) => values.extend(crowd.rows_of(rows, instances).as_flattened()),
+            (Stage::Palette, Layout::Lanes) => pose.read_lanes(crowd, lanes, instances, values),
+            (Stage::Palette, Layout::Fused) => pose.read(crowd, PoseData::Palette, instances, values),
+            _ => S::read(crowd, pose.blocks(), arena, instances, values),
         }
         Ok(())
     }
@@ -207,9 +220,9 @@ mod tests {
     use super::super::REGISTRY;
     use super::*;
     use crate::asset::extremes;
-    use crate::crowd::{BLOCK, Layer};
+    use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
-    use crate::pose::{BlockSampler, Local};
+    use crate::pose::Local;
     use std::sync::Arc;
 
     /// Palettes of 1 MB lie in a huge page; poses have room for three blocks, the next ones use it again.
@@ -221,7 +234,7 @@ mod tests {
         let entry = REGISTRY.iter().find(|entry| entry.name == "cpu-simd:lanes").unwrap();
         let host = (entry.create)(&Context::default()).unwrap().footprint(&crowd, &Job::default()).unwrap().host;
         let poses = 3 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
-        let beside = host - poses as u64 - (2 << 20) - BlockSampler::bytes::<BLOCK>(&crowd);
-        assert!(beside < 32 << 10, "{beside} bytes beside poses, palettes and clips");
+        let beside = host - poses as u64 - (2 << 20);
+        assert!(beside < 256 << 10, "{beside} bytes for clips and a block's palette");
     }
 }

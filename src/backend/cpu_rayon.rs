@@ -3,8 +3,7 @@
 use super::cpu::Cpu;
 use super::cpu_simd::Lanes;
 use super::{Backend, Context, Result};
-use crate::crowd::BLOCK;
 
 pub(super) fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, Lanes>::create("cpu-rayon", context, context.threads.clone()))
+    Ok(Cpu::<Lanes>::create("cpu-rayon", context, context.threads.clone()))
 }

@@ -3,6 +3,7 @@
 use super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::{Backend, Context, Result};
 use crate::crowd::Crowd;
+use crate::pose::Width;
 use crate::simd::Isa;
 use crate::skin::skin;
 use crate::threads::Threads;
@@ -11,17 +12,18 @@ struct Scalar;
 
 pub(super) fn create(_: &Context) -> Result<Box<dyn Backend>> {
     let context = Context { isa: Isa::Scalar, ..Context::default() };
-    Ok(Cpu::<1, Scalar>::create("cpu-scalar", &context, Threads::One))
+    Ok(Cpu::<Scalar>::create("cpu-scalar", &context, Threads::One))
 }
 
-impl Skinner<1> for Scalar {
+impl Skinner for Scalar {
     const LAYOUT: Layout = Layout::Rows;
+    const WIDTH: Width = Width::One;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)
     }
 
-    fn skin(&self, job: &BlockJob<1>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         skin(job.group.model.mesh(), job.rows, job.group.format, out);
     }
 }

@@ -4,12 +4,12 @@
 use super::gpu_compute::{Edits, GpuCompute, Recipe, by_instances};
 use super::gpu_vertex::{GpuVertex, Strategy};
 use super::{Backend, Context, Result};
+use crate::bake::BakeFormat;
 use crate::gpu::skinning::Edit;
 use crate::gpu::{MeshForm, PaletteForm, Posing};
-use crate::pose::Keeping;
 
 const NAME: &str = "gpu-baked";
-const MOTIONS: PaletteForm = PaletteForm::Baked(Keeping::Motions);
+const MOTIONS: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 const COMPUTE: Recipe = Recipe {
     name: NAME,
     variant: "compute",
@@ -17,7 +17,7 @@ const COMPUTE: Recipe = Recipe {
     candidates: &[&by_instances("instances", 16, MOTIONS), &by_instances("instances, 4 at a time", 4, MOTIONS)],
 };
 
-const fn strategy(variant: &'static str, keeping: Keeping) -> Strategy {
+const fn strategy(variant: &'static str, keeping: BakeFormat) -> Strategy {
     Strategy {
         name: NAME,
         variant,
@@ -28,11 +28,11 @@ const fn strategy(variant: &'static str, keeping: Keeping) -> Strategy {
 }
 
 pub(super) fn motions(context: &Context) -> Result<Box<dyn Backend>> {
-    GpuVertex::create(context, strategy("", Keeping::Motions), None)
+    GpuVertex::create(context, strategy("", BakeFormat::Motions), None)
 }
 
 pub(super) fn matrices(context: &Context) -> Result<Box<dyn Backend>> {
-    GpuVertex::create(context, strategy("matrices", Keeping::Matrices), None)
+    GpuVertex::create(context, strategy("matrices", BakeFormat::Matrices), None)
 }
 
 pub(super) fn compute(context: &Context) -> Result<Box<dyn Backend>> {

@@ -1,5 +1,8 @@
 //! What a frame's stages took.
 
+use crate::crowd::Crowd;
+use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
+use crate::threads::Threads;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -33,9 +36,6 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// How many there are.
-    const COUNT: usize = Self::Throughput as usize + 1;
-
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -51,6 +51,17 @@ impl Stage {
             Self::ReadBack => "read_back",
             Self::Frame => "frame",
             Self::Throughput => "throughput",
+        }
+    }
+}
+
+impl From<PoseStage> for Stage {
+    fn from(stage: PoseStage) -> Self {
+        match stage {
+            PoseStage::Sample => Self::Sample,
+            PoseStage::Blend => Self::Blend,
+            PoseStage::LocalToModel => Self::LocalToModel,
+            PoseStage::Palette => Self::Palette,
         }
     }
 }
@@ -112,17 +123,20 @@ impl StageTimer {
         result
     }
 
-    /// Times stages by wall clock that each thread goes through at its own pace: what they take together is shared out
-    /// as the threads spent their time on each.
-    pub fn paced<R>(&mut self, stages: &[Stage], work: impl FnOnce(&Paces) -> R) -> R {
-        let paces = Paces::default();
-        let (result, ns) = timed(|| work(&paces));
-        let spent = |stage: Stage| paces.0[stage as usize].load(Ordering::Relaxed);
-        let all: u64 = stages.iter().map(|&stage| spent(stage)).sum();
+    /// Poses a crowd and times its stages by wall clock. Each thread goes from stage to stage by itself: the time that
+    /// stages take together is shared out in proportion to what the threads spent on each.
+    pub fn pose(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, threads: &Threads, out: PaletteOut) {
+        self.shared_out(pose.stages(), |clock| pose.pose(crowd, tick, threads, clock, out));
+    }
+
+    fn shared_out<R>(&mut self, stages: &[PoseStage], work: impl FnOnce(&ThreadTimes) -> R) -> R {
+        let times = ThreadTimes::default();
+        let (result, ns) = timed(|| work(&times));
+        let all: u64 = stages.iter().map(|&stage| times.of(stage)).sum();
         for &stage in stages {
-            let share = |ns: u64| (u128::from(ns) * u128::from(spent(stage))).checked_div(all.into());
+            let share = |ns: u64| (u128::from(ns) * u128::from(times.of(stage))).checked_div(all.into());
             let ns = ns.and_then(share).map(|ns| ns as u64).filter(|&ns| ns > 0);
-            self.push(Span { stage, clock: Clock::Wall, ns });
+            self.push(Span { stage: stage.into(), clock: Clock::Wall, ns });
         }
         result
     }
@@ -143,16 +157,24 @@ impl StageTimer {
     }
 }
 
-/// Nanoseconds that all threads together spend on each stage.
+/// Nanoseconds that all threads together spend on each stage of posing.
 #[derive(Debug, Default)]
-pub struct Paces([AtomicU64; Stage::COUNT]);
+struct ThreadTimes([AtomicU64; PoseStage::Palette as usize + 1]);
 
-impl Paces {
-    /// Counts what this thread spends on a part of a stage.
-    pub fn on<R>(&self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let (result, ns) = timed(work);
-        self.0[stage as usize].fetch_add(ns.unwrap_or(0), Ordering::Relaxed);
-        result
+impl ThreadTimes {
+    fn of(&self, stage: PoseStage) -> u64 {
+        self.0[stage as usize].load(Ordering::Relaxed)
+    }
+
+    fn add(&self, stage: PoseStage, ns: u64) {
+        self.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+impl PoseClock for ThreadTimes {
+    fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
+        let ((), ns) = timed(work);
+        self.add(stage, ns.unwrap_or(0));
     }
 }
 
@@ -197,18 +219,18 @@ mod tests {
     fn the_time_that_stages_take_together_is_shared_out_as_threads_spent_theirs() {
         let mut timer = StageTimer::default();
         let (_, took) = timed(|| {
-            timer.paced(&[Stage::Sample, Stage::Blend, Stage::Palette], |paces| {
+            timer.shared_out(&[PoseStage::Sample, PoseStage::Blend, PoseStage::Palette], |times| {
                 spin();
-                for (stage, ns) in [(Stage::Sample, 30_000), (Stage::Palette, 12_000), (Stage::Sample, 6_000)] {
-                    paces.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
-                }
-                paces.on(Stage::Skin, spin);
+                times.add(PoseStage::Sample, 30_000);
+                times.add(PoseStage::Palette, 12_000);
+                times.add(PoseStage::Sample, 6_000);
+                times.run(PoseStage::LocalToModel, &mut spin);
             });
         });
         let spans: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
         assert_eq!(spans, [Stage::Sample, Stage::Blend, Stage::Palette].map(|stage| (stage, Clock::Wall)));
         let [sample, blend, palette] = [0, 1, 2].map(|i| timer.spans()[i].ns);
-        assert_eq!(blend, None, "nobody blended");
+        assert_eq!(blend, None, "no thread blended");
         let (sample, palette) = (sample.unwrap(), palette.unwrap());
         assert!(sample.abs_diff(3 * palette) <= 3, "{sample} {palette}");
         assert!((2_000..=took.unwrap()).contains(&(sample + palette + 1)), "{sample} {palette} of {took:?}");
@@ -216,11 +238,10 @@ mod tests {
 
     #[test]
     fn threads_spend_time_on_the_stage_they_name() {
-        let paces = Paces::default();
-        assert_eq!(paces.on(Stage::Blend, || 7), 7);
-        paces.on(Stage::Palette, spin);
-        paces.on(Stage::Palette, spin);
-        assert!(paces.0[Stage::Palette as usize].load(Ordering::Relaxed) >= 4_000);
-        assert!(paces.0[Stage::Sample as usize].load(Ordering::Relaxed) == 0);
+        let times = ThreadTimes::default();
+        times.run(PoseStage::Palette, &mut spin);
+        times.run(PoseStage::Palette, &mut spin);
+        assert!(times.of(PoseStage::Palette) >= 4_000);
+        assert_eq!(times.of(PoseStage::Sample), 0);
     }
 }

@@ -7,9 +7,9 @@ use super::skinning::{self, Edit};
 use super::source::{READ_ONLY, bind, layout_entry};
 use super::{Chunk, Commands, Gpu, layout};
 use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, REST};
 use crate::model::Clip;
-use crate::pose::{BakeError, Baker, Keeping, POSITION, Rate};
 use bytesize::ByteSize;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::ops::Range;
 pub const STORAGE_BUFFERS: u32 = 4;
 /// What vertices' normals and tangents may be off by, in radians: blending joints that turn against each other
 /// shortens their sum, and what its parts are off by counts for twice as much in one of half the length.
-const NORMAL: f64 = 2.0 * crate::pose::DIRECTION;
+const NORMAL: f64 = 2.0 * DIRECTION;
 
 /// The kernel's whole shader.
 pub fn shader() -> String {
@@ -42,7 +42,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// # Errors
     /// A clip that no rate holds, or that takes more than one binding.
-    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: Keeping) -> Result<Self> {
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
         let mut played = vec![false; clips.len() + 1];
@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: Keeping) -> Result<Vec<Plan<'a>>> {
+fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: BakeFormat) -> Result<Vec<Plan<'a>>> {
     crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, keeping)).collect()
 }
 
@@ -112,7 +112,7 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: Keeping) -> Result<Vec<Plan<'
 /// # Errors
 /// What the adapter lacks or cannot hold; a crowd that plays more than whole clips one at a time, or one that no rate
 /// holds.
-pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: Keeping) -> Result<u64> {
+pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
     if crowd.has_update_rates() {
@@ -145,7 +145,7 @@ impl BakedPalettes {
     ///
     /// # Errors
     /// As [`bytes`].
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], keeping: Keeping, edit: Option<&Edit>) -> Result<Self> {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], keeping: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
         let plans = plans(gpu, crowd, keeping)?;
         let (layout, pipeline) = pipeline(gpu, edit);
         let now = gpu.buffer(

@@ -3,9 +3,10 @@
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu};
 use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
-use crate::crowd::{BLOCK, Crowd, Group};
+use crate::bake::{BakeFormat, motion};
+use crate::crowd::{Crowd, Group};
 use crate::model::Rows;
-use crate::pose::{CrowdPose, Keeping, PaletteOut, motion};
+use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use glam::Quat;
@@ -40,7 +41,7 @@ pub enum PaletteForm {
     /// Dual quaternions in a storage buffer: joints must not scale unevenly.
     DualQuaternions,
     /// Baked frames in a storage buffer, and which of them each instance shows in another.
-    Baked(Keeping),
+    Baked(BakeFormat),
 }
 
 impl PaletteForm {
@@ -53,13 +54,13 @@ impl PaletteForm {
             Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
             Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
             Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
-            Self::Baked(Keeping::Motions) => {
+            Self::Baked(BakeFormat::Motions) => {
                 concat!(
                     include_str!("../../shaders/baked.wgsl"),
                     include_str!("../../shaders/palette_baked_motions.wgsl")
                 )
             }
-            Self::Baked(Keeping::Matrices) => {
+            Self::Baked(BakeFormat::Matrices) => {
                 concat!(
                     include_str!("../../shaders/baked.wgsl"),
                     include_str!("../../shaders/palette_baked_matrices.wgsl")
@@ -86,7 +87,7 @@ impl PaletteForm {
 
     /// Whether joints may scale along one axis more than along another.
     pub fn scales_unevenly(self) -> bool {
-        !matches!(self, Self::DualQuaternions | Self::Baked(Keeping::Motions))
+        !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
     }
 
     /// Bytes from one character's palette to the next where each is bound on its own.
@@ -263,7 +264,7 @@ pub struct PoseBytes {
 
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
-    pose: CrowdPose<BLOCK>,
+    pose: CrowdPose,
     form: PaletteForm,
     rows: Vec<Rows>,
     converted: Vec<f32>,
@@ -281,7 +282,7 @@ impl PosedPalettes {
             PaletteForm::Texture => 2 * rows,
             PaletteForm::Baked(_) => 0,
         };
-        (CrowdPose::<BLOCK>::bytes(crowd, Threads::All.count()) + rows + converted as u64, device)
+        (CrowdPose::bytes(crowd, Width::Block, Threads::All.count()) + rows + converted as u64, device)
     }
 
     /// Buffers for a crowd.
@@ -308,7 +309,13 @@ impl PosedPalettes {
             })
             .collect();
         let (rows, converted) = (vec![[0.0; 12]; row], vec![0.0; float]);
-        Self { pose: CrowdPose::in_parts(crowd, Isa::strongest(), &Threads::All), form, rows, converted, chunks }
+        Self {
+            pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::All),
+            form,
+            rows,
+            converted,
+            chunks,
+        }
     }
 }
 
@@ -319,7 +326,7 @@ impl PaletteSource for PosedPalettes {
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { pose, form, rows, converted, chunks } = self;
-        pose.pose(frame.crowd, frame.tick, &Threads::All, timer, PaletteOut::Rows(rows));
+        timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
         if chunks.iter().any(|c| c.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 chunks.iter().filter(|c| c.floats > 0).for_each(|c| c.convert(*form, rows, converted));
@@ -336,8 +343,8 @@ impl PaletteSource for PosedPalettes {
 
     fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
         match what {
-            Stage::Sample => self.pose.read_local(crowd, instances, &mut out.values),
-            Stage::LocalToModel => self.pose.read_model(crowd, instances, &mut out.values),
+            Stage::Sample => self.pose.read(crowd, PoseData::Local, instances, &mut out.values),
+            Stage::LocalToModel => self.pose.read(crowd, PoseData::Model, instances, &mut out.values),
             Stage::Palette => out.values.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
             _ => return Err(BackendError::Unavailable(format!("{} has nothing to read back here", what.name()))),
         }

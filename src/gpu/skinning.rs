@@ -147,7 +147,7 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> wgpu::Shad
         return gpu.device().create_shader_module(descriptor);
     }
     // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and
-    // indices out of range (tests/backends/unchecked.rs proves it), buffers are sized from the chunk that the uniform
+    // indices out of range (tests/suite/backends/unchecked.rs proves it), buffers are sized from the chunk that the uniform
     // describes, and every loop ends at a count from the same data.
     unsafe { gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }

@@ -6,7 +6,8 @@
 //! plain and streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
 use crate::backend::{Memory, Traffic};
-use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd};
+use crate::probe::{self, CHAINS};
+use crate::simd::{Aligned, Isa, LINE};
 use crate::skin::Store;
 use crate::threads::Threads;
 use std::hint::black_box;
@@ -19,8 +20,6 @@ const LEAST_BYTES: u64 = 256 << 10;
 /// Time of a pass, and passes of which the best counts.
 const PASS: Duration = Duration::from_millis(8);
 const PASSES: usize = 4;
-/// Fused multiplications in flight: enough to hide their latency on two units.
-const CHAINS: usize = 12;
 
 /// What one size of buffer allows, in bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,11 +102,11 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     // Whole lines for everybody.
     let share = floats.div_ceil(threads.count()).next_multiple_of(LINE / size_of::<f32>());
     let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
-    let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| simd::run(isa, Fill { out, store })));
+    let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));
     let (write, stream) = (writes(Store::Cached), writes(Store::Streamed));
     let read = rate(&mut || {
         threads.each(&mut buffer, share, |values| {
-            black_box(simd::run(isa, Sum { values }));
+            black_box(probe::sum(isa, values));
         });
     });
     Bandwidth { write, stream, read }
@@ -122,7 +121,7 @@ impl Host {
         const ROUNDS: usize = 20_000;
         let mut lanes = vec![0usize; threads.count()];
         let rate = best(&mut || {
-            threads.each(&mut lanes, 1, |lanes| lanes[0] = simd::run(isa, Multiply { rounds: ROUNDS }));
+            threads.each(&mut lanes, 1, |lanes| lanes[0] = probe::multiply_add(isa, ROUNDS));
         });
         let fma = rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64;
         Self { threads: lanes.len(), lanes: lanes[0], bandwidth: measure(isa, Self::BYTES, threads), fma }
@@ -141,80 +140,6 @@ fn best(pass: &mut dyn FnMut()) -> f64 {
         f64::from(count) / start.elapsed().as_secs_f64()
     };
     (0..PASSES).map(timed).fold(0.0, f64::max)
-}
-
-struct Fill<'a> {
-    out: &'a mut [f32],
-    store: Store,
-}
-
-impl Kernel for Fill<'_> {
-    type Out = ();
-
-    #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let v = S::splat(black_box(1.0));
-        match self.store {
-            Store::Cached => {
-                for to in self.out.as_chunks_mut::<W>().0 {
-                    S::store(v, to);
-                }
-            }
-            Store::Streamed => {
-                for to in self.out.as_chunks_mut::<W>().0 {
-                    S::stream(v, to);
-                }
-            }
-        }
-        S::fence();
-    }
-}
-
-struct Sum<'a> {
-    values: &'a [f32],
-}
-
-impl Kernel for Sum<'_> {
-    type Out = f32;
-
-    #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) -> f32 {
-        let mut sums = [S::splat(0.0); 4];
-        for four in self.values.as_chunks::<W>().0.as_chunks::<4>().0 {
-            for (sum, values) in sums.iter_mut().zip(four) {
-                *sum = S::add(*sum, S::load(values));
-            }
-        }
-        let mut total = [0.0; W];
-        S::store(S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])), &mut total);
-        total.iter().sum()
-    }
-}
-
-struct Multiply {
-    rounds: usize,
-}
-
-impl Kernel for Multiply {
-    /// Lanes of a vector.
-    type Out = usize;
-
-    #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) -> usize {
-        let (factor, offset) = (S::splat(black_box(0.999)), S::splat(black_box(0.001)));
-        let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
-        for _ in 0..self.rounds {
-            for v in &mut values {
-                *v = S::mul_add(*v, factor, offset);
-            }
-        }
-        let mut out = [0.0; W];
-        values.into_iter().for_each(|v| {
-            S::store(v, &mut out);
-            black_box(&out);
-        });
-        W
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a model holds: for `skinbench inspect`, as text and as JSON.
 
-use crate::asset::compact;
+use crate::compact;
 use crate::model::{Clip, Handedness, MAX_INFLUENCES, Model};
 use serde::Serialize;
 use std::fmt;

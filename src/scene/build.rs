@@ -4,7 +4,7 @@ use super::hash::SceneHash;
 use super::layer::{self, Deriving, FoundLayer};
 use super::placing::Stand;
 use super::{Camera, ClipChoice, Clips, Economy, Group, ModelSource, Place, Scene, SceneError};
-use crate::asset::compact;
+use crate::compact;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::model::{Clip, Model, Rows, rows_to_affine};
 use crate::text;

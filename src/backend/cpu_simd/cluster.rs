@@ -2,7 +2,7 @@
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Backend, BackendError, Context, Result};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
 use crate::threads::Threads;
@@ -11,10 +11,10 @@ use crate::threads::Threads;
 struct Cluster(Vec<Clusters>);
 
 pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, Cluster>::create("cpu-simd:cluster", context, Threads::One))
+    Ok(Cpu::<Cluster>::create("cpu-simd:cluster", context, Threads::One))
 }
 
-impl Skinner<BLOCK> for Cluster {
+impl Skinner for Cluster {
     const LAYOUT: Layout = Layout::Rows;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
@@ -33,7 +33,7 @@ impl Skinner<BLOCK> for Cluster {
         }
     }
 
-    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
         let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.group_index]);
         for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {

@@ -2,7 +2,7 @@
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Backend, Context, Result};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::simd::Isa;
 use crate::skin::skin_columns;
 use crate::threads::Threads;
@@ -10,17 +10,17 @@ use crate::threads::Threads;
 struct Columns;
 
 pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, Columns>::create("cpu-simd:columns", context, Threads::One))
+    Ok(Cpu::<Columns>::create("cpu-simd:columns", context, Threads::One))
 }
 
-impl Skinner<BLOCK> for Columns {
+impl Skinner for Columns {
     const LAYOUT: Layout = Layout::Rows;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)
     }
 
-    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
         for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
             skin_columns(job.isa, job.group.model.mesh(), palette, job.group.format, out);

@@ -2,7 +2,7 @@
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Backend, BackendError, Blending, Context, Result};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
@@ -15,11 +15,11 @@ const EVEN: f64 = 1e-5;
 
 /// A block's palette as dual quaternions.
 struct DualQuaternions {
-    palette: Mutex<Aligned<DualQuaternion<BLOCK>>>,
+    palette: Mutex<Aligned<DualQuaternion>>,
 }
 
 pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, DualQuaternions>::create("cpu-simd:dual-quaternion", context, Threads::One))
+    Ok(Cpu::<DualQuaternions>::create("cpu-simd:dual-quaternion", context, Threads::One))
 }
 
 impl DualQuaternions {
@@ -28,7 +28,7 @@ impl DualQuaternions {
     }
 }
 
-impl Skinner<BLOCK> for DualQuaternions {
+impl Skinner for DualQuaternions {
     const LAYOUT: Layout = Layout::Lanes;
     const BLENDING: Blending = Blending::DualQuaternion;
 
@@ -37,14 +37,14 @@ impl Skinner<BLOCK> for DualQuaternions {
     }
 
     fn bytes(crowd: &Crowd) -> u64 {
-        Aligned::<DualQuaternion<BLOCK>>::bytes(Self::entries(crowd))
+        Aligned::<DualQuaternion>::bytes(Self::entries(crowd))
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {
         scales_evenly(crowd)
     }
 
-    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         // One thread: nobody waits.
         let mut palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
         let palette = &mut palette[..job.lanes.len()];

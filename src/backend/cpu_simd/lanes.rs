@@ -3,7 +3,7 @@
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Arena, Backend, Context, Result, Skinned};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::simd::Isa;
 use crate::skin::{skin_interleaved, skin_lanes};
 use crate::threads::Threads;
@@ -16,26 +16,26 @@ pub struct Lanes;
 pub struct Interleaved;
 
 pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, Lanes>::create("cpu-simd:lanes", context, Threads::One))
+    Ok(Cpu::<Lanes>::create("cpu-simd:lanes", context, Threads::One))
 }
 
 pub fn create_interleaved(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<BLOCK, Interleaved>::create("cpu-simd:lanes-interleaved", context, Threads::One))
+    Ok(Cpu::<Interleaved>::create("cpu-simd:lanes-interleaved", context, Threads::One))
 }
 
-impl Skinner<BLOCK> for Lanes {
+impl Skinner for Lanes {
     const LAYOUT: Layout = Layout::Lanes;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)
     }
 
-    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         skin_lanes(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
     }
 }
 
-impl Skinner<BLOCK> for Interleaved {
+impl Skinner for Interleaved {
     const LAYOUT: Layout = Layout::Lanes;
     const SKINNED: Skinned = Skinned::HostInBlocks;
 
@@ -43,7 +43,7 @@ impl Skinner<BLOCK> for Interleaved {
         Ok(Self)
     }
 
-    fn skin(&self, job: &BlockJob<BLOCK>, out: &mut [f32]) {
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         skin_interleaved(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
     }
 

@@ -1,0 +1,270 @@
+//! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
+
+use crate::crowd::BLOCK;
+use crate::model::{Clip, Model, Rows, rows_to_affine};
+use crate::pose::{Affine, Ends, KeySpan, Local, block};
+use crate::simd::Isa;
+use glam::{DAffine3, DVec3, Mat3, Quat, Vec3, Vec4};
+
+/// Error that a vertex is allowed, over the diagonal of the model's bounds.
+pub const POSITION: f64 = 1e-3;
+/// Error that an entry's directions are allowed, in radians.
+pub const DIRECTION: f64 = 1e-2;
+/// Part of them that the search may use up: it looks at many times, not at all.
+const MARGIN: f64 = 0.9;
+/// Most frames to an interval of keys: what turns fast between two of them takes many.
+const MOST_TO_A_KEY: usize = 32;
+/// Most frames of a clip: as many as the times that are measured at tell apart.
+const MOST_FRAMES: usize = 1 << 12;
+
+/// What a palette entry is kept as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BakeFormat {
+    /// A rotation, a translation and a uniform scale: 32 bytes. Joints must not scale unevenly.
+    Motions,
+    /// Three rows of four: 48 bytes.
+    Matrices,
+}
+
+impl BakeFormat {
+    /// Groups of four floats an entry.
+    pub fn quads(self) -> usize {
+        match self {
+            Self::Motions => 2,
+            Self::Matrices => 3,
+        }
+    }
+
+    /// Writes an entry. `before` is its first quad a frame earlier: rotations take the sign that is nearer to it, so
+    /// that whoever blends need not look.
+    fn keep(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
+        match self {
+            Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
+            Self::Motions => {
+                let (rotation, [x, y, z], scale) = motion(rows);
+                let far = before.is_some_and(|b| Quat::from_array(b).dot(rotation) < 0.0);
+                out.extend([if far { -rotation } else { rotation }.to_array(), [x, y, z, scale]]);
+            }
+        }
+    }
+
+    /// An entry between two frames, as shaders/palette_baked_*.wgsl blend it.
+    fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], part: f32) -> Rows {
+        let quad = |i: usize| Vec4::from(from[i]).lerp(Vec4::from(to[i]), part);
+        match self {
+            Self::Matrices => {
+                let [x, y, z] = [0, 1, 2].map(|i| quad(i).to_array());
+                std::array::from_fn(|i| [x, y, z][i / 4][i % 4])
+            }
+            Self::Motions => {
+                let moved = quad(1).to_array();
+                let turned = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
+                std::array::from_fn(|i| match i % 4 {
+                    3 => moved[i / 4],
+                    column => moved[3] * turned.col(column)[i / 4],
+                })
+            }
+        }
+    }
+}
+
+/// Rotation, translation and uniform scale of an entry that has no other parts.
+pub fn motion(rows: &Rows) -> (Quat, [f32; 3], f32) {
+    let r = |row: usize, column: usize| rows[4 * row + column];
+    let axes = [0, 1, 2].map(|column| Vec3::new(r(0, column), r(1, column), r(2, column)));
+    let scale = axes[0].length();
+    let unit = |axis: usize| if scale > 0.0 { axes[axis] / scale } else { Vec3::AXES[axis] };
+    let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
+    (rotation, [r(0, 3), r(1, 3), r(2, 3)], scale)
+}
+
+/// How far baked palettes are from the clip's own, at worst.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BakeError {
+    /// Of a point that an entry moves, over the diagonal of the model's bounds: no vertex is farther off.
+    pub position: f64,
+    /// Of a direction, in radians.
+    pub direction: f64,
+    /// Of a joint's end, over the skeleton's size.
+    pub ends: f64,
+}
+
+impl BakeError {
+    /// The worse of each.
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            position: self.position.max(other.position),
+            direction: self.direction.max(other.direction),
+            ends: self.ends.max(other.ends),
+        }
+    }
+
+    /// Whether it is within this part of what is allowed.
+    pub fn is_within(self, part: f64) -> bool {
+        self.position <= part * POSITION && self.direction <= part * DIRECTION
+    }
+}
+
+/// How a clip is baked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Frames, from 0 to the clip's end; 1 if it does not move.
+    pub frames: usize,
+    /// Seconds from frame to frame; 0 if there is but one.
+    pub interval: f32,
+    /// What comes of it.
+    pub error: BakeError,
+}
+
+impl Rate {
+    fn of(frames: usize, duration: f32) -> Self {
+        let interval = if frames > 1 { duration / (frames - 1) as f32 } else { 0.0 };
+        Self { frames, interval, error: BakeError::default() }
+    }
+
+    /// The frame before a time and how far the next one is, as shaders/pose_baked.wgsl finds them.
+    fn place(self, time: f32) -> (usize, f32) {
+        if self.frames == 1 {
+            return (0, 0.0);
+        }
+        let place = (time / self.interval).clamp(0.0, (self.frames - 1) as f32);
+        let frame = (place as usize).min(self.frames - 2);
+        (frame, place - frame as f32)
+    }
+}
+
+/// Bakes a model's clips.
+pub struct Baker<'a> {
+    model: &'a Model,
+    keeping: BakeFormat,
+    ends: Ends,
+    /// For each entry: corners of the box around the vertices that it moves, and from palette to model pose.
+    reach: Vec<(Option<[DVec3; 8]>, DAffine3)>,
+}
+
+impl<'a> Baker<'a> {
+    /// For a model's mesh and skeleton.
+    pub fn new(model: &'a Model, keeping: BakeFormat) -> Self {
+        let mesh = model.mesh();
+        let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.palette_joints().len()];
+        for (vertex, position) in mesh.positions().iter().enumerate() {
+            let position = DVec3::from(position.map(f64::from));
+            for (entry, _) in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
+                let (min, max) = &mut boxes[usize::from(entry)];
+                (*min, *max) = (min.min(position), max.max(position));
+            }
+        }
+        let corner = |[min, max]: [DVec3; 2], i: usize| {
+            DVec3::from_array(std::array::from_fn(|axis| if i >> axis & 1 == 0 { min[axis] } else { max[axis] }))
+        };
+        let reach = boxes.into_iter().zip(model.inverse_binds()).map(|((min, max), bind)| {
+            let corners = min.is_finite().then(|| std::array::from_fn(|i| corner([min, max], i)));
+            (corners, rows_to_affine(bind).inverse())
+        });
+        Self { model, keeping, ends: Ends::new(model.skeleton()), reach: reach.collect() }
+    }
+
+    /// The lowest rate that keeps a clip's error, in `most` frames at most; none if there is none. No clip: the rest
+    /// pose.
+    pub fn rate(&self, clip: Option<&Clip>, most: usize) -> Option<Rate> {
+        let Some(clip) = clip else { return Some(Rate::of(1, 0.0)) };
+        let keys = KeySpan::of(clip);
+        keys.candidates(MOST_TO_A_KEY).into_iter().take_while(|frames| *frames <= most.min(MOST_FRAMES)).find_map(
+            |frames| {
+                let rate = Rate::of(frames, clip.duration());
+                let baked = self.frames(Some(clip), rate);
+                let error = self.error(clip, rate, &baked, keys.times(clip.duration(), frames));
+                error.is_within(MARGIN).then_some(Rate { error, ..rate })
+            },
+        )
+    }
+
+    /// The frames of a clip at a rate, `[frame][entry][quad]`.
+    pub fn frames(&self, clip: Option<&Clip>, rate: Rate) -> Vec<[f32; 4]> {
+        let entries = self.model.palette_joints().len();
+        let row = entries * self.keeping.quads();
+        let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
+        let mut poser = Poser::new(self.model);
+        let last = clip.map_or(0.0, Clip::duration);
+        let time =
+            |frame: usize| if frame > 0 && frame + 1 == rate.frames { last } else { frame as f32 * rate.interval };
+        for first in (0..rate.frames).step_by(BLOCK) {
+            let times: Vec<f32> = (first..rate.frames.min(first + BLOCK)).map(time).collect();
+            for palette in poser.palettes(clip, &times).chunks_exact(entries) {
+                for rows in palette {
+                    let before = frames.len().checked_sub(row).map(|at| frames[at]);
+                    self.keeping.keep(rows, before, &mut frames);
+                }
+            }
+        }
+        frames
+    }
+
+    /// The largest error over some times in seconds; stops at the first beyond what is allowed.
+    pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
+        let (entries, quads) = (self.reach.len(), self.keeping.quads());
+        let mut poser = Poser::new(self.model);
+        let mut worst = BakeError::default();
+        let mut times = times.peekable();
+        while times.peek().is_some() && worst.is_within(MARGIN) {
+            let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
+            for (&time, palette) in at.iter().zip(poser.palettes(Some(clip), &at).chunks_exact(entries)) {
+                let (frame, part) = rate.place(time);
+                let next = (frame + 1).min(rate.frames - 1);
+                let kept = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
+                let found = palette.iter().enumerate().map(|(entry, own)| {
+                    self.entry_error(entry, own, &self.keeping.between(kept(frame, entry), kept(next, entry), part))
+                });
+                worst = found.fold(worst, BakeError::max);
+            }
+        }
+        worst
+    }
+
+    fn entry_error(&self, entry: usize, own: &Rows, baked: &Rows) -> BakeError {
+        let (corners, to_model) = &self.reach[entry];
+        let own = rows_to_affine(own);
+        let baked = rows_to_affine(baked);
+        let off = DAffine3 { matrix3: baked.matrix3 - own.matrix3, translation: baked.translation - own.translation };
+        let axes = |m: &DAffine3| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis].map(DVec3::length);
+        let largest = |lengths: [f64; 3]| lengths.into_iter().fold(0.0, f64::max);
+        let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
+        let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+        let moved = corners.iter().flatten().map(|&corner| off.transform_point3(corner).length());
+        // The difference of two poses of a joint is that of its two entries, after the way back from its bind pose.
+        let (m, t) = (off.matrix3 * to_model.matrix3, off.transform_point3(to_model.translation));
+        let rows = std::array::from_fn(|i| if i % 4 == 3 { t[i / 4] } else { m.col(i % 4)[i / 4] });
+        BakeError {
+            position: moved.fold(0.0, f64::max) / diagonal,
+            direction: if corners.is_some() && size > 0.0 { apart / size } else { 0.0 },
+            ends: self.ends.distance(self.model.palette_joints()[entry].into(), &rows),
+        }
+    }
+}
+
+/// Poses a model at several times at once.
+struct Poser<'a> {
+    model: &'a Model,
+    local: Vec<Local<BLOCK>>,
+    pose: Vec<Affine<BLOCK>>,
+    rows: Vec<Rows>,
+}
+
+impl<'a> Poser<'a> {
+    fn new(model: &'a Model) -> Self {
+        let joints = model.skeleton().len();
+        let rows = vec![[0.0; 12]; BLOCK * model.palette_joints().len()];
+        Self { model, local: vec![[[0.0; BLOCK]; 10]; joints], pose: vec![[[0.0; BLOCK]; 12]; joints], rows }
+    }
+
+    /// Palettes at no more than [`BLOCK`] times in seconds, `[time][entry]`.
+    fn palettes(&mut self, clip: Option<&Clip>, times: &[f32]) -> &[Rows] {
+        let Self { model, local, pose, rows } = self;
+        let (skeleton, isa) = (model.skeleton(), Isa::strongest());
+        times.iter().enumerate().for_each(|(lane, &time)| block::sample(skeleton, clip, time, lane, local));
+        block::local_to_model(isa, skeleton, local, pose);
+        let rows = &mut rows[..times.len() * model.palette_joints().len()];
+        block::palette_rows(isa, model.palette_joints(), model.inverse_binds(), pose, rows);
+        rows
+    }
+}

@@ -1,0 +1,212 @@
+//! A crowd cut into blocks of up to `N` neighbouring instances of one model, and the loop over them.
+
+use crate::crowd::{Between, Crowd, Fade, Group, Layer, UpdateRate};
+use std::ops::Range;
+
+/// Up to `N` neighbouring instances, and where their share of each kind of buffer begins.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Index among the blocks.
+    pub index: usize,
+    /// Index of the crowd's group.
+    pub group: usize,
+    /// The instances, fewer than `N` at the end of a group or of an update rate.
+    pub instances: Range<u32>,
+    /// How often all of them are posed.
+    pub rate: UpdateRate,
+    /// Local poses that sampling may write: one for each layer, the past of a layer that fades inertially, and the two
+    /// that are kept where not every tick is posed.
+    pub slots: usize,
+    /// Most layers of one of the instances.
+    pub layers: usize,
+    /// Whether every instance plays one clip and nothing else, so that blending has nothing to do.
+    pub plain: bool,
+    /// In buffers of `[block][slot][joint]`.
+    pub first_slot: usize,
+    /// In buffers of `[block][joint]`.
+    pub first_joint: usize,
+    /// In buffers of `[block][palette entry]`.
+    pub first_entry: usize,
+    /// In buffers of `[instance][palette entry]`.
+    pub first_row: usize,
+    /// In buffers of `[instance][vertex][word]`.
+    pub first_word: usize,
+}
+
+impl Block {
+    /// The slot of a layer's pose `back` ticks, 0 or 1, before an inertial fade began.
+    pub fn past_slot(&self, layer: usize, back: u32) -> usize {
+        self.layers + 2 * layer + back as usize
+    }
+
+    /// The slots of the poses before and after a tick.
+    pub fn kept_slots(&self, between: Between) -> [usize; 2] {
+        let first = self.slots - KEPT;
+        [first + between.place, first + 1 - between.place]
+    }
+}
+
+/// Slots of poses that are kept where not every tick is posed.
+const KEPT: usize = 2;
+
+/// Poses that an instance may need at once in a block of so many layers: an inertial fade looks at two ticks of every
+/// layer up to its own.
+fn slots(instance: &[Layer], layers: usize) -> usize {
+    let inertial = instance.iter().position(|l| l.fade == Fade::Inertial);
+    layers + inertial.map_or(0, |layer| 2 * (layer + 1))
+}
+
+/// All blocks of a crowd, in instance order.
+#[derive(Debug, Clone)]
+pub struct Blocks {
+    blocks: Vec<Block>,
+    parallel: bool,
+}
+
+impl Blocks {
+    /// Cuts a crowd into blocks of `lanes` instances. Loops use rayon's current pool if `parallel`.
+    pub fn new(crowd: &Crowd, lanes: usize, parallel: bool) -> Self {
+        let mut blocks = Vec::new();
+        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) = (0, 0, 0, 0, 0);
+        for (group, g) in crowd.groups().iter().enumerate() {
+            let (joints, entries) = (g.model.skeleton().len(), g.model.palette_joints().len());
+            let mut first = g.instances.start;
+            while first < g.instances.end {
+                let rate = crowd.update_rate(first);
+                let end = g.instances.end.min(first.saturating_add(lanes as u32));
+                let end = (first..end).find(|&instance| crowd.update_rate(instance) != rate).unwrap_or(end);
+                let instances = first..end;
+                first = end;
+                let count = instances.len();
+                let of = || instances.clone().map(|instance| crowd.layers().of(instance as usize));
+                let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
+                let kept = if rate == UpdateRate::PLAIN { 0 } else { KEPT };
+                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + kept;
+                let plain = of().all(|l| l.len() == 1 && l[0].is_plain());
+                blocks.push(Block {
+                    index: blocks.len(),
+                    group,
+                    instances,
+                    rate,
+                    slots,
+                    layers,
+                    plain,
+                    first_slot,
+                    first_joint,
+                    first_entry,
+                    first_row,
+                    first_word,
+                });
+                first_slot += slots * joints;
+                first_joint += joints;
+                first_entry += entries;
+                first_row += count * entries;
+                first_word += count * g.instance_words();
+            }
+        }
+        Self { blocks, parallel }
+    }
+
+    /// The blocks.
+    pub fn all(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The block of an instance of the crowd.
+    pub fn of(&self, instance: u32) -> &Block {
+        &self.blocks[self.blocks.partition_point(|b| b.instances.end <= instance)]
+    }
+
+    /// Calls `work(block, group, its share of out)` for every block; `first` says where a block's share begins.
+    pub fn each<T: Send>(
+        &self,
+        crowd: &Crowd,
+        out: &mut [T],
+        first: impl Fn(&Block) -> usize + Sync,
+        work: impl Fn(&Block, &Group, &mut [T]) + Sync,
+    ) {
+        self.in_parts(1, out, &first, &|part: Range<usize>, share: &mut [T]| {
+            let block = &self.blocks[part.start];
+            work(block, &crowd.groups()[block.group], share);
+        });
+    }
+
+    /// Calls `work(blocks, their share of out)` for every `part` neighbouring blocks; the last part may be shorter.
+    /// `first` says where a block's share begins.
+    ///
+    /// The list is halved until one part is left, so nothing is allocated and idle threads steal large halves first.
+    pub fn in_parts<T: Send>(
+        &self,
+        part: usize,
+        out: &mut [T],
+        first: &(impl Fn(&Block) -> usize + Sync),
+        work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+    ) {
+        self.halve(0..self.blocks.len(), part, out, first, work);
+    }
+
+    fn halve<T: Send>(
+        &self,
+        blocks: Range<usize>,
+        part: usize,
+        out: &mut [T],
+        first: &(impl Fn(&Block) -> usize + Sync),
+        work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+    ) {
+        if blocks.len() <= part {
+            if !blocks.is_empty() {
+                work(blocks, out);
+            }
+            return;
+        }
+        let middle = blocks.start + blocks.len().div_ceil(part) / 2 * part;
+        let (left, right) = out.split_at_mut(first(&self.blocks[middle]) - first(&self.blocks[blocks.start]));
+        let (before, after) = (blocks.start..middle, middle..blocks.end);
+        if self.parallel {
+            rayon::join(|| self.halve(before, part, left, first, work), || self.halve(after, part, right, first, work));
+        } else {
+            self.halve(before, part, left, first, work);
+            self.halve(after, part, right, first, work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::model::IDENTITY_ROWS;
+    use std::sync::Arc;
+
+    #[test]
+    fn every_part_and_every_block_is_visited_once_with_its_own_share() {
+        let mut crowd = Crowd::new();
+        for count in [40, 20] {
+            let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
+            crowd.push_group(Arc::new(fixture::chain()), instances).unwrap();
+        }
+        for parallel in [false, true] {
+            let blocks = Blocks::new(&crowd, 16, parallel);
+            let counts: Vec<_> = blocks.all().iter().map(|b| b.instances.len()).collect();
+            assert_eq!(counts, [16, 16, 8, 16, 4]);
+            let first = |b: &Block| b.instances.start as usize;
+            for part in 1..7 {
+                // An instance has one item: the part that wrote it, counted from 1.
+                let mut out = [0; 60];
+                blocks.in_parts(part, &mut out, &first, &|blocks, share: &mut [usize]| {
+                    assert!(blocks.start.is_multiple_of(part) && blocks.len() <= part);
+                    share.iter_mut().for_each(|item| *item += 1 + blocks.start / part);
+                });
+                let of = |b: &Block| vec![1 + b.index / part; b.instances.len()];
+                assert_eq!(out[..], blocks.all().iter().flat_map(of).collect::<Vec<_>>(), "{part}");
+            }
+            let mut out = [(0, 0); 60];
+            blocks.each(&crowd, &mut out, first, |block, group, share| {
+                assert_eq!(share.len(), block.instances.len());
+                share.iter_mut().for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
+            });
+            let of = |b: &Block| vec![(b.index + 1, 40 * b.group as u32); b.instances.len()];
+            assert_eq!(out[..], blocks.all().iter().flat_map(of).collect::<Vec<_>>());
+        }
+    }
+}

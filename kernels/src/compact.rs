@@ -1,0 +1,236 @@
+//! Models with compact clips: for each the lowest uniform rate that keeps a stated error, and what may stand still
+//! within it.
+
+use crate::crowd::BLOCK;
+use crate::model::compact::{ClipError, Compact, Samples};
+use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Track, Transform};
+use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
+use crate::simd::Isa;
+use rayon::prelude::*;
+
+/// Error that is allowed where none is stated: largest distance at a joint's end over the skeleton's size.
+pub const ERROR: f64 = 1e-4;
+/// Part of the allowed error that the search may use up: it looks at many times, not at all.
+const MARGIN: f64 = 0.9;
+
+/// The model with each clip compact at `error` or better; a clip that no rate brings there below its size stays raw.
+///
+/// # Errors
+/// Poses that are not finite.
+pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
+    let clips = clips(&model, error)?;
+    Ok(model.with_clips(clips))
+}
+
+/// A model's clips as [`compacted`] has them.
+///
+/// # Errors
+/// Poses that are not finite.
+pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
+    let ends = Ends::new(model.skeleton());
+    model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
+}
+
+/// The clip compact, or as it is.
+fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
+    let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
+    for frames in keys.candidates(2) {
+        let mut poses = Resampled::new(skeleton, clip, keys, frames);
+        // None beyond the error.
+        let within = |made: Compact| {
+            let made = clip.clone().with_compact(made);
+            let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
+            (found.distance <= enough).then(|| made.with_error(found))
+        };
+        let moving = poses.encoded(skeleton, clip)?;
+        if moving.bytes() >= clip.bytes() {
+            break;
+        }
+        let Some(mut made) = within(moving) else { continue };
+        for (channel, middle) in poses.calm(ends, enough) {
+            let moving = poses.hold(channel, middle);
+            match within(poses.encoded(skeleton, clip)?) {
+                Some(held) => made = held,
+                None => poses.channels[channel].values = moving,
+            }
+        }
+        return Ok(made);
+    }
+    Ok(clip.clone())
+}
+
+/// A clip's own poses at evenly spaced times.
+struct Resampled {
+    start: f32,
+    interval: f32,
+    channels: Vec<Samples>,
+}
+
+impl Resampled {
+    fn new(skeleton: &Skeleton, clip: &Clip, keys: KeySpan, frames: usize) -> Self {
+        let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
+        let channel = |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new() };
+        let mut channels: Vec<Samples> = clip.tracks().iter().map(channel).collect();
+        let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
+        for frame in 0..frames {
+            let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
+            one::sample(skeleton, Some(clip), time, &mut pose);
+            for Samples { joint, channel, values } in &mut channels {
+                let rows = &pose[usize::from(*joint)][first_row(*channel)..][..channel.width()];
+                values.push(std::array::from_fn(|c| rows.get(c).map_or(0.0, |row| row[0])));
+            }
+        }
+        Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
+    }
+
+    /// Channels that go so little that the error may allow them to stay in their middle, the calmest first.
+    fn calm(&self, ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
+        let swings = self.channels.iter().enumerate().map(|(index, samples)| {
+            let (middle, swing) = samples.middle();
+            (index, middle, f64::from(swing) * ends.reach(samples.joint.into(), samples.channel))
+        });
+        let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
+        calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
+        calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
+    }
+
+    /// Lets a channel stay at a value; returns those that it had.
+    fn hold(&mut self, channel: usize, value: [f32; 4]) -> Vec<[f32; 4]> {
+        let values = &mut self.channels[channel].values;
+        let held = vec![value; values.len()];
+        std::mem::replace(values, held)
+    }
+
+    fn encoded(&self, skeleton: &Skeleton, clip: &Clip) -> Result<Compact, ModelError> {
+        let at_rest = |joint: u16, channel| {
+            let rest = match clip.is_additive() {
+                true => Transform::IDENTITY,
+                false => skeleton.rest()[usize::from(joint)],
+            };
+            match channel {
+                Channel::Rotation => rest.rotation.to_array(),
+                Channel::Translation => rest.translation.extend(0.0).to_array(),
+                Channel::Scale => rest.scale.extend(0.0).to_array(),
+            }
+        };
+        Compact::encode(self.start, self.interval, &self.channels, at_rest)
+    }
+}
+
+/// The largest error over some times; stops at the first beyond `enough`.
+fn largest_error(
+    ends: &Ends,
+    skeleton: &Skeleton,
+    raw: &Clip,
+    compact: &Clip,
+    times: impl Iterator<Item = f32>,
+    enough: f64,
+) -> ClipError {
+    let mut worst = ClipError::default();
+    let mut times = times.peekable();
+    let mut local: Vec<Local<BLOCK>> = vec![[[0.0; BLOCK]; 10]; skeleton.len()];
+    let mut poses: [Vec<Affine<BLOCK>>; 2] = [0, 1].map(|_| vec![[[0.0; BLOCK]; 12]; skeleton.len()]);
+    while times.peek().is_some() && worst.distance <= enough {
+        let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
+        for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
+            at.iter().enumerate().for_each(|(lane, &time)| block::sample(skeleton, Some(clip), time, lane, &mut local));
+            block::local_to_model(Isa::Scalar, skeleton, &local, pose);
+        }
+        for (joint, (raw, compact)) in poses[0].iter().zip(&poses[1]).enumerate() {
+            for lane in (0..BLOCK).take(at.len()) {
+                let off = std::array::from_fn(|i| f64::from(raw[i][lane]) - f64::from(compact[i][lane]));
+                let distance = ends.distance(joint, &off);
+                if distance > worst.distance {
+                    worst = ClipError { distance, joint: joint as u16 };
+                }
+            }
+        }
+    }
+    worst
+}
+
+/// How far a compact clip is from the raw one at some times in seconds, at worst.
+pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
+    largest_error(&Ends::new(skeleton), skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Interpolation, Joint, Keys, Local as Rest, RotationBlend};
+    use glam::{Quat, Vec3};
+
+    fn one_joint(times: &[f32], rotations: &[Quat], interpolation: Interpolation) -> (Skeleton, Clip) {
+        let rest = Rest::Transform(Transform::IDENTITY);
+        let (skeleton, _) = Skeleton::new(vec![Joint { name: "joint".into(), parent: None, rest }]).unwrap();
+        let keys = Keys {
+            joint: 0,
+            channel: Channel::Rotation,
+            interpolation,
+            times: times.into(),
+            values: rotations.iter().flat_map(|q| q.to_array()).collect(),
+        };
+        (skeleton, Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap())
+    }
+
+    #[test]
+    fn whole_turns_leave_out_whichever_component_is_largest() {
+        let turn = |i: u32| Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), i as f32 * 0.2);
+        let times: Vec<f32> = (0..64).map(|i| i as f32 * 0.1).collect();
+        let (skeleton, clip) = one_joint(&times, &(0..64).map(turn).collect::<Vec<_>>(), Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+        assert_eq!(made.compact().unwrap().tracks[0].dropped, crate::model::compact::ANY);
+        assert!(error(&skeleton, &clip, &made, &[0.05, 1.234, 3.3, 6.25]).distance < ERROR);
+    }
+
+    #[test]
+    fn jumps_that_no_rate_can_follow_stay_raw() {
+        let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
+        let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
+        assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
+    }
+
+    /// A chain of four joints at rest 1 apart, each nodding so far: its size is 3.
+    fn nodding_chain(swings: [f32; 4]) -> (Skeleton, Clip) {
+        let link = |parent: Option<usize>| {
+            let rest = Transform { translation: Vec3::X * f32::from(parent.is_some() as u8), ..Transform::IDENTITY };
+            Joint { name: "joint".into(), parent, rest: Rest::Transform(rest) }
+        };
+        let (skeleton, _) = Skeleton::new([None, Some(0), Some(1), Some(2)].map(link).into()).unwrap();
+        let keys = (0..4u16).zip(swings).map(|(joint, swing)| Keys {
+            joint,
+            channel: Channel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: (0..16).map(|i| i as f32 * 0.1).collect(),
+            values: (0..16).flat_map(|i| Quat::from_rotation_z([-swing, swing][i % 2]).to_array()).collect(),
+        });
+        let clip = Clip::new("nods", None, RotationBlend::Slerp, keys.collect()).unwrap();
+        (skeleton, clip)
+    }
+
+    #[test]
+    fn what_hardly_moves_stands_still() {
+        let moving = |swings: [f32; 4]| -> Vec<u16> {
+            let (skeleton, clip) = nodding_chain(swings);
+            let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+            let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
+            let found = error(&skeleton, &clip, &made, &times);
+            assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
+            made.compact().unwrap().tracks.iter().map(|track| track.joint).collect()
+        };
+        assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
+        // The chain's end would go too far by what joint 1 does, and by what 2 and 3 do together.
+        assert_eq!(moving([0.1, 1e-4, 1.1e-4, 1.2e-4]), [0, 1, 3]);
+    }
+
+    #[test]
+    fn what_does_not_change_is_dropped_or_stored_once() {
+        let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
+        let kept = made.compact().unwrap();
+        assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
+        let (skeleton, resting) = one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
+        let made = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
+        assert_eq!(made.compact().unwrap().bytes(), 0);
+    }
+}

@@ -1,0 +1,299 @@
+//! All instances of a scene, structure-of-arrays, grouped by model.
+//!
+//! Time is integer: a layer's phase is a `u32` of its clip's turn, advanced by a whole step per tick, so that every
+//! backend and the reference read bit-identical clip times at any hour ([`time`]), and fades count whole ticks.
+
+mod economy;
+mod layers;
+mod reach;
+mod schedule;
+
+use economy::SharedPoses;
+pub use economy::{Between, UpdateRate};
+pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use reach::Reach;
+pub use schedule::{LONGEST, Presence, Schedule};
+
+use crate::model::{Model, Rows};
+use crate::vertex::{Attributes, VertexFormat};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Instances of a block, the unit in which CPU kernels put instances in SIMD lanes.
+pub const BLOCK: usize = 16;
+/// Ticks of the simulation per second.
+pub const TICKS_PER_SECOND: f64 = 60.0;
+
+/// What a crowd refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CrowdError(String);
+
+/// A model's instances: a range of the crowd's.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// What they are instances of.
+    pub model: Arc<Model>,
+    /// Their indices in the crowd.
+    pub instances: Range<u32>,
+    /// What skinning writes for them.
+    pub format: VertexFormat,
+    masks: Vec<f32>,
+}
+
+impl Group {
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.instances.len()
+    }
+    /// Never: a group has at least one instance.
+    pub fn is_empty(&self) -> bool {
+        self.instances.is_empty()
+    }
+    /// A mask of the group's: a weight a joint, 0 to 1.
+    pub fn mask(&self, index: u32) -> &[f32] {
+        let joints = self.model.skeleton().len();
+        &self.masks[index as usize * joints..][..joints]
+    }
+    /// All masks of the group, `[mask][joint]`.
+    pub fn masks(&self) -> &[f32] {
+        &self.masks
+    }
+    /// 32-bit words of one skinned instance.
+    pub fn instance_words(&self) -> usize {
+        self.model.mesh().vertex_count() * self.format.words()
+    }
+}
+
+/// All instances of a scene. Instances of one model are neighbours.
+#[derive(Debug, Clone, Default)]
+pub struct Crowd {
+    groups: Vec<Group>,
+    layers: Layers,
+    placements: Vec<Rows>,
+    format: VertexFormat,
+    // One an instance, or none if all are posed at every tick.
+    rates: Vec<UpdateRate>,
+    shared: Option<Box<SharedPoses>>,
+}
+
+impl Crowd {
+    /// No instance yet; positions and unit normals.
+    pub fn new() -> Self {
+        Self::with_format(VertexFormat::default())
+    }
+
+    /// No instance yet. Models without tangents fall back from `pnt` to `pn`.
+    pub fn with_format(format: VertexFormat) -> Self {
+        Self { format, ..Self::default() }
+    }
+
+    /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layers.
+    ///
+    /// # Errors
+    /// No instance, more than `u32::MAX` together, or layers that cannot be: none or more than [`MAX_LAYERS`], a clip
+    /// that the model lacks, a merge layer after another kind or none first, a weight out of range, merge weights that
+    /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges; a crowd that
+    /// [saves](Crowd::saves) already.
+    pub fn push_group<L: AsRef<[Layer]>>(
+        &mut self,
+        model: Arc<Model>,
+        instances: impl IntoIterator<Item = (Rows, L)>,
+    ) -> Result<(), CrowdError> {
+        self.push_masked_group(model, &[], instances)
+    }
+
+    /// As [`Crowd::push_group`], with masks that layers name by index: a weight for every joint each, 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Crowd::push_group`]; a mask of another length, with a weight out of range, or one that there is not.
+    pub fn push_masked_group<L: AsRef<[Layer]>>(
+        &mut self,
+        model: Arc<Model>,
+        masks: &[Vec<f32>],
+        instances: impl IntoIterator<Item = (Rows, L)>,
+    ) -> Result<(), CrowdError> {
+        self.refuse_economy()?;
+        check_masks(&model, masks)?;
+        let first = self.instance_count() as u32;
+        for (placement, layers) in instances {
+            let layers = layers.as_ref();
+            check_layers(&model, masks.len(), layers)?;
+            let most = u32::MAX as usize;
+            if self.placements.len() == most || self.layers.all().len() + layers.len() > most {
+                return Err(CrowdError(format!("more than {most} instances or layers")));
+            }
+            self.placements.push(placement);
+            self.layers.push(layers);
+        }
+        let end = self.placements.len() as u32;
+        if end == first {
+            return Err(CrowdError(format!("no instance of {:?}; expected at least one", model.name())));
+        }
+        let mut format = self.format;
+        if model.mesh().tangents().is_none() {
+            format.attributes = format.attributes.min(Attributes::Pn);
+        }
+        self.groups.push(Group { model, instances: first..end, format, masks: masks.concat() });
+        Ok(())
+    }
+
+    /// Instances by model.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+    /// Layers of all instances.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
+    }
+    /// Model to world, one an instance.
+    pub fn placements(&self) -> &[Rows] {
+        &self.placements
+    }
+    /// Number of instances.
+    pub fn instance_count(&self) -> usize {
+        self.placements.len()
+    }
+    /// Skinned vertices of one frame.
+    pub fn vertex_count(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64).sum()
+    }
+    /// Posed joints of one frame.
+    pub fn joint_count(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.model.skeleton().len() as u64).sum()
+    }
+    /// Palette entries of one frame.
+    pub fn palette_entries(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
+    }
+    /// What was asked of every group.
+    pub fn format(&self) -> VertexFormat {
+        self.format
+    }
+    /// The formats that occur among the groups, each once: at most two.
+    pub fn formats(&self) -> Vec<VertexFormat> {
+        let mut formats: Vec<VertexFormat> = self.groups.iter().map(|g| g.format).collect();
+        formats.sort_by_key(|f| f.attributes);
+        formats.dedup();
+        formats
+    }
+    /// 32-bit words of one frame's skinned vertices: `[instance][vertex][word]`, group after group.
+    pub fn output_words(&self) -> u64 {
+        self.groups.iter().map(|g| g.len() as u64 * g.instance_words() as u64).sum()
+    }
+    /// The group that holds an instance.
+    pub fn group_of(&self, instance: u32) -> usize {
+        self.groups.partition_point(|g| g.instances.end <= instance)
+    }
+    /// The palettes of neighbouring instances of one group, from `[instance][entry]`.
+    pub fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
+        let index = self.group_of(instances.start);
+        let before: usize = self.groups[..index].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
+        let group = &self.groups[index];
+        let entries = group.model.palette_joints().len();
+        let first = before + (instances.start - group.instances.start) as usize * entries;
+        &palette[first..first + instances.len() * entries]
+    }
+}
+
+fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
+    let joints = model.skeleton().len();
+    for (index, mask) in masks.iter().enumerate() {
+        let problem = match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
+            _ if mask.len() != joints => format!("{} weights; expected {joints}, one a joint", mask.len()),
+            Some(weight) => format!("the weight {weight}; expected 0 to 1"),
+            None => continue,
+        };
+        return Err(CrowdError(format!("mask {index} of {:?} has {problem}", model.name())));
+    }
+    Ok(())
+}
+
+fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), CrowdError> {
+    let refused = |problem: String| Err(CrowdError(format!("an instance of {:?}: {problem}", model.name())));
+    if !(1..=MAX_LAYERS).contains(&layers.len()) {
+        return refused(format!("{} layers; expected 1 to {MAX_LAYERS}", layers.len()));
+    }
+    let merged = layers.iter().take_while(|l| l.kind == LayerKind::Merge).count();
+    if merged == 0 || layers[merged..].iter().any(|l| l.kind == LayerKind::Merge) {
+        return refused("expected merge layers first, one at least, then the others".into());
+    }
+    if layers[..merged].iter().map(|l| l.weight).sum::<f32>() == 0.0 {
+        return refused("weights of merge layers that sum to 0; expected more".into());
+    }
+    if layers.iter().filter(|l| l.fade == Fade::Inertial).count() > 1 {
+        return refused("more than one inertial layer; expected one at most".into());
+    }
+    for (index, layer) in layers.iter().enumerate() {
+        let clip = model.clips().get(layer.clip as usize);
+        let additive = layer.kind == LayerKind::Additive;
+        let most = if layer.kind == LayerKind::Merge { f32::MAX } else { 1.0 };
+        let Schedule { period, length, fade_in, fade_out, .. } = layer.schedule;
+        let problem = if clip.is_none() && layer.clip != REST {
+            format!("clip {}; the model has {}", layer.clip, model.clips().len())
+        } else if clip.is_some_and(|c| c.is_additive()) != additive {
+            "a clip of differences on a layer that is not additive, or the other way round".into()
+        } else if !(0.0..=most).contains(&layer.weight) {
+            format!("the weight {}; expected 0 {}", layer.weight, if most > 1.0 { "or more" } else { "to 1" })
+        } else if layer.mask != UNMASKED && layer.mask as usize >= masks {
+            format!("mask {}; the group has {masks}", layer.mask)
+        } else if u64::from(fade_in) + u64::from(fade_out) > u64::from(length)
+            || length > LONGEST
+            || (period != 0 && length > period)
+        {
+            format!("fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next")
+        } else if layer.fade == Fade::Inertial && layer.kind == LayerKind::Merge {
+            "an inertial fade on a merge layer; expected an override or additive layer".into()
+        } else {
+            continue;
+        };
+        return refused(format!("layer {index} has {problem}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::model::IDENTITY_ROWS;
+
+    #[test]
+    fn layers_that_cannot_be_are_refused_with_what_could() {
+        let model = Arc::new(fixture::chain());
+        let plain = Layer::looping(&model, 0, 0, 1.0);
+        let over = Layer { kind: LayerKind::Override, ..plain };
+        let refused = |masks: &[Vec<f32>], layers: &[Layer]| {
+            let instance = (IDENTITY_ROWS, layers.to_vec());
+            Crowd::new().push_masked_group(Arc::clone(&model), masks, [instance]).unwrap_err().to_string()
+        };
+        let schedule = Schedule { length: 9, fade_in: 5, fade_out: 5, ..Schedule::ALWAYS };
+        let late = Schedule { period: 8, length: 9, ..Schedule::ALWAYS };
+        let short = vec![0.5; 3];
+        let negative = vec![-0.5; 64];
+        type Case<'a> = (&'a [Vec<f32>], Vec<Layer>, &'a str);
+        let cases: [Case; 14] = [
+            (&[], vec![], "0 layers; expected 1 to 8"),
+            (&[], vec![plain; 9], "9 layers; expected 1 to 8"),
+            (&[], vec![over], "expected merge layers first, one at least"),
+            (&[], vec![plain, over, plain], "expected merge layers first, one at least"),
+            (&[], vec![Layer { weight: 0.0, ..plain }; 2], "weights of merge layers that sum to 0"),
+            (&[], vec![Layer { weight: -1.0, ..plain }], "layer 0 has the weight -1; expected 0 or more"),
+            (&[], vec![plain, Layer { weight: 1.5, ..over }], "layer 1 has the weight 1.5; expected 0 to 1"),
+            (&[], vec![Layer { clip: 7, ..plain }], "layer 0 has clip 7; the model has"),
+            (&[], vec![plain, Layer { mask: 0, ..over }], "layer 1 has mask 0; the group has 0"),
+            (&[], vec![plain, Layer { schedule, ..over }], "fades of 5 and 5 ticks in 9"),
+            (&[], vec![plain, Layer { schedule: late, ..over }], "in 9 of 8"),
+            (&[], vec![plain, Layer { kind: LayerKind::Additive, ..plain }], "a clip of differences"),
+            (&[short], vec![plain], "3 weights; expected 64"),
+            (&[negative], vec![plain], "the weight -0.5; expected 0 to 1"),
+        ];
+        for (masks, layers, expected) in cases {
+            let error = refused(masks, &layers);
+            assert!(error.contains(expected), "{error}\nnot {expected}");
+        }
+        let inertial = Layer { fade: Fade::Inertial, ..over };
+        assert!(refused(&[], &[plain, inertial, inertial]).contains("more than one inertial layer"));
+        assert!(refused(&[], &[Layer { fade: Fade::Inertial, ..plain }]).contains("inertial fade on a merge layer"));
+    }
+}

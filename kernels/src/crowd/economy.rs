@@ -1,0 +1,274 @@
+//! Ways to pose a crowd for less than a pose an instance and tick: instances that share poses, and poses that are only
+//! computed every few ticks. Both show something else than the plain crowd; `harness::fidelity` measures how far off.
+
+use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers};
+use crate::model::{IDENTITY_ROWS, Rows};
+use fnv::FnvHashMap;
+
+/// How often an instance is posed anew: at ticks whose sum with `offset` is a multiple of `every`. In between, its local
+/// pose goes straight from one to the next, as two merge layers would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpdateRate {
+    /// Ticks from one pose to the next, 1 or more.
+    pub every: u32,
+    /// Which ticks, less than `every`: neighbours take turns, so that no tick has all the work.
+    pub offset: u32,
+}
+
+/// A tick between two poses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Between {
+    /// Tick of the pose before, or of this very tick.
+    pub start: u32,
+    /// Tick of the pose after.
+    pub end: u32,
+    /// Ticks since `start`.
+    pub elapsed: u32,
+    /// Which of two places holds the pose before, 0 or 1; the other one holds the pose after. The latter stays where it
+    /// is when its turn comes.
+    pub place: usize,
+}
+
+impl UpdateRate {
+    /// Every tick.
+    pub const PLAIN: Self = Self { every: 1, offset: 0 };
+
+    /// The poses around a tick; none if every tick has its own.
+    pub fn between(self, tick: u32) -> Option<Between> {
+        if self.every == 1 {
+            return None;
+        }
+        let count = u64::from(tick) + u64::from(self.offset);
+        let past = (count % u64::from(self.every)) as u32;
+        // Time begins at tick 0.
+        let elapsed = past.min(tick);
+        Some(Between {
+            start: tick - elapsed,
+            end: tick.saturating_add(self.every - past),
+            elapsed,
+            place: (count / u64::from(self.every)) as usize % 2,
+        })
+    }
+}
+
+impl Between {
+    /// The part of the way to the pose after, 0 to 1.
+    pub fn part(self) -> f32 {
+        self.elapsed as f32 / (self.end - self.start).max(1) as f32
+    }
+}
+
+/// Poses that several instances of a crowd show.
+#[derive(Debug, Clone)]
+pub(super) struct SharedPoses {
+    /// An instance for each pose, in the crowd's groups.
+    poses: Crowd,
+    /// Index of each instance's pose.
+    of: Vec<u32>,
+    /// What each instance would play by itself.
+    own: Layers,
+}
+
+impl Crowd {
+    /// The crowd with poses shared: instances of a group that play the same clips the same way, but for phase, pace and
+    /// the moments of fades, show one of `buckets` poses, by the phase of their first layer. The first instance of a
+    /// bucket lends its pace and its fades, the middle of the bucket is the phase.
+    ///
+    /// # Errors
+    /// No bucket; a crowd that saves already.
+    pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
+        if buckets == 0 {
+            return Err(CrowdError("0 phase buckets; expected 1 or more".into()));
+        }
+        self.refuse_economy()?;
+        let mut poses = Self::with_format(self.format);
+        let mut of = Vec::with_capacity(self.instance_count());
+        let mut shown = Layers::default();
+        for group in &self.groups {
+            let first = poses.instance_count() as u32;
+            let mut known: FnvHashMap<(u64, Vec<u8>), u32> = FnvHashMap::default();
+            for instance in group.instances.clone() {
+                let own = self.layers.of(instance as usize);
+                let bucket = (u64::from(own[0].phase) * u64::from(buckets)) >> 32;
+                let pose = *known.entry((bucket, clip_set(own))).or_insert_with(|| {
+                    poses.placements.push(IDENTITY_ROWS);
+                    poses.layers.push(&in_bucket(own, bucket, buckets));
+                    poses.placements.len() as u32 - 1
+                });
+                shown.push(poses.layers.of(pose as usize));
+                of.push(pose);
+            }
+            poses.groups.push(Group { instances: first..poses.instance_count() as u32, ..group.clone() });
+        }
+        let own = std::mem::replace(&mut self.layers, shown);
+        self.shared = Some(Box::new(SharedPoses { poses, of, own }));
+        Ok(self)
+    }
+
+    /// The crowd with instances posed less often: `every` says how many ticks apart, by placement. Instances of a group
+    /// change their order, so that those of one rate are neighbours.
+    ///
+    /// # Errors
+    /// A rate of 0; a crowd that saves already.
+    pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
+        self.refuse_economy()?;
+        let of: Vec<u32> = self.placements.iter().map(every).collect();
+        if of.contains(&0) {
+            return Err(CrowdError("an instance posed every 0 ticks; expected 1 or more".into()));
+        }
+        let mut order: Vec<u32> = (0..of.len() as u32).collect();
+        for group in &self.groups {
+            order[group.instances.start as usize..group.instances.end as usize].sort_by_key(|&i| of[i as usize]);
+        }
+        for group in &self.groups {
+            let (mut last, mut count) = (0, 0);
+            for &instance in &order[group.instances.start as usize..group.instances.end as usize] {
+                let every = of[instance as usize];
+                count = if every == last { count + 1 } else { 0 };
+                last = every;
+                self.rates.push(UpdateRate { every, offset: (count / BLOCK as u32) % every });
+            }
+        }
+        let layers = std::mem::take(&mut self.layers);
+        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
+        self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
+        Ok(self)
+    }
+
+    pub(super) fn refuse_economy(&self) -> Result<(), CrowdError> {
+        match self.saves() {
+            true => Err(CrowdError("poses are shared or updated less often already; expected one of them".into())),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it shows something else than a pose of its own for each instance at each tick.
+    pub fn saves(&self) -> bool {
+        self.shared.is_some() || !self.rates.is_empty()
+    }
+
+    /// How often an instance is posed.
+    pub fn update_rate(&self, instance: u32) -> UpdateRate {
+        self.rates.get(instance as usize).copied().unwrap_or(UpdateRate::PLAIN)
+    }
+
+    /// Whether some instances are not posed at every tick.
+    pub fn has_update_rates(&self) -> bool {
+        !self.rates.is_empty()
+    }
+
+    /// A crowd with one instance for each pose: this one, unless poses are shared.
+    pub fn posed(&self) -> &Self {
+        self.shared.as_ref().map_or(self, |shared| &shared.poses)
+    }
+
+    /// For each instance which one of [`Crowd::posed`] it shows; none if poses are not shared.
+    pub fn poses(&self) -> Option<&[u32]> {
+        self.shared.as_ref().map(|shared| &shared.of[..])
+    }
+
+    /// The layers that instances would play if poses were not shared.
+    pub fn own_layers(&self) -> &Layers {
+        self.shared.as_ref().map_or(&self.layers, |shared| &shared.own)
+    }
+}
+
+/// What instances must have in common to share poses.
+fn clip_set(layers: &[Layer]) -> Vec<u8> {
+    let common = |layer: &Layer| {
+        let mut common = Layer { phase: 0, step: 0, pace: 0, ..*layer };
+        common.schedule.offset = 0;
+        common
+    };
+    layers.iter().flat_map(|layer| bytemuck::bytes_of(&common(layer)).to_vec()).collect()
+}
+
+/// An instance's layers with its phases moved by as much as takes the first one's to the middle of its bucket.
+fn in_bucket(own: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
+    let middle = (((2 * bucket + 1) << 31) / u64::from(buckets)) as u32;
+    let moved = middle.wrapping_sub(own[0].phase);
+    let moves = |index: usize, layer: &Layer| index == 0 || (layer.in_step != 0 && own[0].in_step != 0);
+    let phase = |index, layer: &Layer| if moves(index, layer) { layer.phase.wrapping_add(moved) } else { layer.phase };
+    own.iter().enumerate().map(|(index, layer)| Layer { phase: phase(index, layer), ..*layer }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use std::sync::Arc;
+
+    #[test]
+    fn poses_lie_around_every_tick_and_stay_where_they_are() {
+        for (every, offset) in [(2, 0), (2, 1), (4, 0), (4, 3), (7, 5)] {
+            let rate = UpdateRate { every, offset };
+            let mut held = [None; 2];
+            let mut posed = 0;
+            for tick in 0..100 {
+                let between = rate.between(tick).unwrap();
+                assert!(between.start <= tick && tick < between.end && between.end - between.start <= every);
+                assert_eq!(between.elapsed, tick - between.start);
+                for (place, tick) in [(between.place, between.start), (1 - between.place, between.end)] {
+                    posed += u32::from(held[place] != Some(tick));
+                    held[place] = Some(tick);
+                }
+            }
+            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one a turn");
+        }
+        assert_eq!(UpdateRate::PLAIN.between(5), None);
+        assert!(UpdateRate { every: 4, offset: 0 }.between(u32::MAX).is_some());
+    }
+
+    fn crowd(layers: impl IntoIterator<Item = Layer>) -> Crowd {
+        let model = Arc::new(fixture::chain());
+        let mut crowd = Crowd::new();
+        let each = layers.into_iter().enumerate().map(|(i, layer)| {
+            let mut placement = IDENTITY_ROWS;
+            placement[3] = (i * 7 % 100) as f32;
+            (placement, layer)
+        });
+        crowd.push_group(model, each).unwrap();
+        crowd
+    }
+
+    #[test]
+    fn buckets_hold_what_is_nearest_in_phase_and_nothing_else() {
+        let model = fixture::chain();
+        let layer = |i: u32| {
+            let speed = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let layer = Layer::looping(&model, 0, i.wrapping_mul(0x9e37_79b9), speed);
+            Layer { frame_rate: if i.is_multiple_of(3) { 25.0 } else { 0.0 }, ..layer }
+        };
+        let crowd = crowd((0..200).map(layer)).with_phase_buckets(8).unwrap();
+        assert_eq!(crowd.posed().instance_count(), 16, "8 buckets for each of two ways to play");
+        assert_eq!(crowd.posed().groups().len(), 1);
+        let poses = crowd.poses().unwrap();
+        for (instance, &pose) in poses.iter().enumerate() {
+            let (own, shown) = (crowd.own_layers().of(instance)[0], crowd.layers().of(instance)[0]);
+            assert_eq!(shown, crowd.posed().layers().of(pose as usize)[0]);
+            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a turn");
+            assert_eq!(own.frame_rate, shown.frame_rate);
+        }
+        let error = crowd.clone().with_phase_buckets(2).unwrap_err().to_string();
+        assert!(error.contains("expected one of them"), "{error}");
+        assert!(crowd.with_update_rates(|_| 2).is_err());
+    }
+
+    #[test]
+    fn instances_of_one_rate_are_neighbours_and_take_turns() {
+        let model = fixture::chain();
+        let crowd = crowd((0..100).map(|i| Layer::looping(&model, 0, i, 1.0)));
+        let rated = crowd.clone().with_update_rates(|placement| if placement[3] < 30.0 { 1 } else { 4 }).unwrap();
+        let rates: Vec<_> = (0..100).map(|i| rated.update_rate(i)).collect();
+        assert!(rates[..30].iter().all(|rate| *rate == UpdateRate::PLAIN));
+        for (index, rate) in rates[30..].iter().enumerate() {
+            assert_eq!((rate.every, rate.offset), (4, (index / BLOCK) as u32 % 4));
+        }
+        for instance in 0..100 {
+            let placement = rated.placements()[instance];
+            let before = crowd.placements().iter().position(|other| *other == placement).unwrap();
+            assert_eq!(rated.layers().of(instance), crowd.layers().of(before));
+        }
+        assert!(crowd.with_update_rates(|_| 0).is_err());
+    }
+}

@@ -1,0 +1,298 @@
+//! How far a crowd's characters reach: spheres that no vertex leaves at any tick, found from clips and hierarchy alone.
+//!
+//! A joint that never turns carries its children's spheres along; around one that does, everything may be in any direction.
+//! Blending stays within the boxes that translations and scales span, because its weights add up to 1; what additive layers
+//! and inertial fades may add is added.
+
+use super::{Crowd, Fade, Group, LayerKind};
+use crate::model::{Channel, Clip, Interpolation, NO_PARENT, Rows, Track, rows_to_affine};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// What an f32 may be off by, as a part of radius and distance.
+const ROUNDING: f64 = 1e-4;
+/// Rotations nearer than this to the one at rest do not count as turning.
+const STILL: f64 = 1e-6;
+/// Most that an inertial fade overshoots: twice (for the old and the new pose) the largest value of s - 6s^3 + 8s^4 - 3s^5 from
+/// 0 to 1, times the ticks of the fade, times what may change in a tick.
+const MOMENTUM: f64 = 2.0 * 0.197_532;
+
+/// A sphere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// Model space.
+    pub centre: DVec3,
+    /// In the model's unit.
+    pub radius: f64,
+}
+
+impl Reach {
+    /// The smallest sphere around two.
+    fn join(self, other: Self) -> Self {
+        let apart = self.centre.distance(other.centre);
+        if apart + other.radius <= self.radius {
+            return self;
+        }
+        if apart + self.radius <= other.radius {
+            return other;
+        }
+        let radius = 0.5 * (apart + self.radius + other.radius);
+        let towards = (other.centre - self.centre) / apart;
+        Self { centre: self.centre + (radius - self.radius) * towards, radius }
+    }
+
+    /// The sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
+    pub fn placed(&self, placement: &Rows) -> [f32; 4] {
+        let placement = rows_to_affine(placement);
+        let centre = placement.transform_point3(self.centre);
+        let radius = self.radius * stretch(&placement.matrix3);
+        let radius = radius + ROUNDING * (radius + centre.length());
+        [centre.x as f32, centre.y as f32, centre.z as f32, radius as f32]
+    }
+}
+
+/// At least the most that a matrix lengthens a vector: the root of the largest row sum of |MᵀM| (Gershgorin), exact where its
+/// columns stand at right angles.
+fn stretch(m: &DMat3) -> f64 {
+    let squares = m.transpose() * *m;
+    squares.to_cols_array_2d().iter().map(|c| c.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max).sqrt()
+}
+
+/// Component-wise ends of the values that a channel takes.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Span {
+    fn at(value: DVec3) -> Self {
+        Self { low: value, high: value }
+    }
+
+    fn include(&mut self, value: DVec3) {
+        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+    }
+
+    fn middle(&self) -> DVec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    fn half(&self) -> DVec3 {
+        0.5 * (self.high - self.low)
+    }
+
+    /// The largest magnitude of each component.
+    fn most(&self) -> DVec3 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    fn widen(&mut self, by: DVec3) {
+        (self.low, self.high) = (self.low - by, self.high + by);
+    }
+}
+
+/// What a joint's channels do in all clips.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    rest: DQuat,
+    turns: bool,
+    translation: Span,
+    scale: Span,
+    /// Of clips of differences: the most that a layer adds to translation and multiplies scale by.
+    moved: DVec3,
+    stretched: DVec3,
+}
+
+impl Motion {
+    fn value(&mut self, channel: Channel, additive: bool, value: DVec3) {
+        match (channel, additive) {
+            (Channel::Translation, false) => self.translation.include(value),
+            (Channel::Scale, false) => self.scale.include(value),
+            (Channel::Translation, true) => self.moved = self.moved.max(value.abs()),
+            (Channel::Scale, true) => self.stretched = self.stretched.max(value.abs()),
+            (Channel::Rotation, _) => {}
+        }
+    }
+
+    fn rotation(&mut self, additive: bool, value: &[f32]) {
+        let still = if additive { DQuat::IDENTITY } else { self.rest };
+        let value = DQuat::from_array([0, 1, 2, 3].map(|c| f64::from(value[c])));
+        self.turns |= value.normalize().dot(still).abs() < 1.0 - STILL;
+    }
+}
+
+fn motions(group: &Group) -> Vec<Motion> {
+    let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
+        rest: rest.rotation.as_dquat().normalize(),
+        turns: false,
+        translation: Span::at(rest.translation.as_dvec3()),
+        scale: Span::at(rest.scale.as_dvec3()),
+        moved: DVec3::ZERO,
+        stretched: DVec3::ONE,
+    });
+    let mut motions: Vec<_> = rest.collect();
+    for clip in group.model.clips() {
+        for track in clip.tracks() {
+            include(&mut motions[usize::from(track.joint)], clip, track);
+        }
+        let Some(compact) = clip.compact() else { continue };
+        for still in &compact.still {
+            let motion = &mut motions[usize::from(still.joint)];
+            match still.channel {
+                Channel::Rotation => motion.rotation(clip.is_additive(), &still.value),
+                channel => motion.value(channel, clip.is_additive(), vector(&still.value)),
+            }
+        }
+        for track in &compact.tracks {
+            let motion = &mut motions[usize::from(track.joint)];
+            motion.turns |= track.channel == Channel::Rotation;
+            let (low, step) = (vector(&track.low), vector(&track.step));
+            motion.value(track.channel, clip.is_additive(), low);
+            motion.value(track.channel, clip.is_additive(), low + f64::from(u16::MAX) * step);
+        }
+    }
+    motions
+}
+
+fn vector(numbers: &[f32]) -> DVec3 {
+    DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
+}
+
+/// Adds what a track's keys say; a Hermite spline stays within the hull of its Bézier points.
+fn include(motion: &mut Motion, clip: &Clip, track: &Track) {
+    let (times, width) = (clip.times_of(track), track.channel.width());
+    let per_key = track.interpolation.values_per_key();
+    let value = |key: usize, which: usize| {
+        &clip.values()[track.first_value as usize + (key * per_key + which) * width..][..width]
+    };
+    let own = track.interpolation.value_of_key();
+    let curved = matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad);
+    for key in 0..times.len() {
+        if track.channel == Channel::Rotation {
+            motion.turns |= curved;
+            motion.rotation(clip.is_additive(), value(key, own));
+            continue;
+        }
+        let here = vector(value(key, own));
+        motion.value(track.channel, clip.is_additive(), here);
+        if track.interpolation == Interpolation::CubicSpline {
+            let interval = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
+            if key > 0 {
+                let before = here - interval(key - 1, key) * vector(value(key, 0));
+                motion.value(track.channel, clip.is_additive(), before);
+            }
+            if key + 1 < times.len() {
+                let after = here + interval(key, key + 1) * vector(value(key, 2));
+                motion.value(track.channel, clip.is_additive(), after);
+            }
+        }
+    }
+}
+
+impl Crowd {
+    /// What holds every vertex of a group's instances in model space, whatever they play and whenever.
+    pub fn reach(&self, group: &Group) -> Reach {
+        let layers = || group.instances.clone().map(|instance| self.layers().of(instance as usize));
+        let additive =
+            layers().map(|own| own.iter().filter(|l| l.kind == LayerKind::Additive).count()).max().unwrap_or(0);
+        let fades = layers().flatten().filter(|l| l.fade == Fade::Inertial);
+        let fade = fades.map(|l| l.schedule.fade_in.max(l.schedule.fade_out)).max().unwrap_or(0);
+        let mut motions = motions(group);
+        for motion in &mut motions {
+            motion.translation.widen(additive as f64 * motion.moved);
+            for _ in 0..additive {
+                let Span { low, high } = motion.scale;
+                motion.scale.include(low * motion.stretched);
+                motion.scale.include(high * motion.stretched);
+            }
+            for span in [&mut motion.translation, &mut motion.scale] {
+                span.widen(MOMENTUM * f64::from(fade) * 2.0 * span.half());
+            }
+        }
+        sphere(group, &motions)
+    }
+}
+
+/// Joins spheres from the leaves to the roots, each in its joint's own space until it is handed to the parent.
+fn sphere(group: &Group, motions: &[Motion]) -> Reach {
+    let (model, skeleton) = (&group.model, group.model.skeleton());
+    let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
+    let join = |held: &mut Option<Reach>, new: Reach| *held = Some(held.map_or(new, |held| held.join(new)));
+    for (entry, boxed) in boxes(group).iter().enumerate() {
+        if let Some(boxed) = boxed {
+            let bind = rows_to_affine(&model.inverse_binds()[entry]);
+            let reach = Reach {
+                centre: bind.transform_point3(boxed.middle()),
+                radius: boxed.half().length() * stretch(&bind.matrix3),
+            };
+            join(&mut own[usize::from(model.palette_joints()[entry])], reach);
+        }
+    }
+    let mut all = None;
+    for joint in (0..skeleton.len()).rev() {
+        let Some(inner) = own[joint] else { continue };
+        let fixed = skeleton.matrices().iter().find(|(fixed, _)| usize::from(*fixed) == joint);
+        let outer = match fixed {
+            Some((_, rows)) => carried(&rows_to_affine(rows), inner),
+            None => moved(&motions[joint], inner),
+        };
+        match skeleton.parents()[joint] {
+            NO_PARENT => join(&mut all, outer),
+            parent => join(&mut own[usize::from(parent)], outer),
+        }
+    }
+    all.unwrap_or(Reach { centre: DVec3::ZERO, radius: 0.0 })
+}
+
+fn carried(by: &DAffine3, inner: Reach) -> Reach {
+    Reach { centre: by.transform_point3(inner.centre), radius: inner.radius * stretch(&by.matrix3) }
+}
+
+/// A joint's sphere in its parent's space.
+fn moved(motion: &Motion, inner: Reach) -> Reach {
+    let (translation, scale) = (motion.translation, motion.scale);
+    let most = scale.most().max_element();
+    if motion.turns {
+        let radius = translation.half().length() + most * (inner.centre.length() + inner.radius);
+        return Reach { centre: translation.middle(), radius };
+    }
+    let centre = translation.middle() + motion.rest * (scale.middle() * inner.centre);
+    let strayed = (scale.half() * inner.centre).length();
+    Reach { centre, radius: translation.half().length() + strayed + most * inner.radius }
+}
+
+/// The box around each palette entry's vertices, mesh space; none where it holds none.
+fn boxes(group: &Group) -> Vec<Option<Span>> {
+    let mesh = group.model.mesh();
+    let mut boxes: Vec<Option<Span>> = vec![None; group.model.palette_joints().len()];
+    for (vertex, position) in mesh.positions().iter().enumerate() {
+        let position = vector(position);
+        for (entry, weight) in mesh.influences_of(vertex) {
+            if weight > 0.0 {
+                boxes[usize::from(entry)].get_or_insert(Span::at(position)).include(position);
+            }
+        }
+    }
+    boxes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_spheres_hold_both() {
+        let at = |x: f64, radius: f64| Reach { centre: DVec3::new(x, 0.0, 0.0), radius };
+        assert_eq!(at(0.0, 1.0).join(at(4.0, 2.0)), at(2.5, 3.5));
+        assert_eq!(at(0.0, 5.0).join(at(1.0, 2.0)), at(0.0, 5.0));
+        assert_eq!(at(1.0, 2.0).join(at(0.0, 5.0)), at(0.0, 5.0));
+    }
+
+    #[test]
+    fn placed_spheres_stretch_with_the_placement() {
+        let reach = Reach { centre: DVec3::X, radius: 1.0 };
+        let [x, y, z, radius] = reach.placed(&[0.0, -2.0, 0.0, 5.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 1.0]);
+        assert_eq!([x, y, z], [5.0, 2.0, 1.0]);
+        assert!((2.0..2.01).contains(&radius), "{radius}");
+    }
+}

@@ -1,0 +1,31 @@
+//! Stores, poses and skinning kernels: all of skinbench that an engine may want for itself.
+//!
+//! Nothing here reads a file, measures time or knows a graphics API. Kernels are free functions over slices; functions
+//! that a frame calls are compiled here, once, for every instruction set, so that a crate that calls them compiles none
+//! of their bodies again.
+//!
+//! Modules, from the ground up; each one imports only what stands above it in this list:
+//!
+//! - [`simd`]: vectors of floats on every instruction set, aligned memory. [`threads`]: pools of threads.
+//! - [`vertex`]: what skinning writes for a vertex.
+//! - [`model`]: skeleton, clips, skins and mesh, validated once and then immutable.
+//! - [`crowd`]: instances of models, their layers, integer time.
+//! - [`blocks`]: a crowd cut into blocks of 16 instances.
+//! - [`pose`]: from clips to palettes.
+//! - [`skin`]: from palettes to vertices.
+//! - [`compact`] and [`bake`]: smaller clips, and clips baked as palettes, each to a stated error.
+//! - [`probe`]: loops that show what a processor can do at most.
+
+pub mod bake;
+pub mod blocks;
+pub mod compact;
+pub mod crowd;
+#[cfg(test)]
+mod fixture;
+pub mod model;
+pub mod pose;
+pub mod probe;
+pub mod simd;
+pub mod skin;
+pub mod threads;
+pub mod vertex;

@@ -1,0 +1,600 @@
+//! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
+
+use super::{ModelError, Repair, Skin};
+use crate::vertex::Cube;
+use std::ops::Range;
+
+/// Most influences of a vertex; more keep the largest.
+pub const MAX_INFLUENCES: usize = 16;
+/// Influence counts that runs have; a vertex is padded up to the next one with weight 0.
+pub const INFLUENCE_CLASSES: [usize; 6] = [1, 2, 3, 4, 8, 16];
+
+/// (joint, weight) pairs in compressed-row form, joints counted in the primitive's skin.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Influences {
+    /// `offsets[v]..offsets[v + 1]` are vertex v's pairs; one longer than the vertex count.
+    pub offsets: Vec<u32>,
+    /// Index into the skin's joints.
+    pub joints: Vec<u16>,
+    /// Weight; repaired to sum to one.
+    pub weights: Vec<f32>,
+}
+
+impl Influences {
+    /// No vertex yet.
+    pub fn new() -> Self {
+        Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
+    }
+
+    /// Appends a vertex; pairs of weight 0 are left out.
+    pub fn push(&mut self, pairs: impl IntoIterator<Item = (u16, f32)>) {
+        for (joint, weight) in pairs {
+            if weight != 0.0 {
+                self.joints.push(joint);
+                self.weights.push(weight);
+            }
+        }
+        self.offsets.push(self.joints.len() as u32);
+    }
+}
+
+/// A part of a primitive's triangles with one material.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subset {
+    /// Index into the model's materials.
+    pub material: u16,
+    /// Range of the primitive's indices on input, of [`Mesh::indices`] in the store.
+    pub indices: Range<u32>,
+}
+
+/// A primitive as an importer found it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PrimitiveData {
+    /// Index into the model's skins.
+    pub skin: u16,
+    /// Positions in mesh space.
+    pub positions: Vec<[f32; 3]>,
+    /// Normals; generated from the triangles when absent.
+    pub normals: Option<Vec<[f32; 3]>>,
+    /// Tangents with handedness in w.
+    pub tangents: Option<Vec<[f32; 4]>>,
+    /// Texture coordinates.
+    pub uvs: Option<Vec<[f32; 2]>>,
+    /// Joints and weights of each vertex.
+    pub influences: Influences,
+    /// Triangle list; empty for points and lines.
+    pub indices: Vec<u32>,
+    /// Parts of `indices` by material.
+    pub subsets: Vec<Subset>,
+    /// How many of the vertices, from the first, are the file's own: what `dump` prints. The rest are copies that an
+    /// importer had to make at seams. Zero for a rigid mesh that hangs on a joint.
+    pub dumped_vertices: u32,
+}
+
+/// A primitive in the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Primitive {
+    /// Index into the model's skins.
+    pub skin: u16,
+    /// Vertices in the file and copies together.
+    pub vertex_count: u32,
+    /// What `dump` prints of them.
+    pub dumped_vertices: u32,
+    /// Whether the file has normals; if not, the store's were generated and `dump` leaves them empty.
+    pub has_normals: bool,
+    /// Parts of [`Mesh::indices`] by material.
+    pub subsets: Vec<Subset>,
+}
+
+/// Vertices that share an influence count, consecutive in every stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Influences per vertex, one of [`INFLUENCE_CLASSES`].
+    pub influences: u32,
+    /// First vertex.
+    pub first_vertex: u32,
+    /// Number of vertices.
+    pub vertex_count: u32,
+    /// First pair in [`Mesh::joints`] and [`Mesh::weights`]; `influences` pairs a vertex follow.
+    pub first_influence: u32,
+}
+
+/// Where a stored vertex came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VertexSource {
+    /// Index into [`Mesh::primitives`].
+    pub primitive: u32,
+    /// Index of the vertex in the primitive, in file order.
+    pub vertex: u32,
+}
+
+/// All primitives' vertices, structure-of-arrays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    tangents: Option<Vec<[f32; 4]>>,
+    uvs: Option<Vec<[f32; 2]>>,
+    joints: Vec<u16>,
+    entries: usize,
+    weights: Vec<f32>,
+    runs: Vec<Run>,
+    indices: Vec<u32>,
+    primitives: Vec<Primitive>,
+    sources: Vec<VertexSource>,
+    pub(super) cube: Cube,
+}
+
+impl Mesh {
+    /// Concatenates primitives, repairs weights and sorts vertices into runs.
+    pub(super) fn new(
+        primitives: Vec<PrimitiveData>,
+        skins: &[Skin],
+        materials: usize,
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self, ModelError> {
+        let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
+        if vertex_count == 0 {
+            return Err(ModelError::new("mesh", "no skinned vertex; expected at least one"));
+        }
+        if vertex_count > u32::MAX as usize / MAX_INFLUENCES {
+            return Err(ModelError::new(
+                "mesh",
+                format!("{vertex_count} vertices; expected at most {}", u32::MAX as usize / MAX_INFLUENCES),
+            ));
+        }
+        let mut weight_repairs = WeightRepairs::default();
+        let mut vertices = Vec::with_capacity(vertex_count);
+        for (index, primitive) in primitives.iter().enumerate() {
+            check_primitive(primitive, skins, materials)
+                .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
+            let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
+            for vertex in 0..primitive.positions.len() {
+                let pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
+                let pairs: Vec<(u16, f32)> =
+                    pairs.into_iter().map(|(joint, weight)| (first_entry + joint, weight)).collect();
+                vertices.push((VertexSource { primitive: index as u32, vertex: vertex as u32 }, pairs));
+            }
+        }
+        weight_repairs.describe(repairs);
+        // Stable: within a class vertices keep the file's order, so neighbours stay neighbours.
+        vertices.sort_by_key(|(_, pairs)| class_of(pairs.len()));
+
+        let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
+        let with_uvs = primitives.iter().any(|p| p.uvs.is_some());
+        let normals: Vec<Vec<[f32; 3]>> = primitives
+            .iter()
+            .map(|p| p.normals.clone().unwrap_or_else(|| generated_normals(&p.positions, &p.indices)))
+            .collect();
+        let gather = |s: &VertexSource| (s.primitive as usize, s.vertex as usize);
+        let mut mesh = Self {
+            positions: vertices.iter().map(|(s, _)| primitives[gather(s).0].positions[gather(s).1]).collect(),
+            normals: vertices.iter().map(|(s, _)| normals[gather(s).0][gather(s).1]).collect(),
+            tangents: with_tangents.then(|| {
+                vertices
+                    .iter()
+                    .map(|(s, _)| primitives[gather(s).0].tangents.as_ref().map_or([0.0; 4], |t| t[gather(s).1]))
+                    .collect()
+            }),
+            uvs: with_uvs.then(|| {
+                vertices
+                    .iter()
+                    .map(|(s, _)| primitives[gather(s).0].uvs.as_ref().map_or([0.0; 2], |t| t[gather(s).1]))
+                    .collect()
+            }),
+            joints: Vec::new(),
+            entries: 0,
+            weights: Vec::new(),
+            runs: Vec::new(),
+            indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
+            primitives: Vec::with_capacity(primitives.len()),
+            sources: vertices.iter().map(|(s, _)| *s).collect(),
+            // The model knows the rest pose.
+            cube: Cube::around([0.0; 3], [0.0; 3]),
+        };
+        for (vertex, (_, pairs)) in vertices.iter().enumerate() {
+            let influences = class_of(pairs.len());
+            if mesh.runs.last().is_none_or(|r| r.influences != influences as u32) {
+                mesh.runs.push(Run {
+                    influences: influences as u32,
+                    first_vertex: vertex as u32,
+                    vertex_count: 0,
+                    first_influence: mesh.joints.len() as u32,
+                });
+            }
+            if let Some(run) = mesh.runs.last_mut() {
+                run.vertex_count += 1;
+            }
+            // Padding repeats the first joint, whose row is in cache already.
+            let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
+            for (joint, weight) in pairs.iter().copied().chain(padding) {
+                mesh.joints.push(joint);
+                mesh.weights.push(weight);
+                mesh.entries = mesh.entries.max(usize::from(joint) + 1);
+            }
+        }
+
+        let mut first_of = Vec::with_capacity(primitives.len());
+        let mut stored = vec![0u32; vertex_count];
+        let mut first = 0;
+        for primitive in &primitives {
+            first_of.push(first);
+            first += primitive.positions.len();
+        }
+        for (vertex, source) in mesh.sources.iter().enumerate() {
+            stored[first_of[source.primitive as usize] + source.vertex as usize] = vertex as u32;
+        }
+        for (primitive, first) in primitives.iter().zip(first_of) {
+            let first_index = mesh.indices.len() as u32;
+            mesh.indices.extend(primitive.indices.iter().map(|&i| stored[first + i as usize]));
+            mesh.primitives.push(Primitive {
+                skin: primitive.skin,
+                vertex_count: primitive.positions.len() as u32,
+                dumped_vertices: primitive.dumped_vertices,
+                has_normals: primitive.normals.is_some(),
+                subsets: primitive
+                    .subsets
+                    .iter()
+                    .map(|s| Subset {
+                        material: s.material,
+                        indices: first_index + s.indices.start..first_index + s.indices.end,
+                    })
+                    .collect(),
+            });
+        }
+        Ok(mesh)
+    }
+
+    /// The primitives as an importer would offer them, in file order; joints count in the primitive's skin again.
+    pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
+        let mut stored: Vec<(VertexSource, usize)> = self.sources.iter().copied().zip(0..).collect();
+        stored.sort_unstable();
+        let mut rest = &stored[..];
+        let mut primitives = Vec::with_capacity(self.primitives.len());
+        for primitive in &self.primitives {
+            let (own, after) = rest.split_at(primitive.vertex_count as usize);
+            rest = after;
+            let own = || own.iter().map(|&(_, vertex)| vertex);
+            let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
+            let mut influences = Influences::new();
+            own().for_each(|v| {
+                influences.push(self.influences_of(v).map(|(entry, weight)| (entry - first_entry, weight)))
+            });
+            let mut data = PrimitiveData {
+                skin: primitive.skin,
+                positions: own().map(|v| self.positions[v]).collect(),
+                normals: primitive.has_normals.then(|| own().map(|v| self.normals[v]).collect()),
+                tangents: self.tangents.as_ref().map(|t| own().map(|v| t[v]).collect()),
+                uvs: self.uvs.as_ref().map(|t| own().map(|v| t[v]).collect()),
+                influences,
+                indices: Vec::new(),
+                subsets: Vec::new(),
+                dumped_vertices: primitive.dumped_vertices,
+            };
+            for subset in &primitive.subsets {
+                let first = data.indices.len() as u32;
+                let indices = &self.indices[subset.indices.start as usize..subset.indices.end as usize];
+                data.indices.extend(indices.iter().map(|&v| self.sources[v as usize].vertex));
+                data.subsets.push(Subset { material: subset.material, indices: first..data.indices.len() as u32 });
+            }
+            primitives.push(data);
+        }
+        primitives
+    }
+
+    /// Vertices of all primitives.
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+    /// Positions in mesh space.
+    pub fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+    /// Normals in mesh space; generated where the file has none, zero where there is no triangle either.
+    pub fn normals(&self) -> &[[f32; 3]] {
+        &self.normals
+    }
+    /// Tangents, where every primitive has them.
+    pub fn tangents(&self) -> Option<&[[f32; 4]]> {
+        self.tangents.as_deref()
+    }
+    /// Texture coordinates, where any primitive has them.
+    pub fn uvs(&self) -> Option<&[[f32; 2]]> {
+        self.uvs.as_deref()
+    }
+    /// Palette entries of every pair, run by run.
+    pub fn joints(&self) -> &[u16] {
+        &self.joints
+    }
+    /// Palette entries that a palette must have: every joint is less.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+    /// Joints and weights of neighbouring vertices of a run of `INFLUENCES`.
+    pub(crate) fn pairs<const INFLUENCES: usize>(
+        &self,
+        run: &Run,
+        vertices: Range<usize>,
+    ) -> (&[[u16; INFLUENCES]], &[[f32; INFLUENCES]]) {
+        let first = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * INFLUENCES;
+        let pairs = first..first + vertices.len() * INFLUENCES;
+        (self.joints[pairs.clone()].as_chunks().0, self.weights[pairs].as_chunks().0)
+    }
+    /// Weights of every pair, run by run.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+    /// Runs of equal influence count, by rising count; together they cover all vertices.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+    /// Triangle list over stored vertices.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+    /// Primitives in `dump` order.
+    pub fn primitives(&self) -> &[Primitive] {
+        &self.primitives
+    }
+    /// Where each stored vertex came from.
+    pub fn sources(&self) -> &[VertexSource] {
+        &self.sources
+    }
+    /// Where packed positions are: around the rest pose.
+    pub fn cube(&self) -> &Cube {
+        &self.cube
+    }
+    /// Most influences of any vertex, padding included.
+    pub fn max_influences(&self) -> u32 {
+        self.runs.last().map_or(0, |r| r.influences)
+    }
+    /// A stored vertex's (palette entry, weight) pairs, padding included.
+    pub fn influences_of(&self, vertex: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
+        let run = self.runs[self.runs.partition_point(|r| r.first_vertex as usize <= vertex) - 1];
+        let count = run.influences as usize;
+        let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * count;
+        self.joints[first..first + count].iter().copied().zip(self.weights[first..first + count].iter().copied())
+    }
+}
+
+fn class_of(influences: usize) -> usize {
+    INFLUENCE_CLASSES.into_iter().find(|&c| c >= influences).unwrap_or(MAX_INFLUENCES)
+}
+
+fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize) -> Result<(), String> {
+    let count = p.positions.len();
+    let Some(skin) = skins.get(usize::from(p.skin)) else {
+        return Err(format!("skin {} is out of range; there are {}", p.skin, skins.len()));
+    };
+    let finite = |name: &str, values: &[f32], width: usize| match values.iter().position(|v| !v.is_finite()) {
+        Some(at) => Err(format!("the {name} of vertex {} holds a number that is not finite", at / width)),
+        None => Ok(()),
+    };
+    let length = |name: &str, got: usize| {
+        if got == count { Ok(()) } else { Err(format!("{got} {name} for {count} positions; expected as many")) }
+    };
+    finite("position", p.positions.as_flattened(), 3)?;
+    if let Some(normals) = &p.normals {
+        length("normals", normals.len())?;
+        finite("normal", normals.as_flattened(), 3)?;
+    }
+    if let Some(tangents) = &p.tangents {
+        length("tangents", tangents.len())?;
+        finite("tangent", tangents.as_flattened(), 4)?;
+    }
+    if let Some(uvs) = &p.uvs {
+        length("uvs", uvs.len())?;
+        finite("uv", uvs.as_flattened(), 2)?;
+    }
+    let influences = &p.influences;
+    length("sets of influences", influences.offsets.len().saturating_sub(1))?;
+    let pairs = influences.joints.len();
+    let rising = influences.offsets.first() == Some(&0)
+        && influences.offsets.is_sorted()
+        && influences.offsets.last() == Some(&(pairs as u32));
+    if !rising || influences.weights.len() != pairs {
+        return Err("the influence offsets do not cover the joints and weights".into());
+    }
+    let vertex_of = |pair: usize| influences.offsets.partition_point(|&o| o as usize <= pair) - 1;
+    if let Some(pair) = influences.joints.iter().position(|&j| u32::from(j) >= skin.entries.end - skin.entries.start) {
+        return Err(format!(
+            "vertex {} has joint {}; its skin has {}",
+            vertex_of(pair),
+            influences.joints[pair],
+            skin.entries.end - skin.entries.start
+        ));
+    }
+    if let Some(pair) = influences.weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        return Err(format!(
+            "vertex {} has the weight {}; expected 0 or more",
+            vertex_of(pair),
+            influences.weights[pair]
+        ));
+    }
+    if !p.indices.len().is_multiple_of(3) {
+        return Err(format!("{} indices; expected a multiple of 3", p.indices.len()));
+    }
+    if let Some(at) = p.indices.iter().position(|&i| i as usize >= count) {
+        return Err(format!("triangle {} names vertex {}; there are {count}", at / 3, p.indices[at]));
+    }
+    for subset in &p.subsets {
+        if usize::from(subset.material) >= materials {
+            return Err(format!("material {} is out of range; there are {materials}", subset.material));
+        }
+        if subset.indices.start > subset.indices.end || subset.indices.end as usize > p.indices.len() {
+            return Err(format!("a subset covers indices {:?}; there are {}", subset.indices, p.indices.len()));
+        }
+    }
+    if p.dumped_vertices as usize > count {
+        return Err(format!("{} vertices of the file among {count}", p.dumped_vertices));
+    }
+    Ok(())
+}
+
+/// Counts repairs so that each kind is told once.
+#[derive(Default)]
+struct WeightRepairs {
+    renormalised: u32,
+    worst_sum: f32,
+    unheld: u32,
+    truncated: u32,
+    most: usize,
+}
+
+impl WeightRepairs {
+    fn describe(self, repairs: &mut Vec<Repair>) {
+        if self.renormalised > 0 {
+            repairs.push(Repair {
+                message: format!(
+                    "renormalised the weights of {} vertices (worst sum {})",
+                    self.renormalised, self.worst_sum
+                ),
+            });
+        }
+        if self.unheld > 0 {
+            repairs.push(Repair {
+                message: format!("{} vertices that no joint held are held by the skin's joint 0", self.unheld),
+            });
+        }
+        if self.truncated > 0 {
+            repairs.push(Repair {
+                message: format!(
+                    "kept the {MAX_INFLUENCES} largest of up to {} influences on {} vertices",
+                    self.most, self.truncated
+                ),
+            });
+        }
+    }
+}
+
+/// How far from one a sum of weights may be without a word about it, and without being renormalised: what rounding
+/// leaves is kept, so that a file's weights stay the numbers they are.
+const WORTH_A_WORD: f64 = 1e-4;
+const ROUNDING: f64 = 1e-6;
+
+fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs) -> Vec<(u16, f32)> {
+    let range = influences.offsets[vertex] as usize..influences.offsets[vertex + 1] as usize;
+    let mut pairs: Vec<(u16, f32)> =
+        range.map(|i| (influences.joints[i], influences.weights[i])).filter(|(_, weight)| *weight > 0.0).collect();
+    if pairs.is_empty() {
+        repairs.unheld += 1;
+        return vec![(0, 1.0)];
+    }
+    let mut renormalise = false;
+    if pairs.len() > MAX_INFLUENCES {
+        repairs.truncated += 1;
+        repairs.most = repairs.most.max(pairs.len());
+        pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        pairs.truncate(MAX_INFLUENCES);
+        renormalise = true;
+    }
+    let sum: f64 = pairs.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    if (sum - 1.0).abs() > WORTH_A_WORD && !renormalise {
+        repairs.renormalised += 1;
+        if (sum - 1.0).abs() > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1 {
+            repairs.worst_sum = sum as f32;
+        }
+    }
+    renormalise |= (sum - 1.0).abs() > ROUNDING;
+    if renormalise {
+        pairs.iter_mut().for_each(|(_, weight)| *weight = (f64::from(*weight) / sum) as f32);
+    }
+    pairs
+}
+
+/// Area-weighted normals: flat where triangles share no vertex, as glTF asks for meshes without normals.
+fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
+    use glam::DVec3;
+    let at = |i: u32| DVec3::from(positions[i as usize].map(f64::from));
+    let mut sums = vec![DVec3::ZERO; positions.len()];
+    for triangle in indices.as_chunks::<3>().0 {
+        let [a, b, c] = triangle.map(at);
+        let area = (b - a).cross(c - a);
+        triangle.iter().for_each(|&i| sums[i as usize] += area);
+    }
+    sums.into_iter().map(|n| n.normalize_or_zero().as_vec3().to_array()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn primitive(pairs: &[&[(u16, f32)]]) -> PrimitiveData {
+        let mut influences = Influences::new();
+        pairs.iter().for_each(|p| influences.push(p.iter().copied()));
+        PrimitiveData {
+            positions: (0..pairs.len()).map(|i| [i as f32, 0.0, 0.0]).collect(),
+            influences,
+            dumped_vertices: pairs.len() as u32,
+            ..Default::default()
+        }
+    }
+
+    fn mesh(primitives: Vec<PrimitiveData>) -> (Result<Mesh, ModelError>, Vec<Repair>) {
+        let mut repairs = Vec::new();
+        let skins = [Skin { name: String::new(), entries: 0..2 }, Skin { name: String::new(), entries: 2..22 }];
+        (Mesh::new(primitives, &skins, 1, &mut repairs), repairs)
+    }
+
+    #[test]
+    fn vertices_are_sorted_into_runs_and_indices_follow() {
+        let mut first = primitive(&[&[(0, 0.5), (1, 0.5)], &[(1, 1.0)], &[(0, 1.0)]]);
+        first.indices = vec![0, 1, 2];
+        let mut second = primitive(&[&[(0, 1.0)]]);
+        second.skin = 1;
+        let mesh = mesh(vec![first, second]).0.unwrap();
+        assert_eq!(mesh.positions(), [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]);
+        assert_eq!(
+            mesh.runs()
+                .iter()
+                .map(|r| (r.influences, r.first_vertex, r.vertex_count, r.first_influence))
+                .collect::<Vec<_>>(),
+            [(1, 0, 3, 0), (2, 3, 1, 3)]
+        );
+        assert_eq!(mesh.joints(), [1, 0, 2, 0, 1]);
+        assert_eq!(mesh.indices(), [3, 0, 1]);
+    }
+
+    #[test]
+    fn weights_are_repaired_and_told_once() {
+        let many: Vec<(u16, f32)> = (0..18).map(|j| (j, if j < 2 { 0.001 } else { 0.0625 })).collect();
+        let mut second = primitive(&[&many]);
+        second.skin = 1;
+        let (mesh, repairs) = mesh(vec![primitive(&[&[(0, 0.5)], &[], &[(0, 1.0), (1, 1.0)]]), second]);
+        let mesh = mesh.unwrap();
+        assert_eq!(mesh.weights()[..2], [1.0, 1.0]);
+        assert_eq!(mesh.weights()[2..4], [0.5, 0.5]);
+        assert_eq!(mesh.runs().last().unwrap().influences, 16);
+        assert_eq!(
+            repairs.iter().map(|r| r.message.as_str()).collect::<Vec<_>>(),
+            [
+                "renormalised the weights of 2 vertices (worst sum 2)",
+                "1 vertices that no joint held are held by the skin's joint 0",
+                "kept the 16 largest of up to 18 influences on 1 vertices"
+            ]
+        );
+    }
+
+    #[test]
+    fn joints_and_indices_out_of_range_are_refused() {
+        assert!(
+            mesh(vec![primitive(&[&[(2, 1.0)]])])
+                .0
+                .unwrap_err()
+                .problem
+                .contains("vertex 0 has joint 2; its skin has 2")
+        );
+        let mut bad = primitive(&[&[(0, 1.0)]]);
+        bad.indices = vec![0, 0, 1];
+        assert!(mesh(vec![bad]).0.unwrap_err().problem.contains("names vertex 1"));
+        assert!(mesh(vec![primitive(&[&[(0, -1.0)]])]).0.is_err());
+        assert!(mesh(vec![primitive(&[&[(0, f32::NAN)]])]).0.is_err());
+        assert!(mesh(vec![]).0.is_err());
+    }
+
+    #[test]
+    fn missing_normals_are_generated() {
+        let normals = generated_normals(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [9.0; 3]], &[0, 1, 2]);
+        assert_eq!(normals, [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0; 3]]);
+    }
+}

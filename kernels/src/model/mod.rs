@@ -1,0 +1,387 @@
+//! The stores: everything that instances share, structure-of-arrays, validated once and then immutable.
+//!
+//! A [`Model`] is one [`Skeleton`], its [`Clip`]s, its [`Skin`]s and one [`Mesh`] that concatenates the
+//! vertices of every primitive. Nothing here knows a file format.
+
+mod clip;
+mod mesh;
+mod skeleton;
+mod skeleton_builder;
+
+pub use clip::compact;
+pub use clip::{Channel, Clip, Interpolation, Keys, RotationBlend, Timeline, Track};
+pub use mesh::{
+    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
+};
+pub use skeleton::{Joint, Local, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
+pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
+
+use crate::vertex::Cube;
+use glam::{DAffine3, DMat3, DVec3, Vec3};
+use std::ops::Range;
+
+/// Rows of an affine 3x4 matrix: `[m00 m01 m02 tx, m10 m11 m12 ty, m20 m21 m22 tz]`, column vectors.
+pub type Rows = [f32; 12];
+
+/// The identity as [`Rows`].
+pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+
+/// What was found wrong with data offered to a store: the place inside the model, and what would be accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct ModelError {
+    /// Where in the model, such as `clip "walk", track 3, key 12`.
+    pub place: String,
+    /// What is wrong and what was expected.
+    pub problem: String,
+}
+
+impl ModelError {
+    pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into() }
+    }
+}
+
+/// Which way the third axis of the file points; recorded for drawing only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handedness {
+    /// x cross y is z.
+    Right,
+    /// x cross y is -z.
+    Left,
+}
+
+/// The file's own axes. Stores keep them; only drawing and placing instances look here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axes {
+    /// Handedness of the file's space.
+    pub handedness: Handedness,
+    /// Index of the axis that points up: 0 x, 1 y, 2 z.
+    pub up: u8,
+}
+
+impl Axes {
+    /// Right-handed, Y up: glTF's axes and those of the built-in content.
+    pub const Y_UP: Self = Self { handedness: Handedness::Right, up: 1 };
+}
+
+/// A plain surface colour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Name in the file, possibly empty.
+    pub name: String,
+    /// Linear RGBA.
+    pub base_color: [f32; 4],
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0] }
+    }
+}
+
+/// A mesh's own list of joints with their inverse binds: a range of the model's palette entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skin {
+    /// Name in the file, possibly empty.
+    pub name: String,
+    /// This skin's entries of [`Model::palette_joints`] and [`Model::inverse_binds`].
+    pub entries: Range<u32>,
+}
+
+/// A skin as an importer found it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkinData {
+    /// Name in the file, possibly empty.
+    pub name: String,
+    /// Joints of the skeleton, in the order in which vertices count them.
+    pub joints: Vec<u16>,
+    /// Maps mesh space to joint space at bind, one for each of `joints`.
+    pub inverse_binds: Vec<Rows>,
+}
+
+/// An axis-aligned box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Smallest corner.
+    pub min: Vec3,
+    /// Largest corner.
+    pub max: Vec3,
+}
+
+impl Bounds {
+    /// Length of the diagonal; parity errors are stated in parts of it.
+    pub fn diagonal(&self) -> f32 {
+        (self.max - self.min).length()
+    }
+}
+
+/// A repair made on import: what, how often, and the worst case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// One line for the user.
+    pub message: String,
+}
+
+/// The parts of a model, before they are checked against each other.
+#[derive(Debug, Clone)]
+pub struct ModelParts {
+    /// Display name.
+    pub name: String,
+    /// The file's axes.
+    pub axes: Axes,
+    /// Joints, parents first.
+    pub skeleton: Skeleton,
+    /// Skins; primitives name them by index.
+    pub skins: Vec<SkinData>,
+    /// Clips in file order.
+    pub clips: Vec<Clip>,
+    /// Primitives in `dump` order.
+    pub primitives: Vec<PrimitiveData>,
+    /// Materials; primitives name them by index.
+    pub materials: Vec<Material>,
+    /// Repairs that the importer itself made.
+    pub repairs: Vec<Repair>,
+}
+
+/// Skeleton + clips + skins + meshes: shared by all instances, immutable.
+#[derive(Debug, Clone)]
+pub struct Model {
+    name: String,
+    axes: Axes,
+    skeleton: Skeleton,
+    skins: Vec<Skin>,
+    palette_joints: Vec<u16>,
+    inverse_binds: Vec<Rows>,
+    clips: Vec<Clip>,
+    mesh: Mesh,
+    materials: Vec<Material>,
+    repairs: Vec<Repair>,
+    bounds: Bounds,
+}
+
+impl Model {
+    /// Checks the parts against each other and concatenates the primitives.
+    ///
+    /// # Errors
+    /// A joint, skin, material or vertex index out of range, a stream of the wrong length, a non-finite number,
+    /// a negative weight, more than 65,535 palette entries, or no vertex at all.
+    pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
+        let ModelParts { name, axes, skeleton, skins, clips, primitives, mut materials, mut repairs } = parts;
+        if materials.is_empty() {
+            materials.push(Material::default());
+        }
+        let mut ranges = Vec::with_capacity(skins.len());
+        let mut palette_joints = Vec::new();
+        let mut inverse_binds = Vec::new();
+        for (index, skin) in skins.into_iter().enumerate() {
+            let place = || format!("skin {index} {:?}", skin.name);
+            if skin.joints.is_empty() || skin.joints.len() != skin.inverse_binds.len() {
+                return Err(ModelError::new(
+                    place(),
+                    format!(
+                        "{} joints and {} inverse binds; expected as many of each, at least one",
+                        skin.joints.len(),
+                        skin.inverse_binds.len()
+                    ),
+                ));
+            }
+            if let Some(joint) = skin.joints.iter().find(|&&j| usize::from(j) >= skeleton.len()) {
+                return Err(ModelError::new(
+                    place(),
+                    format!("joint {joint} is out of range; the skeleton has {}", skeleton.len()),
+                ));
+            }
+            if let Some(entry) = skin.inverse_binds.iter().position(|m| m.iter().any(|v| !v.is_finite())) {
+                return Err(ModelError::new(
+                    place(),
+                    format!("inverse bind {entry} holds a number that is not finite"),
+                ));
+            }
+            let first = palette_joints.len() as u32;
+            palette_joints.extend_from_slice(&skin.joints);
+            inverse_binds.extend_from_slice(&skin.inverse_binds);
+            if palette_joints.len() > MAX_JOINTS {
+                return Err(ModelError::new(
+                    place(),
+                    format!("the skins hold more than {MAX_JOINTS} palette entries together"),
+                ));
+            }
+            ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
+        }
+        for clip in &clips {
+            check_clip(clip, &skeleton)?;
+        }
+        let mut mesh = Mesh::new(primitives, &ranges, materials.len(), &mut repairs)?;
+        let bounds = rest_bounds(&skeleton, &palette_joints, &inverse_binds, &mesh);
+        if !(bounds.min.is_finite() && bounds.max.is_finite()) {
+            return Err(ModelError::new("rest pose", "skinned vertices are not finite"));
+        }
+        mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
+        Ok(Self {
+            name,
+            axes,
+            skeleton,
+            skins: ranges,
+            palette_joints,
+            inverse_binds,
+            clips,
+            mesh,
+            materials,
+            repairs,
+            bounds,
+        })
+    }
+
+    /// The parts again, to change some and build another model. Triangles that no subset draws are left out.
+    pub fn into_parts(self) -> ModelParts {
+        let skin = |skin: &Skin| {
+            let entries = skin.entries.start as usize..skin.entries.end as usize;
+            SkinData {
+                name: skin.name.clone(),
+                joints: self.palette_joints[entries.clone()].to_vec(),
+                inverse_binds: self.inverse_binds[entries].to_vec(),
+            }
+        };
+        ModelParts {
+            skins: self.skins.iter().map(skin).collect(),
+            primitives: self.mesh.to_primitives(&self.skins),
+            name: self.name,
+            axes: self.axes,
+            skeleton: self.skeleton,
+            clips: self.clips,
+            materials: self.materials,
+            repairs: self.repairs,
+        }
+    }
+
+    /// Display name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The file's axes.
+    pub fn axes(&self) -> Axes {
+        self.axes
+    }
+    /// Joints, parents first.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+    /// Skins as ranges of palette entries.
+    pub fn skins(&self) -> &[Skin] {
+        &self.skins
+    }
+    /// Palette entry to skeleton joint, all skins concatenated.
+    pub fn palette_joints(&self) -> &[u16] {
+        &self.palette_joints
+    }
+    /// Palette entry to inverse bind, all skins concatenated.
+    pub fn inverse_binds(&self) -> &[Rows] {
+        &self.inverse_binds
+    }
+    /// Clips in file order.
+    pub fn clips(&self) -> &[Clip] {
+        &self.clips
+    }
+    /// The concatenated vertex streams.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+    /// Materials; subsets name them by index.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+    /// What import had to repair.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.repairs
+    }
+    /// Box around the rest pose's skinned vertices, in model space.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+    /// The same model with other clips for the same skeleton, one for one.
+    pub fn with_clips(self, clips: Vec<Clip>) -> Self {
+        Self { clips, ..self }
+    }
+    /// The same model with every clip of [`Clip::smoothed`].
+    ///
+    /// # Errors
+    /// What it answers.
+    pub fn smoothed(self) -> Result<Self, ModelError> {
+        let clips = self.clips.iter().map(Clip::smoothed).collect::<Result<_, _>>()?;
+        Ok(self.with_clips(clips))
+    }
+    /// Adds a clip and returns its index.
+    ///
+    /// # Errors
+    /// A clip of another skeleton: a track of a joint that this one lacks.
+    pub fn add_clip(&mut self, clip: Clip) -> Result<u32, ModelError> {
+        check_clip(&clip, &self.skeleton)?;
+        self.clips.push(clip);
+        Ok(self.clips.len() as u32 - 1)
+    }
+    /// The same model with every clip's linear rotations blended another way (`dump --rotation`).
+    pub fn with_rotation_blend(mut self, blend: RotationBlend) -> Self {
+        for clip in &mut self.clips {
+            clip.set_rotation_blend(blend);
+        }
+        self
+    }
+}
+
+fn check_clip(clip: &Clip, skeleton: &Skeleton) -> Result<(), ModelError> {
+    match clip.tracks().iter().find(|t| usize::from(t.joint) >= skeleton.len()) {
+        None => Ok(()),
+        Some(track) => Err(ModelError::new(
+            format!("clip {:?}", clip.name()),
+            format!("a track moves joint {}; the skeleton has {}", track.joint, skeleton.len()),
+        )),
+    }
+}
+
+/// [`Rows`] as an f64 affine.
+pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
+    let r = rows.map(f64::from);
+    DAffine3 {
+        matrix3: DMat3::from_cols(
+            DVec3::new(r[0], r[4], r[8]),
+            DVec3::new(r[1], r[5], r[9]),
+            DVec3::new(r[2], r[6], r[10]),
+        ),
+        translation: DVec3::new(r[3], r[7], r[11]),
+    }
+}
+
+/// An f64 affine rounded to [`Rows`].
+pub fn affine_to_rows(a: &DAffine3) -> Rows {
+    let (m, t) = (a.matrix3, a.translation);
+    [
+        m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x, //
+        m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y, //
+        m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z,
+    ]
+    .map(|v| v as f32)
+}
+
+fn rest_bounds(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows], mesh: &Mesh) -> Bounds {
+    let model_pose = skeleton.rest_model_pose();
+    let palette: Vec<DAffine3> =
+        joints.iter().zip(inverse_binds).map(|(&j, m)| model_pose[usize::from(j)] * rows_to_affine(m)).collect();
+    let mut bounds = Bounds { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
+    let mut poisoned = false;
+    for vertex in 0..mesh.vertex_count() {
+        let position = DVec3::from(mesh.positions()[vertex].map(f64::from));
+        let mut skinned = DVec3::ZERO;
+        for (joint, weight) in mesh.influences_of(vertex) {
+            skinned += f64::from(weight) * palette[usize::from(joint)].transform_point3(position);
+        }
+        let skinned = skinned.as_vec3();
+        poisoned |= !skinned.is_finite();
+        bounds.min = bounds.min.min(skinned);
+        bounds.max = bounds.max.max(skinned);
+    }
+    if poisoned {
+        bounds.max = Vec3::NAN;
+    }
+    bounds
+}

@@ -1,0 +1,238 @@
+//! Stage `blend`: the local poses of an instance's layers become one.
+//!
+//! Rotations are added up as quaternions in one hemisphere and normalised, translations and scales along straight
+//! lines. An inertial fade adds what the old pose and its speed were off when the fade began, times the quintics
+//! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
+//! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
+
+use super::merge::{Merge, merge};
+use super::registers::{Pose, difference, normalised, pose, shorter, turned};
+use super::shares::{Mask, Momentum, Recipe, Share};
+use super::{Local, SCALE, TRANSLATION, run_lanes};
+use crate::crowd::LayerKind;
+use crate::model::Transform;
+use crate::simd::{Isa, Kernel, Simd};
+
+/// Blends a block's poses, `[slot][joint]`, into its first slot.
+pub(super) fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
+    match Merge::of(recipe) {
+        Some(parts) => merge(isa, &parts, rest.len(), slots),
+        None => run_lanes::<N, _>(isa, Blend { rest, recipe, slots }),
+    }
+}
+
+struct Blend<'a, 'b, const N: usize> {
+    rest: &'a [Transform],
+    recipe: &'a Recipe<'b, N>,
+    slots: &'a mut [Local<N>],
+}
+
+impl<const N: usize> Kernel for Blend<'_, '_, N> {
+    type Out = ();
+
+    #[inline(always)] // to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { rest, recipe, slots } = self;
+        for joint in 0..rest.len() {
+            for vector in 0..N / W {
+                let lanes = Lanes::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
+                let blended = lanes.blended::<S>(recipe);
+                for (row, v) in slots[joint].iter_mut().zip(blended) {
+                    S::store(v, &mut row.as_chunks_mut().0[vector]);
+                }
+            }
+        }
+    }
+}
+
+// Closures would not take on the instruction set, so vectors are only touched in loops.
+
+/// `W` neighbouring lanes of a joint.
+#[derive(Clone, Copy)]
+struct Lanes<'a, const N: usize, const W: usize> {
+    slots: &'a [Local<N>],
+    joints: usize,
+    joint: usize,
+    vector: usize,
+    rest: &'a Transform,
+}
+
+impl<const N: usize, const W: usize> Lanes<'_, N, W> {
+    #[inline(always)] // as above
+    fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> Pose<S, W> {
+        let mut blended = self.merge::<S>(&recipe.shares);
+        let mut shares = recipe.shares.iter().filter(|s| s.kind != LayerKind::Merge).peekable();
+        let mut momenta = recipe.momenta.iter().peekable();
+        loop {
+            let next = shares.peek().map_or(usize::MAX, |share| share.layer);
+            if let Some(momentum) = momenta.next_if(|momentum| momentum.layer < next) {
+                blended = self.carry::<S>(blended, momentum);
+            } else if let Some(share) = shares.next() {
+                blended = self.join::<S>(blended, share);
+            } else {
+                break;
+            }
+        }
+        blended
+    }
+
+    #[inline(always)] // as above
+    fn load<S: Simd<W>>(self, numbers: &[f32; N]) -> S::V {
+        S::load(&numbers.as_chunks().0[self.vector])
+    }
+
+    #[inline(always)] // as above
+    fn pose<S: Simd<W>>(self, slot: usize) -> Pose<S, W> {
+        pose::<N, W, S>(&self.slots[slot * self.joints + self.joint], self.vector)
+    }
+
+    /// A share's weights; none if a mask makes them all 0.
+    #[inline(always)] // as above
+    fn weights<S: Simd<W>>(self, share: &Share<N>) -> Option<S::V> {
+        let weights = self.load::<S>(&share.weights);
+        match &share.mask {
+            Mask::All => Some(weights),
+            Mask::Same(mask) if mask[self.joint] == 0.0 => None,
+            Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.joint]))),
+            Mask::Lanes(masks) => {
+                let of = |lane: usize| masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.joint]);
+                Some(S::mul(weights, S::load(&std::array::from_fn(of))))
+            }
+        }
+    }
+
+    /// The weighted mean of all merge layers; the rest pose where they weigh nothing.
+    #[inline(always)] // as above
+    fn merge<S: Simd<W>>(self, shares: &[Share<N>]) -> Pose<S, W> {
+        let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
+        for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
+            let Some(weights) = self.weights::<S>(share) else { continue };
+            let pose = self.pose::<S>(share.slot);
+            count += 1;
+            if count == 1 {
+                // As it is until there is a second one: most instances merge nothing.
+                (sum, total) = (pose, weights);
+                continue;
+            }
+            if count == 2 {
+                for v in &mut sum {
+                    *v = S::mul(*v, total);
+                }
+            }
+            let signed = shorter::<W, S>(&sum, &pose, weights);
+            for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
+                *sum = S::mul_add(if row < TRANSLATION { signed } else { weights }, v, *sum);
+            }
+            total = S::add(total, weights);
+        }
+        if count > 1 {
+            sum = normalised::<W, S>(sum);
+            let inverse = S::div(S::splat(1.0), total);
+            for v in &mut sum[TRANSLATION..] {
+                *v = S::mul(*v, inverse);
+            }
+        }
+        self.resting::<S>(sum, total)
+    }
+
+    /// The rest pose in lanes without weight.
+    #[inline(always)] // as above
+    fn resting<S: Simd<W>>(self, mut pose: Pose<S, W>, total: S::V) -> Pose<S, W> {
+        let Transform { rotation, translation, scale } = *self.rest;
+        let rest: [f32; 10] = [
+            rotation.x,
+            rotation.y,
+            rotation.z,
+            rotation.w, //
+            translation.x,
+            translation.y,
+            translation.z, //
+            scale.x,
+            scale.y,
+            scale.z,
+        ];
+        // Less than any weight that counts: the sign says which lanes have none.
+        let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
+        for (v, rest) in pose.iter_mut().zip(rest) {
+            *v = S::select_negative(none, S::splat(rest), *v);
+        }
+        pose
+    }
+
+    /// What is beneath, joined by an override or additive layer.
+    #[inline(always)] // as above
+    fn join<S: Simd<W>>(self, beneath: Pose<S, W>, share: &Share<N>) -> Pose<S, W> {
+        let Some(weights) = self.weights::<S>(share) else { return beneath };
+        let pose = self.pose::<S>(share.slot);
+        let keep = S::sub(S::splat(1.0), weights);
+        let mut joined = beneath;
+        if share.kind == LayerKind::Override {
+            let signed = shorter::<W, S>(&beneath, &pose, weights);
+            for (row, (v, own)) in joined.iter_mut().zip(pose).enumerate() {
+                *v = match row < TRANSLATION {
+                    true => S::mul_add(keep, *v, S::mul(signed, own)),
+                    false => S::mul_add(weights, S::sub(own, *v), *v),
+                };
+            }
+        } else {
+            let signed = S::select_negative(pose[3], S::sub(S::splat(0.0), weights), weights);
+            let turn = [
+                S::mul(signed, pose[0]),
+                S::mul(signed, pose[1]),
+                S::mul(signed, pose[2]),
+                S::mul_add(signed, pose[3], keep),
+            ];
+            joined = turned::<W, S>(&joined, turn);
+            for axis in 0..3 {
+                let (t, s) = (TRANSLATION + axis, SCALE + axis);
+                joined[t] = S::mul_add(weights, pose[t], beneath[t]);
+                let factor = S::mul_add(weights, S::sub(pose[s], S::splat(1.0)), S::splat(1.0));
+                joined[s] = S::mul(beneath[s], factor);
+            }
+        }
+        normalised::<W, S>(joined)
+    }
+
+    /// The new pose with what an inertial fade has left of the old one.
+    #[inline(always)] // as above
+    fn carry<S: Simd<W>>(self, new: Pose<S, W>, momentum: &Momentum<N>) -> Pose<S, W> {
+        let mut ticks = [[S::splat(0.0); 10]; 2];
+        for (off, shares) in ticks.iter_mut().zip(&momentum.past) {
+            *off = self.off::<S>(momentum, shares);
+        }
+        let [now, before] = ticks;
+        let (offset, speed) = (self.load::<S>(&momentum.offset), self.load::<S>(&momentum.speed));
+        // Both differences in one hemisphere, or their change would go the long way round.
+        let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
+        let mut turn = [S::splat(0.0); 4];
+        for (c, v) in turn.iter_mut().enumerate() {
+            let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
+            let change = S::sub(now[c], S::mul(sign, before[c]));
+            *v = S::mul_add(offset, S::sub(now[c], whole), S::mul_add(speed, change, whole));
+        }
+        let mut carried = normalised::<W, S>(turned::<W, S>(&new, turn));
+        for (v, (now, before)) in carried.iter_mut().zip(now.into_iter().zip(before)).skip(TRANSLATION) {
+            *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
+        }
+        carried
+    }
+
+    /// The old pose less the new one at a tick around the fade's start, when layers had these shares.
+    #[inline(always)] // as above
+    fn off<S: Simd<W>>(self, momentum: &Momentum<N>, shares: &[Share<N>]) -> Pose<S, W> {
+        let mut with = self.merge::<S>(shares);
+        let mut without = with;
+        for share in shares.iter().filter(|s| s.kind != LayerKind::Merge) {
+            with = self.join::<S>(with, share);
+            if share.layer < momentum.layer {
+                without = with;
+            }
+        }
+        let coming = self.load::<S>(&momentum.coming);
+        for (without, with) in without.iter_mut().zip(&mut with) {
+            let (a, b) = (*without, *with);
+            (*without, *with) = (S::select_negative(coming, a, b), S::select_negative(coming, b, a));
+        }
+        difference::<W, S>(&without, &with)
+    }
+}

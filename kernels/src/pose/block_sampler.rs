@@ -1,0 +1,122 @@
+//! Stage `sample` of one block, by the quickest way that its clips allow.
+
+use super::Local;
+use super::sample::sample;
+use super::sample_lanes::{ClipRows, Plays, Stills, sample_lanes};
+use crate::blocks::Block;
+use crate::crowd::{BLOCK, Crowd, Group, Inertia, Layer, Layers, REST, time};
+use crate::simd::Isa;
+use arrayvec::ArrayVec;
+
+/// Samples blocks of a crowd, slot by slot: those whose clips all lie in rows with joints side by side, others
+/// instance by instance.
+pub(super) struct BlockSampler<const N: usize> {
+    isa: Isa,
+    rows: Vec<GroupRows>,
+}
+
+/// A group's clips with joints side by side, where they can be laid out so.
+struct GroupRows {
+    stills: Stills,
+    rest: Option<ClipRows>,
+    clips: Vec<Option<ClipRows>>,
+}
+
+/// What a lane plays in a slot.
+struct Play {
+    lane: usize,
+    clip: u32,
+    time: f32,
+}
+
+impl<const N: usize> BlockSampler<N> {
+    /// For blocks of `N` instances of a crowd; lays its clips out.
+    pub fn new(crowd: &Crowd, isa: Isa) -> Self {
+        // Vectors are for whole blocks.
+        let rows = if N == BLOCK { crowd.groups().iter().map(GroupRows::new).collect() } else { Vec::new() };
+        Self { isa, rows }
+    }
+
+    /// Bytes that [`BlockSampler::new`] will allocate.
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        if N != BLOCK {
+            return 0;
+        }
+        let clips = crowd.groups().iter().flat_map(|g| g.model.clips().iter().map(|c| (g.model.skeleton(), c)));
+        clips.map(|(skeleton, clip)| ClipRows::bytes(skeleton, clip)).sum()
+    }
+
+    /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those that count for something then.
+    pub fn sample(&self, block: &Block, group: &Group, layers: &Layers, tick: u32, slots: &mut [Local<N>]) {
+        let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
+        for index in 0..block.layers {
+            self.slot(block, group, index, slots, &lanes, |_, layers| {
+                let layer = layers.get(index).filter(|layer| layer.weight_at(tick) != 0.0)?;
+                Some((layer.clip, time(layers, index, tick)))
+            });
+        }
+        if block.plain {
+            return;
+        }
+        let inertias: ArrayVec<Option<Inertia>, N> = lanes.iter().map(|layers| Inertia::of(layers, tick)).collect();
+        let faded = inertias.iter().flatten().map(|inertia| inertia.layer + 1).max().unwrap_or(0);
+        for index in 0..faded {
+            for back in [0, 1] {
+                self.slot(block, group, block.past_slot(index, back), slots, &lanes, |lane, layers| {
+                    let inertia = inertias[lane].as_ref().filter(|inertia| index <= inertia.layer)?;
+                    let counts = inertia.weight(layers, index, tick, back) != 0.0;
+                    counts.then(|| (layers[index].clip, inertia.time(layers, index, tick, back)))
+                });
+            }
+        }
+    }
+
+    /// Samples what `play` says that lanes play, a clip and a time, into one slot; lanes that play nothing there hold
+    /// any pose.
+    fn slot(
+        &self,
+        block: &Block,
+        group: &Group,
+        slot: usize,
+        slots: &mut [Local<N>],
+        lanes: &[&[Layer]],
+        play: impl Fn(usize, &[Layer]) -> Option<(u32, f32)>,
+    ) {
+        let skeleton = group.model.skeleton();
+        let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
+        let played =
+            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| Play { lane, clip, time });
+        let plays: ArrayVec<Play, N> = lanes.iter().enumerate().filter_map(played).collect();
+        let rows = self.rows.get(block.group);
+        if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
+            // Rows are laid out for whole blocks alone, so N is BLOCK.
+            return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
+        }
+        for Play { lane, clip, time } in plays {
+            let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
+            sample(skeleton, clip, time, lane, slot);
+        }
+    }
+}
+
+impl GroupRows {
+    fn new(group: &Group) -> Self {
+        let (model, mut stills) = (&group.model, Stills::default());
+        let rest = ClipRows::new(model.skeleton(), None, &mut stills);
+        let clips = model.clips().iter().map(|c| ClipRows::new(model.skeleton(), Some(c), &mut stills)).collect();
+        Self { stills, rest, clips }
+    }
+
+    /// What all lanes play, if all of it lies in rows; lanes that play nothing repeat the first.
+    fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
+        let rows = |play: &Play| {
+            let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
+            Some((clip.as_ref()?, play.time))
+        };
+        let mut all = [rows(plays.first()?)?; BLOCK];
+        for play in plays {
+            all[play.lane] = rows(play)?;
+        }
+        Some(all)
+    }
+}

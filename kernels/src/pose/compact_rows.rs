@@ -1,0 +1,244 @@
+//! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
+
+use super::arc::ShortArc;
+use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
+use super::sample_compact::Frames;
+use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
+use crate::model::{Channel, Transform};
+use crate::simd::{Aligned, Simd};
+
+/// What the upper bit of a number stands for where it says which component is left out.
+const UPPER: f32 = 32_768.0;
+/// More than any number: nothing is above it.
+const NEVER: f32 = 131_072.0;
+
+/// Sixteen joints' numbers of one component.
+type Numbers = [u16; CHUNK];
+
+/// What the numbers of a chunk's rotations stand for.
+#[repr(C, align(64))] // rows on cache lines
+struct Turns {
+    low: [Row; 3],
+    step: [Row; 3],
+    /// The component left out, in binary: a row a digit, negative for 0.
+    dropped: [Row; 2],
+    /// Where a key's own upper bits say which, if anywhere: negative there, and from which number on the bit is set.
+    any: Option<[Row; 2]>,
+}
+
+/// Translations and scales of a chunk.
+#[repr(C, align(64))] // as above
+struct Moves {
+    low: Vectors,
+    step: Vectors,
+    /// A frame each.
+    numbers: Aligned<[Numbers; 6]>,
+}
+
+/// Frames of a compact clip.
+pub(super) struct CompactRows {
+    frames: Frames,
+    chunks: usize,
+    turns: Vec<Turns>,
+    /// `[frame][chunk]`.
+    numbers: Aligned<[Numbers; 3]>,
+    /// Of the chunks that move or scale at all.
+    moves: Vec<Option<Moves>>,
+}
+
+impl CompactRows {
+    /// Bytes at most, for so many chunks of joints.
+    pub fn bytes(compact: &Compact, chunks: usize) -> u64 {
+        let frames = (compact.frames as usize).max(2);
+        let chunk = (size_of::<Turns>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * chunks) + chunks as u64 * chunk
+    }
+
+    /// The clip's rows over what joints do without a track.
+    pub fn new(compact: &Compact, base: &[Transform]) -> Self {
+        let chunks = base.len().div_ceil(CHUNK);
+        // Every time falls between two frames, if need be between one and itself.
+        let frames = (compact.frames as usize).max(2);
+        let frame = |index: usize| compact.frame(index.min(compact.frames as usize - 1));
+        let mut rows = Self {
+            frames: Frames::of(compact),
+            chunks,
+            turns: (0..chunks).map(|chunk| still_turns(base, chunk)).collect(),
+            numbers: Aligned::zeroed(frames * chunks),
+            moves: (0..chunks).map(|_| None).collect(),
+        };
+        for (index, track) in compact.tracks.iter().enumerate() {
+            let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
+            if track.channel == Channel::Rotation {
+                rows.turns[chunk].set(lane, track);
+                for f in 0..frames {
+                    let numbers = &mut rows.numbers[f * chunks + chunk];
+                    numbers.iter_mut().zip(frame(f)[index]).for_each(|(row, number)| row[lane] = number);
+                }
+                continue;
+            }
+            let moves = rows.moves[chunk].get_or_insert_with(|| Moves {
+                low: vectors(base, chunk),
+                step: [[0.0; CHUNK]; 6],
+                numbers: Aligned::zeroed(frames),
+            });
+            let first = if track.channel == Channel::Translation { 0 } else { 3 };
+            for c in 0..3 {
+                (moves.low[first + c][lane], moves.step[first + c][lane]) = (track.low[c], track.step[c]);
+                for (f, numbers) in moves.numbers.iter_mut().enumerate() {
+                    numbers[first + c][lane] = frame(f)[index][c];
+                }
+            }
+        }
+        rows
+    }
+
+    /// The frame before a time, and how far it is to the next one.
+    pub fn seek(&self, time: f32) -> (usize, f32) {
+        self.frames.place(time)
+    }
+
+    /// Whether any joint of a chunk moves or scales.
+    pub fn moves(&self, chunk: usize) -> bool {
+        self.moves[chunk].is_some()
+    }
+
+    /// Rotations of `W` joints, `arc` of the way from a frame to the next.
+    #[inline(always)] // to take on the caller's instruction set
+    pub fn turns<const W: usize, S: Simd<W>>(
+        &self,
+        chunk: usize,
+        frame: usize,
+        arc: &ShortArc,
+        group: usize,
+    ) -> [S::V; 4] {
+        let at = frame * self.chunks + chunk;
+        let (a, b) = (&self.numbers[at], &self.numbers[at + self.chunks]);
+        let turns = &self.turns[chunk];
+        let dropped = load_rows::<W, S, 2>(&turns.dropped, group);
+        match &turns.any {
+            // Both frames leave out the same components, so the arc may run before they are put in their places.
+            None => {
+                let a = turns.kept::<W, S>(widened::<W, S, 3>(a, group), group);
+                let b = turns.kept::<W, S>(widened::<W, S, 3>(b, group), group);
+                placed::<W, S>(arc.between::<W, S>(a, b), dropped)
+            }
+            Some(any) => {
+                let a = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(a, group), dropped, group);
+                let b = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(b, group), dropped, group);
+                arc.between::<W, S>(a, b)
+            }
+        }
+    }
+
+    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    #[inline(always)] // as above
+    pub fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        chunk: usize,
+        (frame, fraction): (usize, f32),
+        group: usize,
+    ) -> Option<[S::V; 6]> {
+        let Some(Moves { low, step, numbers }) = &self.moves[chunk] else { return None };
+        let (low, step) = (load_rows::<W, S, 6>(low, group), load_rows::<W, S, 6>(step, group));
+        let a = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame], group));
+        let b = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame + 1], group));
+        Some(line::<W, S>(a, b, fraction))
+    }
+}
+
+/// Rotations that stay, as numbers of 0: the lowest is the value.
+fn still_turns(base: &[Transform], chunk: usize) -> Turns {
+    let largest = |t: &Transform| {
+        let q = t.rotation.to_array();
+        (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
+    };
+    Turns {
+        low: std::array::from_fn(|c| {
+            row(base, chunk, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
+        }),
+        step: [[0.0; CHUNK]; 3],
+        dropped: std::array::from_fn(|digit| row(base, chunk, |t| digit_of(largest(t), digit))),
+        any: None,
+    }
+}
+
+/// A binary digit of a component: 1 or -1.
+fn digit_of(component: usize, digit: usize) -> f32 {
+    if component >> digit & 1 == 1 { 1.0 } else { -1.0 }
+}
+
+impl Turns {
+    fn set(&mut self, lane: usize, track: &CompactTrack) {
+        for c in 0..3 {
+            (self.low[c][lane], self.step[c][lane]) = (track.low[c], track.step[c]);
+        }
+        if track.dropped == ANY {
+            let [joints, upper] = self.any.get_or_insert([[1.0; CHUNK], [NEVER; CHUNK]]);
+            (joints[lane], upper[lane]) = (-1.0, UPPER);
+        } else {
+            (0..2).for_each(|digit| self.dropped[digit][lane] = digit_of(track.dropped.into(), digit));
+        }
+    }
+
+    /// A key's three kept components, then the one left out.
+    #[inline(always)] // as above
+    fn kept<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
+        let (low, step) = (load_rows::<W, S, 3>(&self.low, group), load_rows::<W, S, 3>(&self.step, group));
+        let [a, b, c] = decoded::<W, S, 3>(low, step, numbers);
+        let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
+        let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
+        [a, b, c, S::mul(square, S::inverse_sqrt(square))]
+    }
+
+    /// A key whose upper bits may say which component is left out: x y z w.
+    #[inline(always)] // as above
+    fn with_upper_bits<const W: usize, S: Simd<W>>(
+        &self,
+        any: &[Row; 2],
+        mut numbers: [S::V; 3],
+        mut dropped: [S::V; 2],
+        group: usize,
+    ) -> [S::V; 4] {
+        let [joints, upper] = load_rows::<W, S, 2>(any, group);
+        for (number, digit) in numbers.iter_mut().zip(&mut dropped) {
+            let over = S::sub(*number, upper);
+            *number = S::select_negative(over, *number, over);
+            *digit = S::select_negative(joints, over, *digit);
+        }
+        placed::<W, S>(self.kept::<W, S>(numbers, group), dropped)
+    }
+}
+
+/// Numbers as floats.
+#[inline(always)] // as above
+fn widened<const W: usize, S: Simd<W>, const R: usize>(numbers: &[Numbers; R], group: usize) -> [S::V; R] {
+    let mut floats = [S::splat(0.0); R];
+    for (v, numbers) in floats.iter_mut().zip(numbers) {
+        *v = S::widen(&numbers.as_chunks().0[group]);
+    }
+    floats
+}
+
+#[inline(always)] // as above
+fn decoded<const W: usize, S: Simd<W>, const R: usize>(
+    low: [S::V; R],
+    step: [S::V; R],
+    mut numbers: [S::V; R],
+) -> [S::V; R] {
+    for (v, (low, step)) in numbers.iter_mut().zip(low.into_iter().zip(step)) {
+        *v = S::mul_add(*v, step, low);
+    }
+    numbers
+}
+
+/// Three components and the one left out, in the order x y z w.
+#[inline(always)] // as above
+fn placed<const W: usize, S: Simd<W>>([a, b, c, left_out]: [S::V; 4], [ones, twos]: [S::V; 2]) -> [S::V; 4] {
+    [
+        S::select_negative(twos, S::select_negative(ones, left_out, a), a),
+        S::select_negative(twos, S::select_negative(ones, a, left_out), b),
+        S::select_negative(twos, b, S::select_negative(ones, left_out, c)),
+        S::select_negative(twos, c, S::select_negative(ones, c, left_out)),
+    ]
+}

@@ -1,0 +1,449 @@
+//! A crowd's pose stages, on one thread or on all: part by part, so that poses stay in the cache from stage to stage.
+
+use super::block_sampler::BlockSampler;
+use super::clock::{NoClock, PoseClock, PoseStage};
+use super::kept_poses::KeptPoses;
+use super::merge::{Merge, merge};
+use super::recipe::{blend_between, blend_layers, steady_merge};
+use super::shared_palettes::SharedPalettes;
+use super::{Affine, Local, local_to_model, palette};
+use crate::blocks::{Block, Blocks};
+use crate::crowd::{BLOCK, Crowd, Group, UpdateRate};
+use crate::model::Rows;
+use crate::simd::{Aligned, Isa};
+use crate::threads::Threads;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
+const PART_BYTES: usize = 512 << 10;
+/// Parts that each thread gets at least, so that none waits long for another.
+const PARTS_PER_THREAD: usize = 4;
+
+/// How many instances lie side by side in memory while they are posed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// One, in scalar code.
+    One,
+    /// [`BLOCK`], one in each lane.
+    Block,
+}
+
+/// Where a crowd's palettes go.
+pub enum PaletteOut<'a> {
+    /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
+    /// [`Width::Block`].
+    Lanes(&'a mut [Affine<BLOCK>]),
+    /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
+    /// [`Crowd::palette_entries`] items.
+    Rows(&'a mut [Rows]),
+    /// To a function, block by block while the palette is in the cache. Only for [`Width::Block`].
+    Each {
+        /// `[instance][vertex][word]`, group after group, of [`Crowd::output_words`] items.
+        out: &'a mut [f32],
+        /// Takes a block's group, its palette `[entry][12][BLOCK]`, and its share of `out`.
+        skin: &'a (dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync),
+    },
+}
+
+/// What [`CrowdPose::read`] reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoseData {
+    /// Blended local poses: `[instance][joint][10]`.
+    Local,
+    /// Model poses: `[instance][joint][12]`.
+    Model,
+    /// Palettes: `[instance][entry][12]`.
+    Palette,
+}
+
+/// Poses a crowd. Buffers are allocated once, on construction.
+pub struct CrowdPose(Poser);
+
+enum Poser {
+    One(Box<Posing<1>>),
+    Block(Box<Posing<BLOCK>>),
+}
+
+impl CrowdPose {
+    /// Bytes that [`CrowdPose::new`] allocates.
+    pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> u64 {
+        match width {
+            Width::One => Posing::<1>::bytes(crowd, threads),
+            Width::Block => Posing::<BLOCK>::bytes(crowd, threads),
+        }
+    }
+
+    /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
+    pub fn block_entries(crowd: &Crowd) -> u64 {
+        let entries = |b: &Block| entries(crowd, b) as u64;
+        Blocks::new(crowd, BLOCK, false).all().iter().map(entries).sum()
+    }
+
+    /// Room for a crowd's poses: for one part per thread, or for all of them where poses outlive a frame.
+    pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
+        Self(match width {
+            Width::One => Poser::One(Box::new(Posing::new(crowd, isa, threads))),
+            Width::Block => Poser::Block(Box::new(Posing::new(crowd, isa, threads))),
+        })
+    }
+
+    /// The blocks of instances, for kernels that run over the same ones.
+    pub fn blocks(&self) -> &Blocks {
+        match &self.0 {
+            Poser::One(posing) => &posing.blocks,
+            Poser::Block(posing) => &posing.blocks,
+        }
+    }
+
+    /// The stages that [`CrowdPose::pose`] goes through, in order.
+    pub fn stages(&self) -> &'static [PoseStage] {
+        let blends = match &self.0 {
+            Poser::One(posing) => posing.blends,
+            Poser::Block(posing) => posing.blends,
+        };
+        if blends {
+            &[PoseStage::Sample, PoseStage::Blend, PoseStage::LocalToModel, PoseStage::Palette]
+        } else {
+            &[PoseStage::Sample, PoseStage::LocalToModel, PoseStage::Palette]
+        }
+    }
+
+    /// Poses the crowd at a tick, part by part through all stages, on `threads`.
+    ///
+    /// # Panics
+    /// Palettes are asked for in lanes and instances are posed one at a time, or `out` is too short.
+    pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, clock: &dyn PoseClock, out: PaletteOut) {
+        threads.install(|| match (&mut self.0, out) {
+            (Poser::One(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
+            (Poser::Block(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
+            (Poser::Block(posing), PaletteOut::Lanes(out)) => posing.lanes(crowd, tick, clock, out),
+            (Poser::Block(posing), PaletteOut::Each { out, skin }) => posing.each(crowd, tick, clock, out, skin),
+            (Poser::One(_), PaletteOut::Lanes(_) | PaletteOut::Each { .. }) => {
+                panic!("palettes in lanes need poses in lanes")
+            }
+        });
+    }
+
+    /// Appends poses or palettes of neighbouring instances as the last [`CrowdPose::pose`] computed them. Poses whose
+    /// room is in use again are computed again, by the same code.
+    pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
+        match &self.0 {
+            Poser::One(posing) => posing.read(crowd, what, instances, out),
+            Poser::Block(posing) => posing.read(crowd, what, instances, out),
+        }
+    }
+
+    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from those of [`PaletteOut::Lanes`].
+    pub fn read_lanes(&self, crowd: &Crowd, lanes: &[Affine<BLOCK>], instances: Range<u32>, out: &mut Vec<f32>) {
+        for block in self.blocks().all() {
+            for (lane, instance) in block.instances.clone().enumerate() {
+                if instances.contains(&instance) {
+                    lane_of(&lanes[block.first_entry..][..entries(crowd, block)], lane, out);
+                }
+            }
+        }
+    }
+}
+
+/// Poses a crowd in blocks of `N` instances.
+struct Posing<const N: usize> {
+    /// Of the poses, which instances may share.
+    posed: Blocks,
+    /// Of the instances.
+    blocks: Blocks,
+    shared: Option<SharedPalettes>,
+    kept: KeptPoses,
+    /// For each block, how its layers merge, if they merge the same way at every tick.
+    steady: Vec<Option<Merge<N>>>,
+    isa: Isa,
+    sampler: BlockSampler<N>,
+    plan: Plan,
+    rooms: Vec<Mutex<Poses<N>>>,
+    /// Whether any instance plays more than one whole clip, or shows what is between two poses.
+    blends: bool,
+    /// Of the last frame.
+    tick: u32,
+}
+
+/// Local and model poses of neighbouring blocks.
+struct Poses<const N: usize> {
+    local: Aligned<Local<N>>,
+    model: Aligned<Affine<N>>,
+    /// Of one block, for [`PaletteOut::Each`] and for reading.
+    palette: Aligned<Affine<N>>,
+}
+
+/// How a crowd's blocks share room.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Blocks of a part.
+    part: usize,
+    rooms: usize,
+    /// Whether every part has a room of its own, because poses outlive the frame. Else every thread has one.
+    lasting: bool,
+    /// Most local poses, model poses and palette entries that a room holds.
+    local: usize,
+    model: usize,
+    palette: usize,
+}
+
+impl Plan {
+    fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
+        let joints = |b: &Block| joints(crowd, b);
+        let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
+        let largest = blocks.all().iter().map(bytes).max().unwrap_or(0).max(1);
+        let count = blocks.all().len();
+        let fits = (PART_BYTES / largest).max(1);
+        let part = if threads == 1 { fits } else { fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1) };
+        let lasting = crowd.has_update_rates();
+        let rooms = if lasting { count.div_ceil(part) } else { threads };
+        let most = |count: &dyn Fn(&Block) -> usize| {
+            blocks.all().chunks(part).map(|part| part.iter().map(count).sum::<usize>()).max().unwrap_or(0)
+        };
+        let palette = blocks.all().iter().map(|b| entries(crowd, b)).max().unwrap_or(0);
+        Self { part, rooms, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
+    }
+
+    fn bytes<const N: usize>(&self) -> u64 {
+        let matrices = Aligned::<Affine<N>>::bytes(self.model) + Aligned::<Affine<N>>::bytes(self.palette);
+        self.rooms as u64 * (Aligned::<Local<N>>::bytes(self.local) + matrices)
+    }
+}
+
+impl<const N: usize> Posing<N> {
+    fn bytes(crowd: &Crowd, threads: usize) -> u64 {
+        let shared = SharedPalettes::bytes(crowd);
+        let posed = crowd.posed();
+        let blocks = Blocks::new(posed, N, false);
+        let steady = (blocks.all().len() * size_of::<Option<Merge<N>>>()) as u64;
+        Plan::new::<N>(posed, &blocks, threads).bytes::<N>() + BlockSampler::<N>::bytes(posed) + steady + shared
+    }
+
+    fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
+        let parallel = !matches!(threads, Threads::One);
+        let blocks = Blocks::new(crowd, N, parallel);
+        let shared = SharedPalettes::new(crowd);
+        let crowd = crowd.posed();
+        let posed = Blocks::new(crowd, N, parallel);
+        let plan = Plan::new::<N>(crowd, &posed, threads.count());
+        // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
+        let room = |_| {
+            Mutex::new(Poses {
+                local: Aligned::zeroed(plan.local),
+                model: Aligned::zeroed(plan.model),
+                palette: Aligned::zeroed(plan.palette),
+            })
+        };
+        let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new(crowd, isa));
+        let rooms = (0..plan.rooms).map(room).collect();
+        let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
+        let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
+        Self { posed, blocks, shared, kept, steady, isa, sampler, plan, rooms, blends, tick: 0 }
+    }
+
+    fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
+        self.tick = tick;
+        let Some(mut shared) = self.shared.take() else {
+            return self.in_parts(crowd, clock, out, |b| b.first_row, to_rows);
+        };
+        self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
+        clock.run(PoseStage::Palette, &mut || shared.to_rows(&self.blocks, crowd, out));
+        self.shared = Some(shared);
+    }
+
+    /// Every part through all stages. `palette` writes a block's palette to its share of `out`, in which `first` says
+    /// where a block's share begins.
+    fn in_parts<T: Send>(
+        &self,
+        crowd: &Crowd,
+        clock: &dyn PoseClock,
+        out: &mut [T],
+        first: impl Fn(&Block) -> usize + Sync + Copy,
+        palette: impl Fn(Isa, &Group, &mut Poses<N>, Range<usize>, &mut [T]) + Sync,
+    ) {
+        self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
+            let mut poses = self.room(part.start / self.plan.part);
+            self.pose_part(crowd, part.clone(), &mut poses, clock);
+            clock.run(PoseStage::Palette, &mut || {
+                let all = &self.posed.all()[part.clone()];
+                let mut out = &mut *out;
+                for (index, block) in all.iter().enumerate() {
+                    let group = &crowd.groups()[block.group];
+                    let share = all.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
+                    let own;
+                    (own, out) = std::mem::take(&mut out).split_at_mut(share);
+                    let first_joint = block.first_joint - all[0].first_joint;
+                    palette(self.isa, group, &mut poses, first_joint..first_joint + joints(crowd, block), own);
+                }
+            });
+        });
+    }
+
+    /// The room for a part: its own, or the thread's.
+    fn room(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
+        let thread = || rayon::current_thread_index().unwrap_or(0);
+        let index = if self.plan.lasting { part } else { thread() % self.rooms.len() };
+        self.rooms[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All stages but `palette` of neighbouring blocks.
+    fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock) {
+        let all = &self.posed.all()[part];
+        let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
+        let Poses { local, model, .. } = poses;
+        let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
+        let of = |b: &Block| &crowd.groups()[b.group];
+        clock.run(PoseStage::Sample, &mut || {
+            all.iter().for_each(|b| self.sample(crowd, b, of(b), &mut local[slots(b)]));
+        });
+        if self.blends {
+            clock.run(PoseStage::Blend, &mut || {
+                all.iter().for_each(|b| self.blend(crowd, b, of(b), &mut local[slots(b)]));
+            });
+        }
+        clock.run(PoseStage::LocalToModel, &mut || {
+            for b in all {
+                let (skeleton, count) = (of(b).model.skeleton(), joints(crowd, b));
+                let model = &mut model[b.first_joint - first_joint..][..count];
+                local_to_model::local_to_model(self.isa, skeleton, &local[slots(b)][..count], model);
+            }
+        });
+    }
+
+    /// The clips of a block's layers, those that count for something at the tick. Poses that are kept for several ticks
+    /// are blended here already.
+    fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
+        let (layers, sampler) = (crowd.layers(), &self.sampler);
+        let Some(between) = block.rate.between(self.tick) else {
+            return sampler.sample(block, group, layers, self.tick, slots);
+        };
+        let joints = group.model.skeleton().len();
+        self.kept.update(block, between, |tick, slot| {
+            if block.plain {
+                return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
+            }
+            sampler.sample(block, group, layers, tick, slots);
+            blend_layers(self.isa, block, group, layers, tick, slots);
+            slots.copy_within(..joints, slot * joints);
+        });
+    }
+
+    /// A block's layers, or the poses before and after, become the local pose in the first slot.
+    fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
+        if let Some(between) = block.rate.between(self.tick) {
+            blend_between(self.isa, group, block.kept_slots(between), between.part(), slots);
+        } else if let Some(steady) = &self.steady[block.index] {
+            merge(self.isa, steady, group.model.skeleton().len(), slots);
+        } else if !block.plain {
+            blend_layers(self.isa, block, group, crowd.layers(), self.tick, slots);
+        }
+    }
+
+    fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
+        let poses = crowd.poses().map(|poses| &poses[instances.start as usize..instances.end as usize]);
+        let shown = |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
+        let (crowd, mut ready) = (crowd.posed(), None);
+        for pose in instances.clone().map(shown) {
+            let block = self.posed.of(pose);
+            let part = block.index / self.plan.part;
+            let blocks = part * self.plan.part..self.posed.all().len().min((part + 1) * self.plan.part);
+            let (first_slot, first_joint) = {
+                let first = &self.posed.all()[blocks.start];
+                (first.first_slot, first.first_joint)
+            };
+            let mut poses = self.room(part);
+            if ready != Some(part) {
+                // Kept poses are still there, and blending them again leaves them as they are.
+                self.pose_part(crowd, blocks, &mut poses, &NoClock);
+                ready = Some(part);
+            }
+            let Poses { local, model, palette } = &mut *poses;
+            let (lane, joints) = ((pose - block.instances.start) as usize, joints(crowd, block));
+            let model = &model[block.first_joint - first_joint..][..joints];
+            match what {
+                PoseData::Local => lane_of(&local[block.first_slot - first_slot..][..joints], lane, out),
+                PoseData::Model => lane_of(model, lane, out),
+                PoseData::Palette => {
+                    let palette = &mut palette[..entries(crowd, block)];
+                    palette_of(self.isa, &crowd.groups()[block.group], model, palette);
+                    lane_of(palette, lane, out);
+                }
+            }
+        }
+    }
+}
+
+impl Posing<BLOCK> {
+    fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>]) {
+        self.tick = tick;
+        let Some(mut shared) = self.shared.take() else {
+            let to_lanes = |isa, group: &Group, poses: &mut Poses<BLOCK>, joints, out: &mut [Affine<BLOCK>]| {
+                palette_of(isa, group, &poses.model[joints], out);
+            };
+            return self.in_parts(crowd, clock, out, |b| b.first_entry, to_lanes);
+        };
+        self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
+        clock.run(PoseStage::Palette, &mut || shared.to_lanes(&self.blocks, crowd, out));
+        self.shared = Some(shared);
+    }
+
+    fn each(
+        &mut self,
+        crowd: &Crowd,
+        tick: u32,
+        clock: &dyn PoseClock,
+        out: &mut [f32],
+        skin: &(dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync),
+    ) {
+        self.tick = tick;
+        if let Some(mut shared) = self.shared.take() {
+            self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
+            self.blocks.each(
+                crowd,
+                out,
+                |b| b.first_word,
+                |block, group, out| {
+                    let mut room = self.room(0);
+                    let palette = &mut room.palette[..group.model.palette_joints().len()];
+                    shared.block_to_lanes(crowd, block, palette);
+                    skin(group, palette, out);
+                },
+            );
+            self.shared = Some(shared);
+            return;
+        }
+        self.in_parts(
+            crowd,
+            clock,
+            out,
+            |b| b.first_word,
+            |isa, group, poses, joints, out| {
+                let palette = &mut poses.palette[..group.model.palette_joints().len()];
+                palette_of(isa, group, &poses.model[joints], palette);
+                skin(group, palette, out);
+            },
+        );
+    }
+}
+
+fn joints(crowd: &Crowd, block: &Block) -> usize {
+    crowd.groups()[block.group].model.skeleton().len()
+}
+
+fn entries(crowd: &Crowd, block: &Block) -> usize {
+    crowd.groups()[block.group].model.palette_joints().len()
+}
+
+fn palette_of<const N: usize>(isa: Isa, group: &Group, model: &[Affine<N>], out: &mut [Affine<N>]) {
+    palette::to_lanes(isa, group.model.palette_joints(), group.model.inverse_binds(), model, out);
+}
+
+fn to_rows<const N: usize>(isa: Isa, group: &Group, poses: &mut Poses<N>, joints: Range<usize>, out: &mut [Rows]) {
+    palette::to_rows(isa, group.model.palette_joints(), group.model.inverse_binds(), &poses.model[joints], out);
+}
+
+/// Appends an instance's share of items.
+fn lane_of<const N: usize, const R: usize>(items: &[[[f32; N]; R]], lane: usize, out: &mut Vec<f32>) {
+    items.iter().for_each(|item| out.extend(item.iter().map(|row| row[lane])));
+}

@@ -1,0 +1,63 @@
+//! Which poses a block still has of earlier ticks, where it is not posed at every tick.
+
+use crate::blocks::{Block, Blocks};
+use crate::crowd::{Between, UpdateRate};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The tick of a pose that there is not yet.
+const NEVER: u64 = u64::MAX;
+
+/// The ticks of the two poses that each block keeps. In a running crowd one of them is due every few ticks; after a
+/// seek both are.
+pub(super) struct KeptPoses {
+    // None if all blocks are posed at every tick. A block's are only touched by the thread that has the block.
+    ticks: Vec<[AtomicU64; 2]>,
+}
+
+impl KeptPoses {
+    pub fn new(blocks: &Blocks) -> Self {
+        let any = blocks.all().iter().any(|b| b.rate != UpdateRate::PLAIN);
+        let count = if any { blocks.all().len() } else { 0 };
+        Self { ticks: (0..count).map(|_| [NEVER; 2].map(AtomicU64::new)).collect() }
+    }
+
+    /// Calls `pose(tick, slot)` for each pose that a block needs between two ticks and has not.
+    pub fn update(&self, block: &Block, between: Between, mut pose: impl FnMut(u32, usize)) {
+        let places = [between.place, 1 - between.place];
+        let ticks = [between.start, between.end];
+        for ((place, tick), slot) in places.into_iter().zip(ticks).zip(block.kept_slots(between)) {
+            if self.ticks[block.index][place].swap(tick.into(), Ordering::Relaxed) != u64::from(tick) {
+                pose(tick, slot);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crowd::{Crowd, Layer};
+    use crate::fixture;
+    use crate::model::IDENTITY_ROWS;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_running_crowd_needs_one_pose_a_turn_and_a_seek_two() {
+        let model = Arc::new(fixture::chain());
+        let mut crowd = Crowd::new();
+        crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).unwrap();
+        let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
+        let (kept, block) = (KeptPoses::new(&blocks), &blocks.all()[0]);
+        let due = |tick| {
+            let mut posed = Vec::new();
+            kept.update(block, block.rate.between(tick).unwrap(), |tick, slot| posed.push((tick, slot)));
+            posed
+        };
+        let [a, b] = [1, 2];
+        assert_eq!(due(0), [(0, a), (4, b)]);
+        assert_eq!([due(1), due(2), due(3)], [const { Vec::new() }; 3]);
+        assert_eq!(due(4), [(8, a)]);
+        assert_eq!(due(1_001), [(1_000, a), (1_004, b)]);
+        assert_eq!(due(998), [(996, b)]);
+    }
+}

@@ -1,0 +1,124 @@
+//! A clip of linear keys as `[key][16 joints]`.
+
+use super::arc::{arc, sine_over_x};
+use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
+use crate::model::{Channel, Clip, Interpolation, RotationBlend, Transform};
+use crate::simd::{Aligned, Simd};
+
+/// A rotation key: x y z w, then of the way to the next key the square of the angle, and the angle over its sine.
+type Turn = [Row; 6];
+
+/// Keys of linear tracks that share their times.
+pub(super) struct LinearRows {
+    times: Vec<f32>,
+    chunks: usize,
+    /// `[key][chunk]`.
+    rotations: Aligned<Turn>,
+    /// `[key]` of the chunks that move or scale at all.
+    vectors: Vec<Option<Aligned<Vectors>>>,
+}
+
+impl LinearRows {
+    /// Bytes at most, for so many chunks of joints.
+    pub fn bytes(clip: &Clip, chunks: usize) -> u64 {
+        let keys = clip.times().len().max(2);
+        Aligned::<Turn>::bytes(keys * chunks) + chunks as u64 * Aligned::<Vectors>::bytes(keys)
+    }
+
+    /// The clip's rows over what joints do without a track, that alone without a clip; none if tracks differ in their
+    /// key times, or are not all linear and spherical.
+    pub fn new(clip: Option<&Clip>, base: &[Transform]) -> Option<Self> {
+        let tracks = clip.map_or(&[][..], Clip::tracks);
+        let plain = clip.is_none_or(|c| c.rotation_blend() == RotationBlend::Slerp && c.timelines().len() <= 1)
+            && tracks.iter().all(|t| t.interpolation == Interpolation::Linear);
+        if !plain {
+            return None;
+        }
+        let mut times = clip.map_or(Vec::new(), |c| c.times().to_vec());
+        let keys = times.len();
+        // Every time falls between two keys, if need be between two of one value.
+        while times.len() < 2 {
+            times.push(times.last().map_or(0.0, |t| t + 1.0));
+        }
+        let chunks = base.len().div_ceil(CHUNK);
+        let mut rotations: Aligned<Turn> = Aligned::zeroed(times.len() * chunks);
+        for (index, rows) in rotations.iter_mut().enumerate() {
+            for (c, rows) in rows.iter_mut().enumerate() {
+                *rows = row(base, index % chunks, |t| match c {
+                    0..4 => t.rotation.to_array()[c],
+                    4 => 0.0,
+                    _ => 1.0,
+                });
+            }
+        }
+        let mut moved: Vec<Option<Aligned<Vectors>>> = (0..chunks).map(|_| None).collect();
+        for (clip, track) in clip.iter().flat_map(|clip| tracks.iter().map(move |t| (clip, t))) {
+            let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
+            let values = &clip.values()[track.first_value as usize..][..keys * track.channel.width()];
+            let key_of = |time: usize| time.min(keys - 1);
+            if track.channel == Channel::Rotation {
+                for time in 0..times.len() {
+                    let key = key_of(time);
+                    let angle = if key + 1 < keys { clip.angles()[track.first_angle as usize + key] } else { 0.0 };
+                    let [x, y, z, w] = values.as_chunks::<4>().0[key];
+                    let numbers = [x, y, z, w, angle * angle, 1.0 / sine_over_x(angle)];
+                    let rows = &mut rotations[time * chunks + chunk];
+                    rows.iter_mut().zip(numbers).for_each(|(row, number)| row[lane] = number);
+                }
+            } else {
+                let first = if track.channel == Channel::Translation { 0 } else { 3 };
+                let rows = moved[chunk].get_or_insert_with(|| {
+                    let mut rows = Aligned::zeroed(times.len());
+                    rows.fill(vectors(base, chunk));
+                    rows
+                });
+                for (time, rows) in rows.iter_mut().enumerate() {
+                    let value = values.as_chunks::<3>().0[key_of(time)];
+                    (0..3).for_each(|c| rows[first + c][lane] = value[c]);
+                }
+            }
+        }
+        Some(Self { times, chunks, rotations, vectors: moved })
+    }
+
+    /// The interval that a time falls into, and how far; as [`super::sample`] has it.
+    pub fn seek(&self, time: f32) -> (usize, f32) {
+        let after = self.times.partition_point(|&t| t <= time);
+        let key = after.saturating_sub(1).min(self.times.len() - 2);
+        let fraction = (time - self.times[key]) / (self.times[key + 1] - self.times[key]);
+        (key, fraction.clamp(0.0, 1.0))
+    }
+
+    /// Whether any joint of a chunk moves or scales.
+    pub fn moves(&self, chunk: usize) -> bool {
+        self.vectors[chunk].is_some()
+    }
+
+    /// Rotations of `W` joints, as [`super::sample`]'s slerp.
+    #[inline(always)] // to take on the caller's instruction set
+    pub fn turns<const W: usize, S: Simd<W>>(
+        &self,
+        chunk: usize,
+        (key, fraction): (usize, f32),
+        group: usize,
+    ) -> [S::V; 4] {
+        let at = key * self.chunks + chunk;
+        let (a, b) = (&self.rotations[at], &self.rotations[at + self.chunks]);
+        let [x, y, z, w, square, scale] = load_rows::<W, S, 6>(a, group);
+        let [u, v, s, t, ..] = load_rows::<W, S, 6>(b, group);
+        arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(fraction), square, scale)
+    }
+
+    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    #[inline(always)] // as above
+    pub fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        chunk: usize,
+        (key, fraction): (usize, f32),
+        group: usize,
+    ) -> Option<[S::V; 6]> {
+        let Some(rows) = &self.vectors[chunk] else { return None };
+        let (a, b) = (load_rows::<W, S, 6>(&rows[key], group), load_rows::<W, S, 6>(&rows[key + 1], group));
+        Some(line::<W, S>(a, b, fraction))
+    }
+}

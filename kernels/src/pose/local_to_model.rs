@@ -1,0 +1,102 @@
+//! Stage `local_to_model`: local poses down the hierarchy become model poses.
+
+use super::{Affine, Local, ROTATION, SCALE, TRANSLATION, run_lanes};
+use crate::model::{NO_PARENT, Skeleton};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+
+/// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
+///
+/// Both slices hold one entry a joint. Parents come first, so one pass is enough.
+pub(super) fn local_to_model<const N: usize>(
+    isa: Isa,
+    skeleton: &Skeleton,
+    local: &[Local<N>],
+    model: &mut [Affine<N>],
+) {
+    run_lanes::<N, _>(isa, LocalToModel { skeleton, local, model });
+}
+
+struct LocalToModel<'a, const N: usize> {
+    skeleton: &'a Skeleton,
+    local: &'a [Local<N>],
+    model: &'a mut [Affine<N>],
+}
+
+impl<const N: usize> Kernel for LocalToModel<'_, N> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { skeleton, local, model } = self;
+        let mut matrices = skeleton.matrices().iter().peekable();
+        for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
+            let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
+            for group in 0..N / W {
+                let own = match fixed {
+                    Some((_, rows)) => {
+                        let mut own = [S::splat(0.0); 12];
+                        own.iter_mut().zip(rows).for_each(|(v, number)| *v = S::splat(*number));
+                        own
+                    }
+                    None => affine::<N, W, S>(local, group),
+                };
+                let own = match parent {
+                    NO_PARENT => own,
+                    _ => multiply::<N, W, S>(&model[usize::from(parent)], &own, group),
+                };
+                for (row, v) in model[joint].iter_mut().zip(own) {
+                    S::store(v, &mut row.as_chunks_mut().0[group]);
+                }
+            }
+        }
+    }
+}
+
+/// Rotation, translation and scale as rows; the quaternion form is the usual one for unit quaternions.
+#[inline(always)]
+fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> [S::V; 12] {
+    let mut l = [S::splat(0.0); 10];
+    for (v, row) in l.iter_mut().zip(local) {
+        *v = load_group::<N, W, S>(row, group);
+    }
+    let [x, y, z, w] = [l[ROTATION], l[ROTATION + 1], l[ROTATION + 2], l[ROTATION + 3]];
+    let [tx, ty, tz] = [l[TRANSLATION], l[TRANSLATION + 1], l[TRANSLATION + 2]];
+    let [sx, sy, sz] = [l[SCALE], l[SCALE + 1], l[SCALE + 2]];
+    let (x2, y2, z2) = (S::add(x, x), S::add(y, y), S::add(z, z));
+    let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
+    let (xx, xz, yy) = (S::mul(x, x2), S::mul(x, z2), S::mul(y, y2));
+    let (zz, one) = (S::mul(z, z2), S::splat(1.0));
+    [
+        S::mul(S::sub(S::sub(one, yy), zz), sx),
+        S::mul(S::sub(S::mul(x, y2), wz), sy),
+        S::mul(S::add(xz, wy), sz),
+        tx,
+        S::mul(S::mul_add(x, y2, wz), sx),
+        S::mul(S::sub(S::sub(one, xx), zz), sy),
+        S::mul(S::sub(S::mul(y, z2), wx), sz),
+        ty,
+        S::mul(S::sub(xz, wy), sx),
+        S::mul(S::mul_add(y, z2, wx), sy),
+        S::mul(S::sub(S::sub(one, xx), yy), sz),
+        tz,
+    ]
+}
+
+/// Product of the parent's matrix and the joint's own.
+#[inline(always)]
+fn multiply<const N: usize, const W: usize, S: Simd<W>>(a: &Affine<N>, b: &[S::V; 12], group: usize) -> [S::V; 12] {
+    let mut m = *b;
+    for row in [0, 4, 8] {
+        let [x, y, z] = [
+            load_group::<N, W, S>(&a[row], group),
+            load_group::<N, W, S>(&a[row + 1], group),
+            load_group::<N, W, S>(&a[row + 2], group),
+        ];
+        for column in 0..3 {
+            m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
+        }
+        let t = load_group::<N, W, S>(&a[row + 3], group);
+        m[row + 3] = dot3_add::<W, S>([x, y, z], [b[3], b[7], b[11]], t);
+    }
+    m
+}

@@ -1,0 +1,72 @@
+//! From clips to palettes: `sample`, `blend`, `local_to_model`, `palette`.
+//!
+//! [`one`] and [`block`] hold the stages as free functions over slices, for one instance and for 16 in lanes.
+//! [`CrowdPose`] takes a whole crowd through all of them. Inside, kernels are generic over `N`, the instances that lie
+//! side by side: 1 or [`BLOCK`].
+
+mod arc;
+mod blend;
+pub mod block;
+mod block_sampler;
+mod clock;
+mod compact_rows;
+mod crowd_pose;
+mod ends;
+mod kept_poses;
+mod linear_rows;
+mod local_to_model;
+mod merge;
+pub mod one;
+mod palette;
+mod rates;
+mod recipe;
+mod registers;
+mod rows;
+mod sample;
+mod sample_compact;
+mod sample_lanes;
+mod shared_palettes;
+mod shares;
+
+pub use arc::sine_over_x;
+pub use clock::{NoClock, PoseClock, PoseStage};
+pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, Width};
+pub use ends::Ends;
+pub use rates::KeySpan;
+
+use crate::crowd::BLOCK;
+use crate::model::Channel;
+use crate::simd::{self, Isa, Kernel, Scalar};
+
+/// Runs a kernel for `N` instances: vectors are for whole blocks.
+fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+    if const { N == BLOCK } { simd::run(isa, kernel) } else { kernel.run::<1, Scalar>() }
+}
+
+/// A joint's local pose in `N` instances: rotation x y z w, translation x y z, scale x y z.
+pub type Local<const N: usize> = [[f32; N]; 10];
+/// First row of the rotation in a [`Local`].
+pub const ROTATION: usize = 0;
+/// First row of the translation in a [`Local`].
+pub const TRANSLATION: usize = 4;
+/// First row of the scale in a [`Local`].
+pub const SCALE: usize = 7;
+
+/// First row of a channel in a [`Local`].
+pub const fn first_row(channel: Channel) -> usize {
+    match channel {
+        Channel::Rotation => ROTATION,
+        Channel::Translation => TRANSLATION,
+        Channel::Scale => SCALE,
+    }
+}
+
+/// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the bytes of [`crate::model::Rows`].
+pub type Affine<const N: usize> = [[f32; N]; 12];
+
+/// Writes neighbouring numbers of one lane.
+fn write<const N: usize>(out: &mut Local<N>, lane: usize, row: usize, values: &[f32]) {
+    for (offset, value) in values.iter().enumerate() {
+        out[row + offset][lane] = *value;
+    }
+}

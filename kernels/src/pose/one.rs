@@ -1,0 +1,26 @@
+//! The stages for a single instance, in scalar code.
+
+use super::{Affine, Local};
+use crate::model::{Clip, Rows, Skeleton};
+use crate::simd::Isa;
+
+/// Samples a clip, or takes the rest pose (no difference, for an additive clip) where it has no track.
+///
+/// `time` is in seconds and is clamped to each track's keys. `local` holds one item per joint. Every `time` costs the
+/// same: keys are found by bisection, once for all tracks that share key times.
+pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [Local<1>]) {
+    super::sample::sample(skeleton, clip, time, 0, local);
+}
+
+/// Turns local poses into model poses. `local` and `model` hold one item per joint, parents before children.
+pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affine<1>]) {
+    super::local_to_model::local_to_model(Isa::Scalar, skeleton, local, model);
+}
+
+/// Multiplies model poses by inverse binds.
+///
+/// `joints`, `inverse_binds` and `palette` hold one item per palette entry (a model's skins concatenated), `model` one
+/// per joint.
+pub fn palette(joints: &[u16], inverse_binds: &[Rows], model: &[Affine<1>], palette: &mut [Rows]) {
+    super::palette::to_rows(Isa::Scalar, joints, inverse_binds, model, palette);
+}

@@ -1,0 +1,94 @@
+//! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
+
+use super::{Affine, run_lanes};
+use crate::model::Rows;
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+
+/// Palette of a block, `[entry][12][N]`: what CPU crowd kernels read.
+///
+/// `joints` and `inverse_binds` hold one item an entry (a model's skins concatenated), `model` one a joint.
+pub(super) fn to_lanes<const N: usize>(
+    isa: Isa,
+    joints: &[u16],
+    inverse_binds: &[Rows],
+    model: &[Affine<N>],
+    palette: &mut [Affine<N>],
+) {
+    run_lanes::<N, _>(isa, ToLanes { joints, inverse_binds, model, palette });
+}
+
+/// Palettes of a block's instances, `[instance][entry][12]`: what GPU kernels read.
+///
+/// `palette` holds `joints.len()` entries for each instance that the block really has, at most `N`.
+pub(super) fn to_rows<const N: usize>(
+    isa: Isa,
+    joints: &[u16],
+    inverse_binds: &[Rows],
+    model: &[Affine<N>],
+    palette: &mut [Rows],
+) {
+    run_lanes::<N, _>(isa, ToRows { joints, inverse_binds, model, palette });
+}
+
+struct ToLanes<'a, const N: usize> {
+    joints: &'a [u16],
+    inverse_binds: &'a [Rows],
+    model: &'a [Affine<N>],
+    palette: &'a mut [Affine<N>],
+}
+
+impl<const N: usize> Kernel for ToLanes<'_, N> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
+            *out = entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind);
+        }
+    }
+}
+
+struct ToRows<'a, const N: usize> {
+    joints: &'a [u16],
+    inverse_binds: &'a [Rows],
+    model: &'a [Affine<N>],
+    palette: &'a mut [Rows],
+}
+
+impl<const N: usize> Kernel for ToRows<'_, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) {
+        for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
+            let lanes = entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind);
+            for (lane, instance) in self.palette.chunks_exact_mut(self.joints.len()).enumerate() {
+                instance[index] = std::array::from_fn(|c| lanes[c][lane]);
+            }
+        }
+    }
+}
+
+/// One entry of a palette: `model * inverse_bind` with the inverse bind shared by all lanes.
+#[inline(always)]
+fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows) -> Affine<N> {
+    let mut out = [[0.0; N]; 12];
+    for group in 0..N / W {
+        for row in [0, 4, 8] {
+            let [x, y, z] = [
+                load_group::<N, W, S>(&model[row], group),
+                load_group::<N, W, S>(&model[row + 1], group),
+                load_group::<N, W, S>(&model[row + 2], group),
+            ];
+            for column in 0..4 {
+                let b = [S::splat(b[column]), S::splat(b[4 + column]), S::splat(b[8 + column])];
+                let sum = match column {
+                    3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
+                    _ => dot3::<W, S>([x, y, z], b),
+                };
+                S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
+            }
+        }
+    }
+    out
+}

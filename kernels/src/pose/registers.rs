@@ -1,0 +1,78 @@
+//! Poses of one joint in registers, `W` instances at a time.
+
+use super::Local;
+use crate::simd::{Simd, load_group};
+
+/// One joint's pose in a vector of instances, in registers.
+pub(super) type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
+
+/// A group of lanes of a joint.
+#[inline(always)] // as all here: to take on the caller's instruction set
+pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> Pose<S, W> {
+    let mut pose = [S::splat(0.0); 10];
+    for (v, row) in pose.iter_mut().zip(local) {
+        *v = load_group::<N, W, S>(row, group);
+    }
+    pose
+}
+
+/// The old pose less the new one: the turn from new to old with w >= 0, then differences.
+#[inline(always)] // as above
+pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) -> Pose<S, W> {
+    let zero = S::splat(0.0);
+    let mut off = *old;
+    for (off, new) in off.iter_mut().zip(new) {
+        *off = S::sub(*off, *new);
+    }
+    let back = [S::sub(zero, new[0]), S::sub(zero, new[1]), S::sub(zero, new[2]), new[3]];
+    let turn = product::<W, S>([old[0], old[1], old[2], old[3]], back);
+    for (off, v) in off.iter_mut().zip(turn) {
+        *off = S::select_negative(turn[3], S::sub(zero, v), v);
+    }
+    off
+}
+
+/// Weights with the sign that takes each pose's rotation into the hemisphere of the other's.
+#[inline(always)] // as above
+pub(super) fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
+    let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
+    S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
+}
+
+/// Turns a pose in its parent's axes: `turn * rotation`, of whatever length.
+#[inline(always)] // as above
+pub(super) fn turned<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, turn: [S::V; 4]) -> Pose<S, W> {
+    let mut turned = *pose;
+    turned[..4].copy_from_slice(&product::<W, S>(turn, [pose[0], pose[1], pose[2], pose[3]]));
+    turned
+}
+
+/// The product of two quaternions.
+#[inline(always)] // as above
+pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    let zero = S::splat(0.0);
+    let (nx, ny, nz) = (S::sub(zero, ax), S::sub(zero, ay), S::sub(zero, az));
+    [
+        S::mul_add(aw, bx, S::mul_add(ax, bw, S::mul_add(ay, bz, S::mul(nz, by)))),
+        S::mul_add(aw, by, S::mul_add(ay, bw, S::mul_add(az, bx, S::mul(nx, bz)))),
+        S::mul_add(aw, bz, S::mul_add(az, bw, S::mul_add(ax, by, S::mul(ny, bx)))),
+        S::mul_add(aw, bw, S::mul_add(nx, bx, S::mul_add(ny, by, S::mul(nz, bz)))),
+    ]
+}
+
+/// The pose with a rotation of length 1.
+#[inline(always)] // as above
+pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
+    let [x, y, z, w, ..] = pose;
+    let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
+    let near = S::inverse_sqrt(square);
+    // One more step of Newton's: down a chain of joints errors of length add up.
+    let half = S::mul(S::splat(0.5), S::mul(square, S::mul(near, near)));
+    let inverse = S::mul(near, S::sub(S::splat(1.5), half));
+    for v in &mut pose[..4] {
+        *v = S::mul(*v, inverse);
+    }
+    pose
+}

@@ -1,0 +1,43 @@
+//! Numbers of 16 joints side by side.
+
+use crate::model::Transform;
+use crate::simd::{Simd, load_group};
+
+/// Joints of a chunk.
+pub(super) const CHUNK: usize = 16;
+
+/// One number of 16 joints.
+pub(super) type Row = [f32; CHUNK];
+
+/// Translations and scales of 16 joints.
+pub(super) type Vectors = [Row; 6];
+
+/// One number of a chunk's joints, lane by lane; lanes beyond the last joint repeat it.
+pub(super) fn row(base: &[Transform], chunk: usize, number: impl Fn(&Transform) -> f32) -> Row {
+    std::array::from_fn(|lane| number(&base[(chunk * CHUNK + lane).min(base.len() - 1)]))
+}
+
+/// Translations and scales of a chunk.
+pub(super) fn vectors(base: &[Transform], chunk: usize) -> Vectors {
+    std::array::from_fn(|c| row(base, chunk, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
+}
+
+/// `W` neighbouring joints' share of rows.
+#[inline(always)] // to take on the caller's instruction set
+pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
+    let mut loaded = [S::splat(0.0); R];
+    for (v, row) in loaded.iter_mut().zip(rows) {
+        *v = load_group::<CHUNK, W, S>(row, group);
+    }
+    loaded
+}
+
+/// The straight line between two sets of translations and scales.
+#[inline(always)] // as above
+pub(super) fn line<const W: usize, S: Simd<W>>(a: [S::V; 6], b: [S::V; 6], fraction: f32) -> [S::V; 6] {
+    let mut v = a;
+    for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
+        *v = S::mul_add(S::splat(fraction), S::sub(b, a), a);
+    }
+    v
+}

@@ -1,0 +1,155 @@
+//! Stage `sample`: a clip at a time becomes local poses.
+
+use super::arc::{angle_between, slerp};
+use super::sample_compact::sample_compact;
+use super::{Local, ROTATION, SCALE, TRANSLATION, write};
+use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
+
+/// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
+const AUTHORED_PATH_LINE: f32 = 0.95;
+
+/// Writes every joint's local pose of one instance into lane `lane` of a block.
+///
+/// `time` is in seconds and is clamped to each track's keys; joints (or channels) without a track keep the rest
+/// pose (no difference in an additive clip), as do all with no clip. `local` holds one entry a joint. Any `time` costs the same: keys are found by
+/// bisection, once for all tracks that share key times.
+pub(super) fn sample<const N: usize>(
+    skeleton: &Skeleton,
+    clip: Option<&Clip>,
+    time: f32,
+    lane: usize,
+    local: &mut [Local<N>],
+) {
+    let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
+    for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
+        let rest = still.unwrap_or(rest);
+        write(out, lane, ROTATION, &rest.rotation.to_array());
+        write(out, lane, TRANSLATION, &rest.translation.to_array());
+        write(out, lane, SCALE, &rest.scale.to_array());
+    }
+    let Some(clip) = clip else { return };
+    if let Some(compact) = clip.compact() {
+        return sample_compact(compact, time, lane, local);
+    }
+    let mut timeline = u32::MAX;
+    let mut cursor = Cursor { key: 0, step_key: 0, fraction: 0.0, interval: 0.0 };
+    for track in clip.tracks() {
+        if track.timeline != timeline {
+            timeline = track.timeline;
+            cursor = Cursor::seek(clip.times_of(track), time);
+        }
+        let out = &mut local[usize::from(track.joint)];
+        match track.channel {
+            Channel::Rotation => write(out, lane, ROTATION, &rotation(clip, track, &cursor)),
+            Channel::Translation => write(out, lane, TRANSLATION, &vector(clip, track, &cursor)),
+            Channel::Scale => write(out, lane, SCALE, &vector(clip, track, &cursor)),
+        }
+    }
+}
+
+/// Where a time falls among keys.
+struct Cursor {
+    /// The interval's first key; with a single key, that one.
+    key: usize,
+    /// The key that holds under step interpolation.
+    step_key: usize,
+    /// Position in the interval, 0 to 1.
+    fraction: f32,
+    /// Seconds between the interval's keys; 0 with a single key.
+    interval: f32,
+}
+
+impl Cursor {
+    fn seek(times: &[f32], time: f32) -> Self {
+        // NaN compares false throughout and so lands on the first key.
+        let after = times.partition_point(|&t| t <= time);
+        let key = after.saturating_sub(1).min(times.len().saturating_sub(2));
+        let step_key = after.saturating_sub(1);
+        if times.len() < 2 {
+            return Self { key, step_key, fraction: 0.0, interval: 0.0 };
+        }
+        let interval = times[key + 1] - times[key];
+        let fraction = ((time - times[key]) / interval).clamp(0.0, 1.0);
+        Self { key, step_key, fraction, interval }
+    }
+}
+
+fn key<const W: usize>(clip: &Clip, track: &Track, index: usize) -> [f32; W] {
+    let at = track.first_value as usize + index * W;
+    std::array::from_fn(|c| clip.values()[at + c])
+}
+
+fn vector(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 3] {
+    match track.interpolation {
+        Interpolation::Step => key(clip, track, cursor.step_key),
+        Interpolation::Linear if cursor.interval == 0.0 => key(clip, track, cursor.key),
+        Interpolation::Linear => {
+            let (a, b) = (key::<3>(clip, track, cursor.key), key::<3>(clip, track, cursor.key + 1));
+            std::array::from_fn(|c| a[c] + cursor.fraction * (b[c] - a[c]))
+        }
+        Interpolation::CubicSpline | Interpolation::Squad => cubic(clip, track, cursor),
+    }
+}
+
+fn rotation(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
+    match track.interpolation {
+        Interpolation::Step => key(clip, track, cursor.step_key),
+        Interpolation::Linear if cursor.interval == 0.0 => key(clip, track, cursor.key),
+        Interpolation::Linear => {
+            let (a, b) = (key(clip, track, cursor.key), key(clip, track, cursor.key + 1));
+            let angle = clip.angles()[track.first_angle as usize + cursor.key];
+            match clip.rotation_blend() {
+                RotationBlend::Slerp => slerp(a, b, angle, cursor.fraction),
+                RotationBlend::Nlerp => nlerp(a, b, cursor.fraction),
+                RotationBlend::AuthoredPath => {
+                    let cos: f32 = (0..4).map(|c| a[c] * b[c]).sum();
+                    if cos.abs() >= AUTHORED_PATH_LINE {
+                        nlerp(a, b, cursor.fraction)
+                    } else {
+                        slerp(a, b, angle, cursor.fraction)
+                    }
+                }
+            }
+        }
+        Interpolation::CubicSpline => normalised(cubic(clip, track, cursor)),
+        Interpolation::Squad => squad(clip, track, cursor),
+    }
+}
+
+/// Spherical and quadrangle interpolation (Shoemake 1987): slerp between keys towards slerp between control points.
+fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
+    let value = |index: usize| key::<4>(clip, track, 2 * cursor.key + index);
+    if cursor.interval == 0.0 {
+        return value(0);
+    }
+    let angles = &clip.angles()[track.first_angle as usize + 2 * cursor.key..];
+    let t = cursor.fraction;
+    let keys = slerp(value(0), value(2), angles[0], t);
+    let controls = slerp(value(1), value(3), angles[1], t);
+    normalised(slerp(keys, controls, angle_between(keys, controls), 2.0 * t * (1.0 - t)))
+}
+
+/// Hermite spline with per-key tangents (glTF 2.0, appendix C.4); keys are in-tangent, value, out-tangent.
+fn cubic<const W: usize>(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; W] {
+    let value = key::<W>(clip, track, 3 * cursor.key + 1);
+    if cursor.interval == 0.0 {
+        return value;
+    }
+    let out_tangent = key::<W>(clip, track, 3 * cursor.key + 2);
+    let in_tangent = key::<W>(clip, track, 3 * cursor.key + 3);
+    let next = key::<W>(clip, track, 3 * cursor.key + 4);
+    let t = cursor.fraction;
+    let (t2, t3) = (t * t, t * t * t);
+    let (h00, h10) = (2.0 * t3 - 3.0 * t2 + 1.0, (t3 - 2.0 * t2 + t) * cursor.interval);
+    let (h01, h11) = (-2.0 * t3 + 3.0 * t2, (t3 - t2) * cursor.interval);
+    std::array::from_fn(|c| h00 * value[c] + h10 * out_tangent[c] + h01 * next[c] + h11 * in_tangent[c])
+}
+
+fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
+    normalised(std::array::from_fn(|c| a[c] + t * (b[c] - a[c])))
+}
+
+fn normalised(q: [f32; 4]) -> [f32; 4] {
+    let length = q.iter().map(|v| v * v).sum::<f32>().sqrt();
+    q.map(|v| v / length)
+}

@@ -1,0 +1,73 @@
+//! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line or the arc.
+
+use super::arc::ShortArc;
+use super::{Local, ROTATION, first_row, write};
+use crate::model::Channel;
+use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::simd::Scalar;
+
+/// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
+pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
+    for still in &compact.still {
+        let value = &still.value[..still.channel.width()];
+        write(&mut local[usize::from(still.joint)], lane, first_row(still.channel), value);
+    }
+    let (first, fraction) = Frames::of(compact).place(time);
+    let arc = ShortArc::new::<1, Scalar>(fraction);
+    let last = compact.frames as usize - 1;
+    let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
+    for (track, (a, b)) in compact.tracks.iter().zip(frames) {
+        let out = &mut local[usize::from(track.joint)];
+        if track.channel == Channel::Rotation {
+            let value = arc.between::<1, Scalar>(quaternion(track, a), quaternion(track, b));
+            write(out, lane, ROTATION, &value);
+        } else {
+            let (a, b) = (track.vector(*a), track.vector(*b));
+            let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
+            write(out, lane, first_row(track.channel), &value);
+        }
+    }
+}
+
+/// When a clip's frames are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frames {
+    start: f32,
+    interval: f32,
+    last: u32,
+}
+
+impl Frames {
+    /// Those of a clip.
+    pub fn of(compact: &Compact) -> Self {
+        Self { start: compact.start, interval: compact.interval, last: compact.frames - 1 }
+    }
+
+    /// The frame before a time, and how far it is to the next one.
+    pub fn place(self, time: f32) -> (usize, f32) {
+        // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
+        let since = f64::from(time) - f64::from(self.start);
+        let last = f64::from(self.last);
+        let place = if self.last > 0 { (since / f64::from(self.interval)).clamp(0.0, last) } else { 0.0 };
+        let first = (place as u32).min(self.last.saturating_sub(1));
+        (first as usize, (place - f64::from(first)) as f32)
+    }
+}
+
+fn quaternion(track: &CompactTrack, key: &[u16; 3]) -> [f32; 4] {
+    let (dropped, kept) = match track.dropped {
+        ANY => {
+            let largest = (key[0] >> 15) | ((key[1] >> 15) << 1);
+            (largest, track.vector(key.map(|number| number & 0x7fff)))
+        }
+        dropped => (dropped.into(), track.vector(*key)),
+    };
+    let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
+    let [a, b, c] = kept;
+    match dropped {
+        0 => [largest, a, b, c],
+        1 => [a, largest, b, c],
+        2 => [a, b, largest, c],
+        _ => [a, b, c, largest],
+    }
+}

@@ -1,0 +1,205 @@
+//! Stage `sample` for whole blocks: joints side by side while a clip is read, instances side by side when poses are
+//! written.
+//!
+//! A clip whose joints share their key times is laid out once as `[key][16 joints]`, so that an instance's time is found
+//! once and 16 joints are interpolated at once, whichever clip the instance plays and wherever it is in it. Sixteen
+//! instances' joints then turn by a transpose into 16 joints' instances, which is how a [`Local`] lies in memory.
+
+use super::arc::ShortArc;
+use super::compact_rows::CompactRows;
+use super::linear_rows::LinearRows;
+use super::rows::{CHUNK, Row, Vectors, load_rows, vectors};
+use super::{Local, ROTATION, SCALE, TRANSLATION};
+use crate::crowd::BLOCK;
+use crate::model::{Channel, Clip, Skeleton, Transform};
+use crate::simd::{self, Isa, Kernel, Simd, load_group, prefetch};
+use glam::{Quat, Vec3};
+
+/// A clip with 16 joints side by side.
+pub(super) struct ClipRows {
+    keys: Keys,
+    /// A chunk's place in [`Stills`], for when it neither moves nor scales.
+    still: Vec<usize>,
+}
+
+enum Keys {
+    Linear(LinearRows),
+    Compact(CompactRows),
+}
+
+/// Translations and scales that stay: most clips of a model share them, and then all lanes of a block do.
+#[derive(Default)]
+pub(super) struct Stills(Vec<Vectors>);
+
+/// A clip and a time in it for each lane.
+pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
+
+impl ClipRows {
+    /// About how many bytes a clip's rows take at most.
+    pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
+        let chunks = skeleton.len().div_ceil(CHUNK);
+        let keys = match clip.compact() {
+            Some(compact) => CompactRows::bytes(compact, chunks),
+            None => LinearRows::bytes(clip, chunks),
+        };
+        keys + (chunks * size_of::<Vectors>()) as u64
+    }
+
+    /// A clip's rows, the rest pose's without one; none if its tracks differ in their key times, or are not all linear
+    /// and spherical.
+    pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
+        let base = base(skeleton, clip);
+        let keys = match clip.and_then(Clip::compact) {
+            Some(compact) => Keys::Compact(CompactRows::new(compact, &base)),
+            None => Keys::Linear(LinearRows::new(clip, &base)?),
+        };
+        let still = (0..base.len().div_ceil(CHUNK)).map(|chunk| stills.place(vectors(&base, chunk))).collect();
+        Some(Self { keys, still })
+    }
+
+    /// The key before a time, and how far it is to the next one.
+    fn seek(&self, time: f32) -> (usize, f32) {
+        match &self.keys {
+            Keys::Linear(rows) => rows.seek(time),
+            Keys::Compact(rows) => rows.seek(time),
+        }
+    }
+
+    /// Whether any joint of a chunk moves or scales.
+    fn moves(&self, chunk: usize) -> bool {
+        match &self.keys {
+            Keys::Linear(rows) => rows.moves(chunk),
+            Keys::Compact(rows) => rows.moves(chunk),
+        }
+    }
+}
+
+impl Stills {
+    fn place(&mut self, vectors: Vectors) -> usize {
+        let known = self.0.iter().position(|v| *v == vectors);
+        known.unwrap_or_else(|| {
+            self.0.push(vectors);
+            self.0.len() - 1
+        })
+    }
+}
+
+/// What joints do without a track: they rest, or do not differ, or are still in a compact clip's own way.
+fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
+    let mut base = skeleton.rest().to_vec();
+    if clip.is_some_and(Clip::is_additive) {
+        base.fill(Transform::IDENTITY);
+    }
+    for still in clip.and_then(Clip::compact).iter().flat_map(|c| &c.still) {
+        let joint = &mut base[usize::from(still.joint)];
+        let [x, y, z, _] = still.value;
+        match still.channel {
+            Channel::Rotation => joint.rotation = Quat::from_array(still.value),
+            Channel::Translation => joint.translation = Vec3::new(x, y, z),
+            Channel::Scale => joint.scale = Vec3::new(x, y, z),
+        }
+    }
+    base
+}
+
+/// Writes a block's local poses: `plays` holds a clip and a time for each lane.
+pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
+    let cursors = plays.map(|(clip, time)| clip.seek(time));
+    simd::run(isa, SampleLanes { stills, clips: plays.map(|(clip, _)| clip), cursors, local });
+}
+
+struct SampleLanes<'a> {
+    stills: &'a Stills,
+    clips: [&'a ClipRows; BLOCK],
+    cursors: [(usize, f32); BLOCK],
+    local: &'a mut [Local<BLOCK>],
+}
+
+/// Rows of one number of 16 instances, on cache lines.
+#[repr(align(64))]
+struct Scratch<const R: usize>([[Row; BLOCK]; R]);
+
+impl Kernel for SampleLanes<'_> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { stills, clips, cursors, local } = self;
+        let mut turns = Scratch([[[0.0; CHUNK]; BLOCK]; 4]);
+        let mut arcs = [ShortArc::default(); BLOCK];
+        for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
+            if let Keys::Compact(_) = clip.keys {
+                *arc = ShortArc::new::<W, S>(fraction);
+            }
+        }
+        let mut vectors = Scratch([[[0.0; CHUNK]; BLOCK]; 6]);
+        for (chunk, local) in local.chunks_mut(CHUNK).enumerate() {
+            let mut moving = false;
+            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
+                moving |= clip.moves(chunk) || clip.still[chunk] != clips[0].still[chunk];
+                for group in 0..CHUNK / W {
+                    let q = match &clip.keys {
+                        Keys::Linear(rows) => rows.turns::<W, S>(chunk, cursor, group),
+                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor.0, &arcs[lane], group),
+                    };
+                    for (rows, v) in turns.0.iter_mut().zip(q) {
+                        S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
+                    }
+                }
+                // Poses are written across joints, which no prefetcher foresees.
+                if let Some(joint) = local.get(lane) {
+                    prefetch(joint);
+                }
+            }
+            spread::<W, S, 4>(&turns.0, ROTATION, local);
+            if !moving {
+                let still = &stills.0[clips[0].still[chunk]];
+                for (j, local) in local.iter_mut().enumerate() {
+                    for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
+                        *row = [numbers[j]; BLOCK];
+                    }
+                }
+                continue;
+            }
+            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
+                for group in 0..CHUNK / W {
+                    let moved = match &clip.keys {
+                        Keys::Linear(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                        Keys::Compact(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                    };
+                    let v = match moved {
+                        Some(v) => v,
+                        None => load_rows::<W, S, 6>(&stills.0[clip.still[chunk]], group),
+                    };
+                    for (rows, v) in vectors.0.iter_mut().zip(v) {
+                        S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
+                    }
+                }
+            }
+            spread::<W, S, 6>(&vectors.0, TRANSLATION, local);
+        }
+    }
+}
+
+/// From `[row][instance][joint]` to `[joint][first + row][instance]`.
+#[inline(always)]
+fn spread<const W: usize, S: Simd<W>, const R: usize>(
+    rows: &[[Row; BLOCK]; R],
+    first: usize,
+    local: &mut [Local<BLOCK>],
+) {
+    for (row, instances) in rows.iter().enumerate() {
+        for (lanes, instances) in instances.as_chunks::<W>().0.iter().enumerate() {
+            for group in 0..CHUNK / W {
+                let mut square = [S::splat(0.0); W];
+                for (v, joints) in square.iter_mut().zip(instances) {
+                    *v = load_group::<CHUNK, W, S>(joints, group);
+                }
+                S::transpose(&mut square);
+                for (local, v) in local.iter_mut().skip(group * W).zip(square) {
+                    S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
+                }
+            }
+        }
+    }
+}

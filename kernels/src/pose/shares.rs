@@ -1,0 +1,81 @@
+//! What the layers of a block's instances count for: the input of [`super::blend`].
+
+use crate::crowd::{LayerKind, MAX_LAYERS};
+use arrayvec::ArrayVec;
+
+/// Which joints a layer moves, and how far.
+#[derive(Debug, Clone, Copy)]
+pub enum Mask<'a, const N: usize> {
+    /// All, wholly.
+    All,
+    /// A weight a joint, the same for all lanes.
+    Same(&'a [f32]),
+    /// A weight a joint for each lane; none moves all joints wholly.
+    Lanes([Option<&'a [f32]>; N]),
+}
+
+/// What a slot's poses count for in a block; lanes of weight 0 leave it out.
+#[derive(Debug, Clone, Copy)]
+pub struct Share<'a, const N: usize> {
+    /// Which of the block's local poses.
+    pub slot: usize,
+    /// The layer's index, which decides the order.
+    pub layer: usize,
+    /// How it joins what is beneath.
+    pub kind: LayerKind,
+    /// A weight a lane.
+    pub weights: [f32; N],
+    /// Times these.
+    pub mask: Mask<'a, N>,
+}
+
+/// Shares in the order in which they join; lanes may differ in kind, so a slot can have one for each.
+pub type Shares<'a, const N: usize> = ArrayVec<Share<'a, N>, { 3 * MAX_LAYERS }>;
+
+/// Lanes whose layer of one index is in an inertial fade.
+#[derive(Debug, Clone)]
+pub struct Momentum<'a, const N: usize> {
+    /// The layer's index.
+    pub layer: usize,
+    /// -1 where it comes, 1 where it goes.
+    pub coming: [f32; N],
+    /// What is left of the offset at the fade's start; 0 in lanes that are in no such fade.
+    pub offset: [f32; N],
+    /// What has come of its change in the tick before the start.
+    pub speed: [f32; N],
+    /// The layers up to this one when the fade began, and a tick before.
+    pub past: [Shares<'a, N>; 2],
+}
+
+/// Everything that [`blend`] needs to know of a block.
+#[derive(Debug, Clone, Default)]
+pub struct Recipe<'a, const N: usize> {
+    /// What the layers count for now.
+    pub shares: Shares<'a, N>,
+    /// Inertial fades under way, by layer.
+    pub momenta: ArrayVec<Momentum<'a, N>, MAX_LAYERS>,
+}
+
+/// Weights of the offset and of its change a tick, `elapsed` of `length` ticks into an inertial fade.
+///
+/// The quintics that start at 1 with no speed, and at 0 with a speed of 1, and end with nothing.
+pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
+    let s = elapsed as f32 / length as f32;
+    let s3 = s * s * s;
+    [1.0 - s3 * (10.0 - s * (15.0 - 6.0 * s)), length as f32 * (s - s3 * (6.0 - s * (8.0 - 3.0 * s)))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quintics_start_and_end_as_hermite_says() {
+        assert_eq!(quintics(0, 20), [1.0, 0.0]);
+        let end = quintics(20, 20);
+        assert!(end[0].abs() < 1e-6 && end[1].abs() < 1e-5, "{end:?}");
+        // A tick in, the speed has given almost a whole tick's change, and the offset is almost untouched.
+        let [offset, speed] = quintics(1, 1_000);
+        assert!((offset - 1.0).abs() < 1e-6 && (speed - 1.0).abs() < 1e-4);
+    }
+}

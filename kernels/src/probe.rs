@@ -1,0 +1,97 @@
+//! Loops that show what a processor can do at most: write, read, and multiply and add.
+
+use crate::simd::{self, Isa, Kernel, Simd};
+use crate::skin::Store;
+use std::hint::black_box;
+
+/// Multiplications in flight in [`multiply_add`]: enough to hide their latency on two units.
+pub const CHAINS: usize = 12;
+
+/// Writes every float of a buffer whose length is a multiple of 16.
+pub fn fill(isa: Isa, store: Store, out: &mut [f32]) {
+    simd::run(isa, Fill { out, store });
+}
+
+/// Reads every float of a buffer whose length is a multiple of 64, and adds them up.
+pub fn sum(isa: Isa, values: &[f32]) -> f32 {
+    simd::run(isa, Sum { values })
+}
+
+/// Multiplies and adds [`CHAINS`] vectors `rounds` times. Returns the lanes of a vector.
+pub fn multiply_add(isa: Isa, rounds: usize) -> usize {
+    simd::run(isa, Multiply { rounds })
+}
+
+struct Fill<'a> {
+    out: &'a mut [f32],
+    store: Store,
+}
+
+impl Kernel for Fill<'_> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let v = S::splat(black_box(1.0));
+        match self.store {
+            Store::Cached => {
+                for to in self.out.as_chunks_mut::<W>().0 {
+                    S::store(v, to);
+                }
+            }
+            Store::Streamed => {
+                for to in self.out.as_chunks_mut::<W>().0 {
+                    S::stream(v, to);
+                }
+            }
+        }
+        S::fence();
+    }
+}
+
+struct Sum<'a> {
+    values: &'a [f32],
+}
+
+impl Kernel for Sum<'_> {
+    type Out = f32;
+
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) -> f32 {
+        let mut sums = [S::splat(0.0); 4];
+        for four in self.values.as_chunks::<W>().0.as_chunks::<4>().0 {
+            for (sum, values) in sums.iter_mut().zip(four) {
+                *sum = S::add(*sum, S::load(values));
+            }
+        }
+        let mut total = [0.0; W];
+        S::store(S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])), &mut total);
+        total.iter().sum()
+    }
+}
+
+struct Multiply {
+    rounds: usize,
+}
+
+impl Kernel for Multiply {
+    /// Lanes of a vector.
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) -> usize {
+        let (factor, offset) = (S::splat(black_box(0.999)), S::splat(black_box(0.001)));
+        let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
+        for _ in 0..self.rounds {
+            for v in &mut values {
+                *v = S::mul_add(*v, factor, offset);
+            }
+        }
+        let mut out = [0.0; W];
+        values.into_iter().for_each(|v| {
+            S::store(v, &mut out);
+            black_box(&out);
+        });
+        W
+    }
+}

@@ -1,0 +1,272 @@
+//! A lone character with AVX-512: 16 vertices side by side. Vertices are cut, once, into clusters that at most 16
+//! joints hold; a cluster's palette is then 12 registers, one for each number of a matrix, and looking an entry up is a
+//! permutation within a register instead of a gather from memory.
+
+use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
+use crate::model::{Mesh, Rows, Run};
+use crate::simd::{Avx512, Isa, Simd};
+use crate::vertex::{Normals, VertexFormat};
+use std::arch::x86_64::*;
+
+/// Vertices of a batch, and joints of a cluster: the lanes of a register.
+const LANES: usize = 16;
+/// Most words of a vertex, and pairs of words.
+const MOST_WORDS: usize = 10;
+
+/// Numbers of 16 vertices, or of one influence of theirs.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Lanes<T>([T; LANES]);
+
+/// Neighbouring vertices of one run, held by at most 16 joints.
+#[derive(Debug, Clone)]
+struct Cluster {
+    /// Palette entries; unused places repeat the first.
+    joints: [u16; LANES],
+    influences: usize,
+    batches: Vec<Batch>,
+}
+
+/// Up to 16 neighbouring vertices.
+#[derive(Debug, Clone)]
+struct Batch {
+    first_vertex: usize,
+    count: usize,
+    /// Position x y z, normal x y z, tangent x y z w.
+    numbers: Box<[Lanes<f32>; MOST_WORDS]>,
+    /// For each influence the joint's place in the cluster, and the weight.
+    influences: Vec<(Lanes<i32>, Lanes<f32>)>,
+}
+
+/// A mesh cut into clusters.
+#[derive(Debug, Clone)]
+pub struct Clusters {
+    clusters: Vec<Cluster>,
+}
+
+impl Clusters {
+    /// Cuts a mesh, in the order of its vertices.
+    pub fn new(mesh: &Mesh) -> Self {
+        let mut clusters = Vec::new();
+        for run in mesh.runs() {
+            cut(mesh, run, &mut clusters);
+        }
+        Self { clusters }
+    }
+
+    /// About how many bytes the clusters of a mesh take: those of its vertices and pairs, in lanes.
+    pub fn bytes(mesh: &Mesh) -> u64 {
+        (mesh.vertex_count() * MOST_WORDS * 4 + mesh.joints().len() * 8) as u64
+    }
+}
+
+fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
+    let influences = run.influences as usize;
+    let joints_of = |vertex: usize| {
+        let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * influences;
+        (&mesh.joints()[first..first + influences], &mesh.weights()[first..first + influences])
+    };
+    let end = (run.first_vertex + run.vertex_count) as usize;
+    let (mut vertex, mut known) = (run.first_vertex as usize, Vec::new());
+    let mut open: Option<Cluster> = None;
+    while vertex < end {
+        // Up to a whole batch, as far as the cluster's joints and its own stay within 16.
+        let most = LANES.min(end - vertex);
+        let fits = |mut joints: Vec<u16>| {
+            let mut count = 0;
+            for v in vertex..vertex + most {
+                let mut more = joints.clone();
+                more.extend_from_slice(joints_of(v).0);
+                more.sort_unstable();
+                more.dedup();
+                if more.len() > LANES {
+                    break;
+                }
+                (joints, count) = (more, count + 1);
+            }
+            (joints, count)
+        };
+        let (joints, count) = match fits(known.clone()) {
+            (joints, count) if count == most => (joints, count),
+            _ => {
+                clusters.extend(open.take());
+                fits(Vec::new())
+            }
+        };
+        known = joints;
+        let cluster = open.get_or_insert_with(|| Cluster { joints: [0; LANES], influences, batches: Vec::new() });
+        cluster.batches.push(Batch::new(mesh, vertex, count, influences));
+        vertex += count;
+        // Places move while joints are added, so they are given when the cluster is known.
+        cluster.joints = std::array::from_fn(|i| *known.get(i).unwrap_or(&known[0]));
+    }
+    clusters.extend(open);
+    for cluster in clusters.iter_mut().filter(|c| c.batches.iter().any(|b| b.influences.is_empty())) {
+        let place = |joint: u16| cluster.joints.iter().position(|j| *j == joint).unwrap_or(0) as i32;
+        for batch in &mut cluster.batches {
+            batch.influences = (0..influences)
+                .map(|k| {
+                    let of = |lane: usize| joints_of(batch.first_vertex + lane.min(batch.count - 1));
+                    let places = std::array::from_fn(|lane| place(of(lane).0[k]));
+                    let weights = std::array::from_fn(|lane| of(lane).1[k]);
+                    (Lanes(places), Lanes(weights))
+                })
+                .collect();
+        }
+    }
+}
+
+impl Batch {
+    fn new(mesh: &Mesh, first_vertex: usize, count: usize, influences: usize) -> Self {
+        let lanes =
+            |number: &dyn Fn(usize) -> f32| Lanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))));
+        let numbers = std::array::from_fn(|n| match n {
+            0..3 => lanes(&|v| mesh.positions()[v][n]),
+            3..6 => lanes(&|v| mesh.normals()[v][n - 3]),
+            _ => lanes(&|v| mesh.tangents().map_or(0.0, |t| t[v][n - 6])),
+        });
+        Self { first_vertex, count, numbers: Box::new(numbers), influences: Vec::with_capacity(influences) }
+    }
+}
+
+/// Skins one instance: `clusters` of the mesh, the rest as [`super::skin`]'s. Only where AVX-512 is.
+///
+/// # Panics
+/// The machine lacks AVX-512.
+pub fn skin_clusters(mesh: &Mesh, clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    assert!(Isa::Avx512.is_available(), "clusters need AVX-512");
+    // SAFETY: the features were detected.
+    unsafe {
+        match (format.floats(), format.words()) {
+            (3, 3) => skin_all::<3, 3>(mesh, clusters, palette, format.normals, out),
+            (6, 6) => skin_all::<6, 6>(mesh, clusters, palette, format.normals, out),
+            (10, 10) => skin_all::<10, 10>(mesh, clusters, palette, format.normals, out),
+            (3, _) => skin_all::<3, 2>(mesh, clusters, palette, format.normals, out),
+            (6, _) => skin_all::<6, 3>(mesh, clusters, palette, format.normals, out),
+            _ => skin_all::<10, 4>(mesh, clusters, palette, format.normals, out),
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+fn skin_all<const FLOATS: usize, const WORDS: usize>(
+    mesh: &Mesh,
+    clusters: &Clusters,
+    palette: &[Rows],
+    normals: Normals,
+    out: &mut [f32],
+) {
+    let weave = const { Weave::<WORDS>::new() };
+    let normals = if WORDS < FLOATS { before_packing(normals) } else { normals };
+    for cluster in &clusters.clusters {
+        let tables = tables(palette, &cluster.joints);
+        for batch in &cluster.batches {
+            let m = blend(&tables, &batch.influences[..cluster.influences]);
+            let number = |n: usize| Avx512::load(&batch.numbers[n].0);
+            let source = Source {
+                position: [number(0), number(1), number(2)],
+                normal: [number(3), number(4), number(5)],
+                tangent: [number(6), number(7), number(8), number(9)],
+            };
+            let words = finished::<FLOATS, WORDS>(mesh, numbers::<LANES, Avx512, FLOATS>(&source, &m, normals));
+            let out = &mut out[batch.first_vertex * WORDS..][..batch.count * WORDS];
+            if batch.count == LANES {
+                for (line, to) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                    Avx512::store(weave.line(&words, line), to);
+                }
+            } else {
+                let mut lines = [[0.0; LANES]; WORDS];
+                for (line, to) in lines.iter_mut().enumerate() {
+                    Avx512::store(weave.line(&words, line), to);
+                }
+                out.copy_from_slice(&lines.as_flattened()[..batch.count * WORDS]);
+            }
+        }
+    }
+}
+
+/// The words of a vertex: its numbers, packed if there are fewer words.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[inline]
+fn finished<const FLOATS: usize, const WORDS: usize>(mesh: &Mesh, numbers: [__m512; FLOATS]) -> [__m512; WORDS] {
+    if WORDS < FLOATS {
+        let mut all = [_mm512_setzero_ps(); MOST_FLOATS];
+        all[..FLOATS].copy_from_slice(&numbers);
+        let packed = pack::<LANES, Avx512>(mesh.cube(), &all, FLOATS);
+        let mut words = [_mm512_setzero_ps(); WORDS];
+        words[..WORDS.min(MOST_PACKED)].copy_from_slice(&packed[..WORDS.min(MOST_PACKED)]);
+        return words;
+    }
+    let mut words = [_mm512_setzero_ps(); WORDS];
+    words.copy_from_slice(&numbers);
+    words
+}
+
+/// One register for each number of the cluster's palette entries.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[inline]
+fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
+    let mut square = [_mm512_setzero_ps(); LANES];
+    for (row, &joint) in square.iter_mut().zip(joints) {
+        let entry = &palette[usize::from(joint)];
+        // SAFETY: the mask leaves the 12 floats of an entry.
+        *row = unsafe { _mm512_maskz_loadu_ps(0x0fff, entry.as_ptr()) };
+    }
+    Avx512::transpose(&mut square);
+    let [a, b, c, d, e, f, g, h, i, j, k, l, ..] = square;
+    [a, b, c, d, e, f, g, h, i, j, k, l]
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[inline]
+fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Matrix<__m512> {
+    let mut m = [_mm512_setzero_ps(); 12];
+    for (places, weights) in influences {
+        // SAFETY: 64 bytes of integers, aligned.
+        let places = unsafe { _mm512_load_si512(places.0.as_ptr().cast()) };
+        let weight = Avx512::load(&weights.0);
+        for (sum, table) in m.iter_mut().zip(tables) {
+            *sum = _mm512_fmadd_ps(weight, _mm512_permutexvar_ps(places, *table), *sum);
+        }
+    }
+    m
+}
+
+/// How words in lanes become vertices in a row: for each line and pair of words, which lanes it takes from the pair,
+/// and where they go.
+struct Weave<const WORDS: usize> {
+    places: [[Lanes<i32>; MOST_WORDS / 2]; WORDS],
+    masks: [[u16; MOST_WORDS / 2]; WORDS],
+}
+
+impl<const WORDS: usize> Weave<WORDS> {
+    const PAIRS: usize = WORDS.div_ceil(2);
+
+    const fn new() -> Self {
+        let mut places = [[Lanes([0; LANES]); MOST_WORDS / 2]; WORDS];
+        let mut masks = [[0; MOST_WORDS / 2]; WORDS];
+        let mut at = 0;
+        while at < WORDS * LANES {
+            let (line, lane) = (at / LANES, at % LANES);
+            let (vertex, word) = (at / WORDS, at % WORDS);
+            places[line][word / 2].0[lane] = (vertex + LANES * (word % 2)) as i32;
+            masks[line][word / 2] |= 1 << lane;
+            at += 1;
+        }
+        Self { places, masks }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+    #[inline]
+    fn line(&self, words: &[__m512; WORDS], line: usize) -> __m512 {
+        let mut out = _mm512_setzero_ps();
+        for pair in 0..Self::PAIRS {
+            // SAFETY: 64 bytes of integers, aligned.
+            let places = unsafe { _mm512_load_si512(self.places[line][pair].0.as_ptr().cast()) };
+            let (low, high) = (words[2 * pair], words[(2 * pair + 1).min(WORDS - 1)]);
+            let woven = _mm512_permutex2var_ps(low, places, high);
+            out = _mm512_mask_mov_ps(out, self.masks[line][pair], woven);
+        }
+        out
+    }
+}

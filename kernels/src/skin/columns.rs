@@ -1,0 +1,159 @@
+//! One vertex at a time, its matrix in 128-bit registers: three rows are blended, then turned into four columns, so
+//! that a point is three multiplications. The classic kernel of engines, and the yardstick of the others.
+
+use super::scalar::in_runs;
+use crate::model::{Mesh, Rows, Run};
+use crate::simd::{self, Isa, Kernel, Simd};
+use crate::vertex::{Normals, VertexFormat};
+use glam::{Vec3A, Vec4};
+use std::ops::Range;
+
+/// Skins one instance: arguments as [`super::skin`]'s.
+///
+/// # Panics
+/// `palette` or `out` is too short.
+pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    simd::run_128(isa, Columns { mesh, palette, format, out });
+}
+
+struct Columns<'a> {
+    mesh: &'a Mesh,
+    palette: &'a [Rows],
+    format: VertexFormat,
+    out: &'a mut [f32],
+}
+
+impl Kernel for Columns<'_> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { mesh, palette, format, out } = self;
+        // Checked once, so that no vertex need check its joints.
+        let palette = &palette[..mesh.entries()];
+        in_runs(
+            mesh,
+            format,
+            out,
+            #[inline(always)]
+            |run, vertices, out| match format.floats() {
+                3 => by_influences::<W, S, 3>(mesh, run, vertices, palette, format.normals, out),
+                6 => by_influences::<W, S, 6>(mesh, run, vertices, palette, format.normals, out),
+                _ => by_influences::<W, S, 10>(mesh, run, vertices, palette, format.normals, out),
+            },
+        );
+    }
+}
+
+#[inline(always)]
+fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
+    mesh: &Mesh,
+    run: &Run,
+    vertices: Range<usize>,
+    palette: &[Rows],
+    normals: Normals,
+    out: &mut [f32],
+) {
+    match run.influences {
+        1 => skin_run::<W, S, FLOATS, 1>(mesh, run, vertices, palette, normals, out),
+        2 => skin_run::<W, S, FLOATS, 2>(mesh, run, vertices, palette, normals, out),
+        3 => skin_run::<W, S, FLOATS, 3>(mesh, run, vertices, palette, normals, out),
+        4 => skin_run::<W, S, FLOATS, 4>(mesh, run, vertices, palette, normals, out),
+        8 => skin_run::<W, S, FLOATS, 8>(mesh, run, vertices, palette, normals, out),
+        _ => skin_run::<W, S, FLOATS, 16>(mesh, run, vertices, palette, normals, out),
+    }
+}
+
+/// Skins neighbouring vertices of one run. `palette` must hold [`Mesh::entries`] matrices.
+#[inline(always)]
+fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
+    mesh: &Mesh,
+    run: &Run,
+    vertices: Range<usize>,
+    palette: &[Rows],
+    normals: Normals,
+    out: &mut [f32],
+) {
+    assert_eq!(palette.len(), mesh.entries());
+    let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
+    let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices.clone()]);
+    let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
+    let all = joints.iter().zip(weights).zip(sources).enumerate();
+    for (index, ((joints, weights), (p, n))) in all {
+        let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);
+        let m = [x, y, z];
+        let position = transform::<W, S>(m, *p, t).to_array();
+        // Four floats where three are meant: the next write mends the fourth, so only the last vertex is cut.
+        let out = &mut out[index * FLOATS..];
+        match out.first_chunk_mut::<4>() {
+            Some(to) => *to = position,
+            None => out[..3].copy_from_slice(&position[..3]),
+        }
+        if FLOATS >= 6 {
+            let normal = match normals {
+                Normals::Raw => rotate::<W, S>(m, *n),
+                Normals::Unit => unit(rotate::<W, S>(m, *n)),
+                Normals::Exact => {
+                    let [x, y, z] = [Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z)];
+                    let n = y.cross(z) * n[0] + z.cross(x) * n[1] + x.cross(y) * n[2];
+                    unit(n.extend(0.0))
+                }
+            };
+            let normal = normal.to_array();
+            match out[3..].first_chunk_mut::<4>() {
+                Some(to) => *to = normal,
+                None => out[3..6].copy_from_slice(&normal[..3]),
+            }
+        }
+        if FLOATS >= 10 {
+            let [a, b, c, handedness] = tangents.map_or([0.0; 4], |t| t[index]);
+            let tangent = rotate::<W, S>(m, [a, b, c]);
+            let mut tangent = if normals == Normals::Raw { tangent } else { unit(tangent) };
+            tangent.w = handedness;
+            out[6..10].copy_from_slice(&tangent.to_array());
+        }
+    }
+}
+
+/// `m * v + t`, by columns.
+#[inline(always)]
+fn transform<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3], t: Vec4) -> Vec4 {
+    let sum = S::mul_add_128(z, Vec4::splat(v[2]), t);
+    let sum = S::mul_add_128(y, Vec4::splat(v[1]), sum);
+    S::mul_add_128(x, Vec4::splat(v[0]), sum)
+}
+
+/// `m * v`, by columns.
+#[inline(always)]
+fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4 {
+    let sum = S::mul_add_128(y, Vec4::splat(v[1]), z * Vec4::splat(v[2]));
+    S::mul_add_128(x, Vec4::splat(v[0]), sum)
+}
+
+/// The blended matrix of a vertex, column by column; w is not used.
+#[inline(always)]
+fn columns<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+    palette: &[Rows],
+    joints: &[u16; INFLUENCES],
+    weights: &[f32; INFLUENCES],
+) -> [Vec4; 4] {
+    let mut m = [Vec4::ZERO; 3];
+    for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+        // SAFETY: a mesh's joints are less than its entries, and the palette has as many (see `skin_run`).
+        let rows = unsafe { palette.get_unchecked(usize::from(joint)) }.as_chunks::<4>().0;
+        let weight = Vec4::splat(weight);
+        for (sum, row) in m.iter_mut().zip(rows) {
+            let row = Vec4::from_array(*row);
+            *sum = if k == 0 { weight * row } else { S::mul_add_128(weight, row, *sum) };
+        }
+    }
+    let columns = glam::Mat4::from_cols(m[0], m[1], m[2], m[2]).transpose();
+    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
+}
+
+/// Unit length; zero stays zero.
+#[inline(always)]
+fn unit(v: Vec4) -> Vec4 {
+    let squared = v.x * v.x + v.y * v.y + v.z * v.z;
+    v * (1.0 / squared.max(f32::MIN_POSITIVE).sqrt())
+}

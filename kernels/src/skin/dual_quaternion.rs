@@ -1,0 +1,92 @@
+//! Dual-quaternion skinning (Kavan, Collins, Žára, O'Sullivan 2008): a vertex follows the blended rigid motion of its
+//! joints, so that twisted limbs keep their volume.
+//!
+//! A joint is a unit dual quaternion `r + e d` and a uniform scale `s`; `d = (0, t) r / 2`. With the signs that turn
+//! every `r_k` to the side of the vertex's first: `r = sum w_k r_k` and `d` likewise, both divided by `|r|`, and
+//! `s = sum w_k s_k`. The vertex's matrix is `s R(r)` with the translation `2 (r_w d - d_w r + r x d)`; what follows is
+//! as with blended matrices.
+
+use super::words::{Blend, Matrix};
+use crate::crowd::BLOCK;
+use crate::pose::Affine;
+use crate::simd::{Simd, load_group};
+use glam::{Mat3, Quat, Vec3};
+
+/// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
+pub type DualQuaternion = [[f32; BLOCK]; 9];
+
+/// Turns a block's palette into dual quaternions. Entries must be rotations, translations and uniform scales.
+pub fn dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
+    for (out, m) in out.iter_mut().zip(palette) {
+        for lane in 0..BLOCK {
+            let column = |c: usize| Vec3::new(m[c][lane], m[4 + c][lane], m[8 + c][lane]);
+            let scale = column(0).length();
+            let unit = |c: usize| if scale > 0.0 { column(c) / scale } else { Vec3::AXES[c] };
+            let r = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
+            let d = Quat::from_vec4(column(3).extend(0.0)) * r;
+            let numbers = [r.x, r.y, r.z, r.w, 0.5 * d.x, 0.5 * d.y, 0.5 * d.z, 0.5 * d.w, scale];
+            for (row, number) in out.iter_mut().zip(numbers) {
+                row[lane] = number;
+            }
+        }
+    }
+}
+
+impl Blend for &[DualQuaternion] {
+    const UNROLLED: bool = false;
+
+    #[inline(always)] // to take on the caller's instruction set
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
+        let (mut first, mut sum) = ([S::splat(0.0); 4], [S::splat(0.0); 9]);
+        for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+            let mut next = [S::splat(0.0); 9];
+            for (v, row) in next.iter_mut().zip(&self[usize::from(joint)]) {
+                *v = load_group::<BLOCK, W, S>(row, group);
+            }
+            let real = [next[0], next[1], next[2], next[3]];
+            if k == 0 {
+                first = real;
+            }
+            let weight = S::splat(weight);
+            let turned = S::copysign(weight, dot::<W, S>(real, first));
+            for (r, (sum, next)) in sum.iter_mut().zip(next).enumerate() {
+                *sum = S::mul_add(if r < 8 { turned } else { weight }, next, *sum);
+            }
+        }
+        let [x, y, z, w, dx, dy, dz, dw, s] = sum;
+        // Every product below holds two factors of r or d: dividing by |r|² normalises them all.
+        let one = S::splat(1.0);
+        let two = S::div(S::splat(2.0), S::max(dot::<W, S>([x, y, z, w], [x, y, z, w]), S::splat(f32::MIN_POSITIVE)));
+        let (x2, y2, z2) = (S::mul(x, two), S::mul(y, two), S::mul(z, two));
+        let (xx, yy, zz) = (S::mul(x, x2), S::mul(y, y2), S::mul(z, z2));
+        let (xy, xz, yz) = (S::mul(x, y2), S::mul(x, z2), S::mul(y, z2));
+        let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
+        [
+            S::mul(s, S::sub(one, S::add(yy, zz))),
+            S::mul(s, S::sub(xy, wz)),
+            S::mul(s, S::add(xz, wy)),
+            S::mul(two, moved::<W, S>([w, dw], [x, dx], [y, z], [dy, dz])),
+            S::mul(s, S::add(xy, wz)),
+            S::mul(s, S::sub(one, S::add(xx, zz))),
+            S::mul(s, S::sub(yz, wx)),
+            S::mul(two, moved::<W, S>([w, dw], [y, dy], [z, x], [dz, dx])),
+            S::mul(s, S::sub(xz, wy)),
+            S::mul(s, S::add(yz, wx)),
+            S::mul(s, S::sub(one, S::add(xx, yy))),
+            S::mul(two, moved::<W, S>([w, dw], [z, dz], [x, y], [dx, dy])),
+        ]
+    }
+}
+
+/// One axis of `w d - dw r + r x d`: `[r, d]` are its own, `a` and `da` those of the next two axes.
+#[inline(always)] // as above
+fn moved<const W: usize, S: Simd<W>>([w, dw]: [S::V; 2], [r, d]: [S::V; 2], a: [S::V; 2], da: [S::V; 2]) -> S::V {
+    let straight = S::sub(S::mul(w, d), S::mul(dw, r));
+    S::add(straight, S::sub(S::mul(a[0], da[1]), S::mul(a[1], da[0])))
+}
+
+#[inline(always)] // as above
+fn dot<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) -> S::V {
+    let sum = S::mul_add(a[1], b[1], S::mul(a[0], b[0]));
+    S::mul_add(a[3], b[3], S::mul_add(a[2], b[2], sum))
+}

@@ -1,0 +1,262 @@
+//! A block of instances at once, one in each lane: the mesh is read once a block, the palette without gathers.
+
+use super::dual_quaternion::DualQuaternion;
+use super::stream::{Store, Streams, TILE, put};
+use super::words::{Blend, MOST_FLOATS, MOST_PACKED, before_packing, moved, pack, turned_normal, turned_tangent};
+use crate::crowd::BLOCK;
+use crate::model::{Mesh, Run};
+use crate::pose::Affine;
+use crate::simd::{self, Isa, Kernel, Simd, load_group};
+use crate::vertex::{Normals, VertexFormat};
+use std::ops::Range;
+
+/// Skins a block of up to [`BLOCK`] instances.
+///
+/// `palette` holds the model's palette entries in lanes; `out` takes `[instance][vertex][word]` for as many instances
+/// as it has room for. With tangents asked of a mesh that has none, they are zero. An instruction set that the machine
+/// lacks falls back to the baseline.
+pub fn skin_lanes(
+    isa: Isa,
+    mesh: &Mesh,
+    palette: &[Affine<BLOCK>],
+    format: VertexFormat,
+    store: Store,
+    out: &mut [f32],
+) {
+    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
+}
+
+/// As [`skin_lanes`], with `out` as `[vertex][word][instance]` for the `out.len()` over the instance's words instances.
+pub fn skin_interleaved(
+    isa: Isa,
+    mesh: &Mesh,
+    palette: &[Affine<BLOCK>],
+    format: VertexFormat,
+    store: Store,
+    out: &mut [f32],
+) {
+    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: true });
+}
+
+/// As [`skin_lanes`], by dual quaternions: `palette` from [`super::dual_quaternions`].
+pub fn skin_dual_quaternions(
+    isa: Isa,
+    mesh: &Mesh,
+    palette: &[DualQuaternion],
+    format: VertexFormat,
+    store: Store,
+    out: &mut [f32],
+) {
+    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
+}
+
+/// A tile of vertices, its rows on cache lines as long as it stays in here.
+#[repr(align(64))]
+struct Tile<T>(T);
+
+struct Lanes<'a, P> {
+    mesh: &'a Mesh,
+    palette: P,
+    format: VertexFormat,
+    store: Store,
+    out: &'a mut [f32],
+    interleaved: bool,
+}
+
+impl<P: Blend> Kernel for Lanes<'_, P> {
+    type Out = ();
+
+    /// Tile by tile: vertices of so many numbers into the tile, then the tile, packed where words are fewer, to where it
+    /// goes.
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { mesh, palette, format, store, out, interleaved } = self;
+        let (floats, words) = (format.floats(), format.words());
+        let is_packed = words < floats;
+        let normals = if is_packed { before_packing(format.normals) } else { format.normals };
+        let vertices = mesh.vertex_count();
+        let mut filler = Filler { mesh, palette: &palette, normals, floats, runs: mesh.runs() };
+        let none: &mut [f32] = &mut [];
+        let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
+        // Rows of a full block are whole cache lines: they go straight to where they belong.
+        let direct = !is_packed && interleaved_out.len() == vertices * words * BLOCK;
+        let mut streams = Streams::new(out, vertices, words, store);
+        let mut tiles = [const { Tile([[0.0; BLOCK]; MOST_FLOATS * TILE]) }; 2];
+        let mut packed = Tile([[0.0; BLOCK]; MOST_PACKED * TILE]);
+        let [Tile(tile), Tile(other)] = &mut tiles;
+        let (mut tile, mut before) = (tile, other);
+        let whole = if direct { vertices } else { streams.vertices };
+        for first in (0..vertices).step_by(whole) {
+            let count = whole.min(vertices - first);
+            let rows = if direct { interleaved_out.as_chunks_mut().0 } else { &mut tile[..count * floats] };
+            let put = if direct { store } else { Store::Cached };
+            let taken = if is_packed { &packed.0[..] } else { &before[..] };
+            filler.fill::<W, S>(first, rows, put, &mut streams, taken);
+            if direct {
+                break;
+            }
+            streams.finish_steps::<W, S>(taken);
+            if is_packed {
+                pack_tile::<W, S>(mesh, floats, words, &tile[..count * floats], &mut packed.0);
+            } else {
+                std::mem::swap(&mut tile, &mut before);
+            }
+            if interleaved {
+                let taken = if is_packed { &packed.0[..] } else { &before[..] };
+                let instance_words = interleaved_out.len() / vertices;
+                let out = &mut interleaved_out[first * instance_words..][..count * instance_words];
+                write_rows::<W, S>(store, &taken[..count * words], instance_words / words, out);
+            } else if count == whole {
+                streams.take(first);
+            }
+        }
+        let left_over = vertices % streams.vertices;
+        let taken = if is_packed { &packed.0[..] } else { &before[..] };
+        streams.finish::<W, S>(taken, vertices - left_over, left_over);
+        S::fence();
+    }
+}
+
+/// Packs the numbers of a tile's vertices.
+#[inline(always)]
+fn pack_tile<const W: usize, S: Simd<W>>(
+    mesh: &Mesh,
+    floats: usize,
+    words: usize,
+    tile: &[[f32; BLOCK]],
+    packed: &mut [[f32; BLOCK]],
+) {
+    for (slot, packed) in tile.chunks_exact(floats).zip(packed.chunks_exact_mut(words)) {
+        for group in 0..BLOCK / W {
+            let mut numbers = [S::splat(0.0); MOST_FLOATS];
+            for (v, row) in numbers.iter_mut().zip(slot) {
+                *v = load_group::<BLOCK, W, S>(row, group);
+            }
+            let words = pack::<W, S>(mesh.cube(), &numbers, floats);
+            for (row, v) in packed.iter_mut().zip(words) {
+                S::store(v, &mut row.as_chunks_mut().0[group]);
+            }
+        }
+    }
+}
+
+/// What skins vertices in their order.
+struct Filler<'a, P> {
+    mesh: &'a Mesh,
+    palette: &'a P,
+    normals: Normals,
+    /// Numbers of a vertex: 3, 6 or 10.
+    floats: usize,
+    /// Runs from the one that holds the next vertex.
+    runs: &'a [Run],
+}
+
+impl<P: Blend> Filler<'_, P> {
+    /// Skins the vertices from `first` on into rows, `floats` of them for each; meanwhile the tile before, whose rows
+    /// these are, goes on through the streams.
+    #[inline(always)]
+    fn fill<const W: usize, S: Simd<W>>(
+        &mut self,
+        first: usize,
+        rows: &mut [[f32; BLOCK]],
+        store: Store,
+        streams: &mut Streams,
+        before: &[[f32; BLOCK]],
+    ) {
+        let end = first + rows.len() / self.floats;
+        while let [run, rest @ ..] = self.runs {
+            let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
+            let range = run_first.max(first)..run_end.min(end);
+            let rows = &mut rows[(range.start - first) * self.floats..(range.end - first) * self.floats];
+            // One float at a time, loops over influences cost nothing beside the rest.
+            if const { P::UNROLLED && W > 1 } {
+                match run.influences {
+                    1 => self.part::<W, S, 1>(run, range, rows, store, streams, before),
+                    2 => self.part::<W, S, 2>(run, range, rows, store, streams, before),
+                    3 => self.part::<W, S, 3>(run, range, rows, store, streams, before),
+                    4 => self.part::<W, S, 4>(run, range, rows, store, streams, before),
+                    _ => self.part::<W, S, 0>(run, range, rows, store, streams, before),
+                }
+            } else {
+                self.part::<W, S, 0>(run, range, rows, store, streams, before);
+            }
+            if run_end > end {
+                break;
+            }
+            self.runs = rest;
+            if run_end == end {
+                break;
+            }
+        }
+    }
+
+    /// Skins neighbouring vertices of one run of `INFLUENCES`, or of as many as the run says where that is 0.
+    ///
+    /// Numbers are stored as soon as they are known: a vertex's are then broadcast by the loads that read them.
+    #[inline(always)]
+    fn part<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+        &self,
+        run: &Run,
+        vertices: Range<usize>,
+        rows: &mut [[f32; BLOCK]],
+        store: Store,
+        streams: &mut Streams,
+        before: &[[f32; BLOCK]],
+    ) {
+        let Self { mesh, palette, normals, floats, .. } = self;
+        let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
+        let pairs = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * influences;
+        let joints = mesh.joints()[pairs..].chunks_exact(influences);
+        let weights = mesh.weights()[pairs..].chunks_exact(influences);
+        let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
+        let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
+        let all = rows.chunks_exact_mut(*floats).zip(joints.zip(weights)).zip(sources).enumerate();
+        for (index, ((slot, (joints, weights)), (position, normal))) in all {
+            for group in 0..BLOCK / W {
+                let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
+                put_rows::<W, S>(store, &moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
+                if *floats >= 6 {
+                    let normal = turned_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
+                    put_rows::<W, S>(store, &normal, &mut slot[3..6], group);
+                }
+                if *floats >= 10 {
+                    let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
+                    let tangent = turned_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
+                    put_rows::<W, S>(store, &tangent, &mut slot[6..9], group);
+                    put_rows::<W, S>(store, &[S::splat(handedness)], &mut slot[9..], group);
+                }
+            }
+            streams.step::<W, S>(before);
+        }
+    }
+}
+
+/// The same numbers in all lanes.
+#[inline(always)]
+fn splat<const W: usize, S: Simd<W>>([x, y, z]: &[f32; 3]) -> [S::V; 3] {
+    [S::splat(*x), S::splat(*y), S::splat(*z)]
+}
+
+/// A group of lanes to their rows.
+#[inline(always)]
+fn put_rows<const W: usize, S: Simd<W>>(store: Store, numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
+    for (row, v) in rows.iter_mut().zip(numbers) {
+        put::<W, S>(store, *v, &mut row.as_chunks_mut().0[group]);
+    }
+}
+
+/// Writes rows of lanes as they are, as many lanes as there are instances.
+#[inline(always)]
+fn write_rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], instances: usize, out: &mut [f32]) {
+    if instances < BLOCK {
+        for (to, row) in out.chunks_exact_mut(instances).zip(rows) {
+            to.copy_from_slice(&row[..instances]);
+        }
+        return;
+    }
+    for (to, row) in out.as_chunks_mut::<BLOCK>().0.iter_mut().zip(rows) {
+        for (to, v) in to.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
+            put::<W, S>(store, S::load(v), to);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! From tiles of vertices with instances in lanes to one contiguous output an instance, in whole cache lines.
+
+use crate::crowd::BLOCK;
+use crate::simd::{LINE, Simd, load_group};
+
+/// Vertices of a tile: whatever a vertex's words, a tile is that many whole cache lines an instance.
+pub(super) const TILE: usize = LINE / size_of::<f32>();
+/// Most words of a vertex.
+const MOST_WORDS: usize = 10;
+/// Bytes of output from which streaming pays: about what a core's second-level cache holds.
+const STREAM_FROM: u64 = 4 << 20;
+
+/// How vertices are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// Through the caches: for output that stays there.
+    Cached,
+    /// Past the caches in whole lines: neither read before nor kept after.
+    Streamed,
+}
+
+impl Store {
+    /// What suits an output of so many bytes.
+    pub fn for_bytes(bytes: u64) -> Self {
+        if bytes >= STREAM_FROM { Self::Streamed } else { Self::Cached }
+    }
+}
+
+/// Writes a vector as the store says.
+#[inline(always)] // as all here: to take on the caller's instruction set
+pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f32; W]) {
+    match store {
+        Store::Cached => S::store(v, to),
+        Store::Streamed => S::stream(v, to),
+    }
+}
+
+/// A line that a lane's output is cut into, aligned as the memory it goes to.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([f32; TILE]);
+
+/// Lines of a lane: those of a tile, and before them the one that the tile before ended in.
+type Stage = [Line; MOST_WORDS + 1];
+
+/// The outputs of a block's instances, filled tile by tile.
+///
+/// A tile is turned, so that lanes become rows, a part at a time between the vertices of the next tile: shuffles and
+/// stores then fill what multiplications leave of the processor. Output that stays in the caches is turned straight to
+/// its place. Streamed output is turned to a stage for each lane and leaves lane by lane between the vertices of the
+/// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
+/// boundaries of the lane's output: the end of a tile waits for the next.
+pub(super) struct Streams<'a> {
+    /// Words of a vertex, and vertices of a tile: a whole number of lines in each lane.
+    words: usize,
+    pub vertices: usize,
+    /// Lines of a tile in each lane.
+    lines: usize,
+    out: &'a mut [f32],
+    store: Store,
+    instances: usize,
+    instance_words: usize,
+    /// Of the tile that is turned and of the one that leaves, by turns.
+    stages: [[Stage; TILE]; 2],
+    /// Which of the stages are being filled.
+    filled: usize,
+    /// The first vertex of the tile that is turned, once there is one.
+    first: Option<usize>,
+    /// Lanes of the tile before that leave, and whether its lines are the outputs' first.
+    leaving: usize,
+    are_first: bool,
+    /// Steps since the tile was taken: as many as its vertices turn all of it, and let all of the one before leave.
+    steps: usize,
+    /// Words of a lane's first line that belong to the instance before it.
+    shifts: [usize; TILE],
+    /// Where the next lines of a lane go.
+    places: [usize; TILE],
+}
+
+impl<'a> Streams<'a> {
+    /// Outputs of as many instances as there is room for, with so many vertices of so many words.
+    #[inline(always)]
+    pub fn new(out: &'a mut [f32], instance_vertices: usize, words: usize, store: Store) -> Self {
+        let vertices = if words > 6 { TILE / 2 } else { TILE };
+        let lines = words * vertices / TILE;
+        let instance_words = instance_vertices * words;
+        let instances = out.len() / instance_words;
+        let stages = [[[Line([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
+        let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
+        for (lane, (shift, place)) in shifts.iter_mut().zip(&mut places).enumerate().take(instances) {
+            let start = lane * instance_words;
+            *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
+            *place = start;
+        }
+        let (steps, first, leaving, are_first) = (vertices, None, 0, true);
+        Self {
+            words,
+            vertices,
+            lines,
+            out,
+            store,
+            instances,
+            instance_words,
+            stages,
+            filled: 0,
+            first,
+            leaving,
+            are_first,
+            steps,
+            shifts,
+            places,
+        }
+    }
+
+    /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All of the last tile's steps must
+    /// be done.
+    #[inline(always)]
+    pub fn take(&mut self, first: usize) {
+        self.turn_over();
+        (self.first, self.steps) = (Some(first), 0);
+    }
+
+    /// Lets the tile that is turned leave.
+    #[inline(always)]
+    fn turn_over(&mut self) {
+        if let (Some(first), Store::Streamed) = (self.first, self.store) {
+            (self.leaving, self.are_first) = (self.instances, first == 0);
+            self.filled ^= 1;
+        }
+    }
+
+    /// One more step, if any is left.
+    #[inline(always)]
+    pub fn step<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
+        let step = self.steps;
+        if step == self.vertices {
+            return;
+        }
+        self.steps += 1;
+        // Squares of a tile are turned evenly over its steps, which are 8 or 16.
+        let squares = TILE / W * (TILE / W) * self.lines;
+        let shift = self.vertices.trailing_zeros();
+        for square in (step * squares) >> shift..((step + 1) * squares) >> shift {
+            self.turn::<W, S>(tile, square % (TILE / W), square / (TILE / W));
+        }
+        for lane in (step..BLOCK).step_by(self.vertices) {
+            if lane < self.leaving {
+                self.send::<W, S>(lane);
+            }
+        }
+    }
+
+    /// All steps that are left.
+    #[inline(always)]
+    pub fn finish_steps<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
+        while self.steps < self.vertices {
+            self.step::<W, S>(tile);
+        }
+    }
+
+    /// Turns `W` of a tile's rows in a group of lanes. The loops over lanes are so plain that they unroll: others would put
+    /// the registers of the transpose in memory.
+    #[inline(always)]
+    fn turn<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
+        let square = turned::<W, S>(&tile.as_chunks::<W>().0[part], group);
+        match self.store {
+            Store::Streamed => {
+                let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[group];
+                for (stage, v) in stages.iter_mut().zip(square) {
+                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
+                }
+            }
+            Store::Cached => {
+                let first = self.first.unwrap_or(0);
+                for (lane, v) in (group * W..).zip(square) {
+                    let at = lane * self.instance_words + first * self.words + part * W;
+                    // Lanes that hold no instance have no place.
+                    if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
+                        S::store(v, to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets a lane of the tile before leave.
+    #[inline(always)]
+    fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
+        let [even, odd] = &mut self.stages;
+        let (filled, stages) = if self.filled == 0 { (even, odd) } else { (odd, even) };
+        let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], self.lines);
+        if self.are_first {
+            // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
+            let words = lines * TILE - shift;
+            self.out[*place..][..words].copy_from_slice(&floats(&mut stages[lane])[TILE..][..words]);
+            *place += words;
+        } else {
+            let to = &mut self.out[*place..][..lines * TILE];
+            let from = &floats(&mut stages[lane])[TILE - shift..][..lines * TILE];
+            for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(from.as_chunks::<W>().0) {
+                S::stream(S::load(from), to);
+            }
+            *place += lines * TILE;
+        }
+        filled[lane][0] = stages[lane][lines];
+    }
+
+    /// Lets everything leave that waits, then writes the rows of the vertices that are left over: `count` from `first` on,
+    /// fewer than a tile. Where there are none, the tile is the last one that was taken.
+    #[inline(always)]
+    pub fn finish<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], first: usize, count: usize) {
+        self.finish_steps::<W, S>(tile);
+        self.turn_over();
+        for lane in 0..self.leaving {
+            self.send::<W, S>(lane);
+        }
+        for lane in 0..self.instances {
+            let start = lane * self.instance_words + first * self.words;
+            if self.store == Store::Streamed && first > 0 {
+                let shift = self.shifts[lane];
+                let end = &self.stages[self.filled][lane][0].0[TILE - shift..];
+                self.out[start - shift..start].copy_from_slice(end);
+            }
+            for (to, row) in self.out[start..start + count * self.words].iter_mut().zip(tile) {
+                *to = row[lane];
+            }
+        }
+    }
+}
+
+/// `W` rows' lanes of a group as `W` lanes' rows: sixteen rows are one line of each instance, `W` of them a part of it.
+#[inline(always)]
+fn turned<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
+    let mut square = [S::splat(0.0); W];
+    for (v, row) in square.iter_mut().zip(rows) {
+        *v = load_group::<BLOCK, W, S>(row, group);
+    }
+    S::transpose(&mut square);
+    square
+}
+
+#[inline(always)]
+fn floats(stage: &mut Stage) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
+    // SAFETY: `Line` is 64 bytes of floats without padding.
+    unsafe { &mut *std::ptr::from_mut(stage).cast() }
+}

@@ -1,0 +1,200 @@
+//! What becomes of a blended matrix: the words of a vertex, in `W` instances at once.
+
+use crate::crowd::BLOCK;
+use crate::pose::Affine;
+use crate::simd::{Simd, abs, dot3, dot3_add, load_group};
+use crate::vertex::{Cube, Normals};
+
+/// Most numbers of a vertex, and most words of a packed one.
+pub(super) const MOST_FLOATS: usize = 10;
+pub(super) const MOST_PACKED: usize = 4;
+/// Largest snorm16.
+const SNORM: f32 = 32767.0;
+
+/// A matrix in `W` lanes, row by row.
+pub(super) type Matrix<V> = [V; 12];
+
+/// What a vertex's matrix is blended from, in blocks of instances.
+pub(super) trait Blend {
+    /// Whether kernels are compiled for each usual number of influences, or once for any number.
+    const UNROLLED: bool;
+
+    /// A vertex's matrix in the lanes of a group of `W`.
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V>;
+}
+
+/// A weighted sum of palette entries.
+impl Blend for &[Affine<BLOCK>] {
+    const UNROLLED: bool = true;
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
+        let (first, weight) = (&self[usize::from(joints[0])], S::splat(weights[0]));
+        let mut m = [S::splat(0.0); 12];
+        for (sum, row) in m.iter_mut().zip(first) {
+            *sum = S::mul(weight, load_group::<BLOCK, W, S>(row, group));
+        }
+        for (&joint, &weight) in joints[1..].iter().zip(&weights[1..]) {
+            let (entry, weight) = (&self[usize::from(joint)], S::splat(weight));
+            for (sum, row) in m.iter_mut().zip(entry) {
+                *sum = S::mul_add(weight, load_group::<BLOCK, W, S>(row, group), *sum);
+            }
+        }
+        m
+    }
+}
+
+/// A vertex before skinning, one in each lane.
+pub(super) struct Source<V> {
+    pub position: [V; 3],
+    pub normal: [V; 3],
+    /// With the handedness in w.
+    pub tangent: [V; 4],
+}
+
+/// The numbers of a skinned vertex, in the order of [`crate::vertex::VertexFormat::floats`].
+#[inline(always)]
+pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
+    source: &Source<S::V>,
+    m: &Matrix<S::V>,
+    normals: Normals,
+) -> [S::V; FLOATS] {
+    let mut out = [S::splat(0.0); FLOATS];
+    out[..3].copy_from_slice(&moved::<W, S>(m, source.position));
+    if FLOATS >= 6 {
+        out[3..6].copy_from_slice(&turned_normal::<W, S>(m, source.normal, normals));
+    }
+    if FLOATS >= 10 {
+        let [x, y, z, handedness] = source.tangent;
+        out[6..9].copy_from_slice(&turned_tangent::<W, S>(m, [x, y, z], normals));
+        out[9] = handedness;
+    }
+    out
+}
+
+/// A skinned position.
+#[inline(always)]
+pub(super) fn moved<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, p: [S::V; 3]) -> [S::V; 3] {
+    [
+        dot3_add::<W, S>([m[0], m[1], m[2]], p, m[3]),
+        dot3_add::<W, S>([m[4], m[5], m[6]], p, m[7]),
+        dot3_add::<W, S>([m[8], m[9], m[10]], p, m[11]),
+    ]
+}
+
+/// A skinned normal.
+#[inline(always)]
+pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S::V; 3], normals: Normals) -> [S::V; 3] {
+    match normals {
+        Normals::Raw => rotate::<W, S>(m, n),
+        Normals::Unit => normalise::<W, S>(rotate::<W, S>(m, n)),
+        Normals::Exact => normalise::<W, S>(rotate::<W, S>(&cofactors::<W, S>(m), n)),
+    }
+}
+
+/// A skinned tangent, without its handedness.
+#[inline(always)]
+pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
+    m: &Matrix<S::V>,
+    t: [S::V; 3],
+    normals: Normals,
+) -> [S::V; 3] {
+    match normals {
+        Normals::Raw => rotate::<W, S>(m, t),
+        Normals::Unit | Normals::Exact => normalise::<W, S>(rotate::<W, S>(m, t)),
+    }
+}
+
+/// The first `floats` numbers of a vertex as packed words; those that the format lacks are zero.
+#[inline(always)]
+pub(super) fn pack<const W: usize, S: Simd<W>>(
+    cube: &Cube,
+    numbers: &[S::V; MOST_FLOATS],
+    floats: usize,
+) -> [S::V; MOST_PACKED] {
+    let mut out = [S::splat(0.0); MOST_PACKED];
+    let [x, y, z] = in_cube::<W, S>(cube, [numbers[0], numbers[1], numbers[2]]);
+    let hand = if floats >= 10 { clamped::<W, S>(S::mul(numbers[9], S::splat(SNORM))) } else { S::splat(0.0) };
+    out[0] = S::pack_16(x, y);
+    out[1] = S::pack_16(z, hand);
+    if floats >= 6 {
+        out[2] = octahedral::<W, S>([numbers[3], numbers[4], numbers[5]]);
+    }
+    if floats >= 10 {
+        out[3] = octahedral::<W, S>([numbers[6], numbers[7], numbers[8]]);
+    }
+    out
+}
+
+/// What the numbers of packed vertices need of their normals: octahedral coordinates forget lengths.
+pub(super) fn before_packing(normals: Normals) -> Normals {
+    if normals == Normals::Unit { Normals::Raw } else { normals }
+}
+
+#[inline(always)]
+fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 3] {
+    [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
+}
+
+/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out: an array that is indexed by
+/// a variable would put every vertex's matrix in memory, exact normals or not.
+#[inline(always)]
+fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
+    let [x, y, z] = [[m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]];
+    let [a, b, c] = [cross::<W, S>(y, z), cross::<W, S>(z, x), cross::<W, S>(x, y)];
+    let zero = S::splat(0.0);
+    [a[0], a[1], a[2], zero, b[0], b[1], b[2], zero, c[0], c[1], c[2], zero]
+}
+
+#[inline(always)]
+fn cross<const W: usize, S: Simd<W>>(a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
+    [
+        S::sub(S::mul(a[1], b[2]), S::mul(a[2], b[1])),
+        S::sub(S::mul(a[2], b[0]), S::mul(a[0], b[2])),
+        S::sub(S::mul(a[0], b[1]), S::mul(a[1], b[0])),
+    ]
+}
+
+/// Unit length; zero stays zero.
+#[inline(always)]
+pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
+    let squared = dot3::<W, S>(n, n);
+    // The smallest normal float keeps the root finite.
+    let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
+    [S::mul(n[0], scale), S::mul(n[1], scale), S::mul(n[2], scale)]
+}
+
+/// A position in steps of its cube.
+#[inline(always)]
+fn in_cube<const W: usize, S: Simd<W>>(cube: &Cube, p: [S::V; 3]) -> [S::V; 3] {
+    let scale = SNORM / cube.half;
+    let [x, y, z] = cube.centre.map(|c| -scale * c);
+    let scale = S::splat(scale);
+    [
+        clamped::<W, S>(S::mul_add(p[0], scale, S::splat(x))),
+        clamped::<W, S>(S::mul_add(p[1], scale, S::splat(y))),
+        clamped::<W, S>(S::mul_add(p[2], scale, S::splat(z))),
+    ]
+}
+
+/// Steps within the largest snorm16.
+#[inline(always)]
+fn clamped<const W: usize, S: Simd<W>>(steps: S::V) -> S::V {
+    S::max(S::min(steps, S::splat(SNORM)), S::splat(-SNORM))
+}
+
+/// A direction's octahedral word.
+#[inline(always)]
+fn octahedral<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3]) -> S::V {
+    let sum = S::add(S::add(abs::<W, S>(x), abs::<W, S>(y)), abs::<W, S>(z));
+    let scale = S::div(S::splat(1.0), S::max(sum, S::splat(f32::MIN_POSITIVE)));
+    let (u, v) = (S::mul(x, scale), S::mul(y, scale));
+    let (u, v) = (S::select_negative(z, folded::<W, S>(u, v), u), S::select_negative(z, folded::<W, S>(v, u), v));
+    S::pack_16(S::mul(u, S::splat(SNORM)), S::mul(v, S::splat(SNORM)))
+}
+
+/// `(1 - |b|) * sign(a)`: a coordinate below the equator.
+#[inline(always)]
+fn folded<const W: usize, S: Simd<W>>(a: S::V, b: S::V) -> S::V {
+    S::copysign(S::sub(S::splat(1.0), abs::<W, S>(b)), a)
+}

@@ -1,0 +1,141 @@
+//! Whoever skins, the picture is the same.
+
+use crate::backends::common::{backends, context, crowd, prepare, prepare_for, tube};
+use skinbench::backend::{FrameInput, Job, Keep, REGISTRY, ReadBack, Skinned, Stage, StageTimer};
+use skinbench::gpu::present::{Mode, Presenter, View};
+use skinbench::gpu::skeleton_lines;
+use std::rc::Rc;
+
+fn view() -> View {
+    let eye = glam::Vec3::new(4.0, 5.0, 14.0);
+    View {
+        view_projection: glam::camera::rh::proj::directx::perspective(0.7, 1.5, 0.1, 100.0)
+            * glam::camera::rh::view::look_at_mat4(eye, glam::Vec3::new(4.0, 0.0, 2.0), glam::Vec3::Y),
+        light: glam::Vec3::new(0.4, 0.8, 0.5),
+        width: 300,
+        height: 200,
+        mode: Mode::Skin,
+    }
+}
+
+#[test]
+fn depth_images_of_all_backends_agree() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
+    let view = view();
+    for passes in [1, 3] {
+        let mut first: Option<Vec<f32>> = None;
+        for (entry, mut backend) in backends(&context) {
+            if let Err(refusal) = backend.footprint(&crowd, &Job { passes, ..Job::default() }) {
+                println!("{}: {refusal}", entry.name);
+                continue;
+            }
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
+            let mut timer = StageTimer::default();
+            let ticket =
+                backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
+            let drawn = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer);
+            if matches!(backend.skinned(), Skinned::HostInBlocks) {
+                assert_eq!(drawn.err().unwrap().to_string(), "its output cannot be drawn", "{}", entry.name);
+                continue;
+            }
+            backend.wait(drawn.unwrap()).unwrap();
+            gpu.collect(&mut timer).unwrap();
+            let depth = presenter.read_depth().unwrap();
+            assert_eq!(depth.len(), 300 * 200);
+            let covered = depth.iter().filter(|d| **d < 1.0).count();
+            assert!(covered > 3_000, "{}: only {covered} pixels are covered", entry.name);
+            let sky = presenter.read_color().unwrap()[..3].to_vec();
+            assert_ne!(sky, [0, 0, 0], "{}", entry.name);
+            match &first {
+                None => first = Some(depth),
+                Some(first) => {
+                    let differ = first.iter().zip(&depth).filter(|(a, b)| (**a - **b).abs() > 1e-3).count();
+                    assert!(differ < 60, "{}: {differ} pixels differ", entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wireframes_and_skeletons_are_drawn() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37)]);
+    let covered = |mode, lines: bool| {
+        let mut backend = (REGISTRY[0].create)(&context).unwrap();
+        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
+        let mut timer = StageTimer::default();
+        let ticket =
+            backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
+        let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
+        backend.wait(ticket).unwrap();
+        if lines {
+            let mut poses = ReadBack::default();
+            backend.read_back(&crowd, &arena, Stage::LocalToModel, 0..37, &mut poses).unwrap();
+            let poses = poses.values.as_chunks::<12>().0.chunks(5);
+            let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, pose)).collect();
+            assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
+            presenter.draw_lines(&lines).unwrap();
+        }
+        let color = presenter.read_color().unwrap();
+        let background = color[..4].to_vec();
+        color.chunks_exact(4).filter(|c| *c != background).count()
+    };
+    let (skin, wireframe, skeleton) =
+        (covered(Mode::Skin, false), covered(Mode::Wireframe, false), covered(Mode::Skin, true));
+    assert!(skin > 2_000, "{skin} pixels of skin");
+    assert!(wireframe > 500 && wireframe <= skin + skin / 5, "{wireframe} pixels of wireframe, {skin} of skin");
+    assert!(skeleton > 300 && skeleton < skin, "{skeleton} pixels of skeleton, {skin} of skin");
+}
+
+/// Vertices of the frame before are those that were skinned then; pixels move where poses do, and only there.
+#[test]
+fn two_outputs_swap_and_show_motion() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
+    let words: Vec<usize> = crowd.groups().iter().map(|g| g.len() * g.instance_words()).collect();
+    let job = Job { passes: 1, keep: Keep::TwoFrames, ..Job::default() };
+    for (entry, mut backend) in backends(&context) {
+        if let Err(refusal) = backend.footprint(&crowd, &job) {
+            let refusal = refusal.to_string();
+            let known = ["would skin twice", "no uneven scale", "keeps those in view"];
+            assert!(known.iter().any(|reason| refusal.contains(reason)), "{}: {refusal}", entry.name);
+            continue;
+        }
+        if matches!(backend.skinned(), Skinned::HostInBlocks) {
+            continue;
+        }
+        let mut arena = prepare_for(&mut *backend, &context, &crowd, &job);
+        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view(), 2).unwrap();
+        let mut timer = StageTimer::default();
+        let mut before: Option<Vec<f32>> = None;
+        for (tick, moves) in [(40, None), (40, Some(false)), (55, Some(true)), (70, Some(true))] {
+            arena.turn();
+            let ticket =
+                backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
+            let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
+            backend.wait(ticket).unwrap();
+            let read = |buffers: &[wgpu::Buffer]| {
+                let mut vertices = Vec::new();
+                buffers.iter().zip(&words).for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
+                vertices
+            };
+            let previous = read(&arena.previous);
+            assert!(before.is_none_or(|before| before == previous), "{}: not the frame before {tick}", entry.name);
+            before = Some(read(&arena.device));
+            let motion = presenter.read_motion().unwrap().unwrap();
+            let moving = motion.iter().filter(|m| m.iter().any(|half| half & 0x7fff != 0)).count();
+            match moves {
+                None => {}
+                Some(false) => assert_eq!(moving, 0, "{}: a held pose moves", entry.name),
+                Some(true) => assert!(moving > 2_000, "{}: {moving} pixels move", entry.name),
+            }
+        }
+    }
+}

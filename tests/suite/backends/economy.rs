@@ -1,0 +1,68 @@
+//! Crowds that share poses, or are not posed at every tick: all backends show the same, and how far off is known.
+
+use crate::backends::common::{backends, context, prepare};
+use skinbench::backend::Job;
+use skinbench::crowd::Crowd;
+use skinbench::harness::fidelity;
+use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::scene::{Economy, Overrides, Scene};
+
+/// Steps, jumps both ways, and an hour in.
+const TICKS: [u32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 1_234, 1_235, 216_003, 2];
+
+fn crowd(scene: &str, economy: Economy) -> Crowd {
+    let few = Overrides { instances: Some(90), vertices: Some(600), ..Overrides::default() };
+    let economy = Overrides { economy: Some(economy), ..few };
+    Scene::load(scene).unwrap().with(economy).build(1 << 30).unwrap().crowd
+}
+
+fn assert_parity(crowd: &Crowd) {
+    let context = context();
+    let coverage = Coverage::all(crowd, &TICKS);
+    let mut verified = 0;
+    for (entry, mut backend) in backends(&context) {
+        if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
+            let refusal = refusal.to_string();
+            assert!(
+                ["no uneven scale", "without update rates", "without layers"].iter().any(|r| refusal.contains(r)),
+                "{refusal}"
+            );
+            continue;
+        }
+        let mut arena = prepare(&mut *backend, &context, crowd);
+        let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        assert_eq!(parity.failure, None, "{}", entry.name);
+        verified += 1;
+    }
+    assert!(verified > 4);
+}
+
+#[test]
+fn every_backend_agrees_on_shared_poses() {
+    for scene in ["street", "walkers"] {
+        let crowd = crowd(scene, Economy::PhaseBuckets(4));
+        assert!(crowd.posed().instance_count() < crowd.instance_count());
+        assert_parity(&crowd);
+    }
+}
+
+#[test]
+fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
+    for scene in ["street", "walkers"] {
+        let crowd = crowd(scene, Economy::UpdateRate([14.0, 18.0]));
+        for every in [1, 2, 4] {
+            assert!((0..90).any(|i| crowd.update_rate(i).every == every), "nobody is posed every {every} ticks");
+        }
+        assert_parity(&crowd);
+    }
+}
+
+#[test]
+fn the_error_of_saving_is_measured() {
+    let error = |economy| fidelity::saving_error(&crowd("street", economy)).unwrap();
+    let [few, many] = [4, 1_000].map(|buckets| error(Economy::PhaseBuckets(buckets)));
+    assert!(few > 0.02 && many < few, "{few} {many}");
+    let (seldom, always) = (error(Economy::UpdateRate([0.0, 0.0])), error(Economy::UpdateRate([1e3, 1e3])));
+    assert!(seldom > 1e-3 && seldom < 0.1 && always == 0.0, "{seldom} {always}");
+    assert_eq!(fidelity::saving_error(&crowd("street", Economy::Plain)), None);
+}

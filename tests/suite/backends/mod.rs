@@ -1,0 +1,17 @@
+//! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
+
+pub mod common;
+#[cfg(feature = "gpu")]
+mod culling;
+#[cfg(feature = "gpu")]
+mod device;
+#[cfg(feature = "gpu")]
+mod draw;
+mod economy;
+mod kernels;
+mod layers;
+mod mutants;
+mod parity;
+#[cfg(feature = "gpu")]
+mod shader_layout;
+mod unchecked;

@@ -1,0 +1,417 @@
+//! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
+
+use crate::backends::common::{close_up, crowd, prepare_for, tube};
+use skinbench::backend::{
+    Arena, Backend, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage, StageTimer,
+    Ticket,
+};
+use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
+use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
+use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::simd::Isa;
+use skinbench::threads::Threads;
+use std::ops::Range;
+use std::sync::Arc;
+
+fn small_crowd() -> Crowd {
+    let mut crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2), (tube(9, 17, 9), 3)]);
+    let model = Arc::new(tube(4, 9, 3));
+    let schedule = Schedule { period: 100, offset: 0, length: 80, fade_in: 50, fade_out: 20 };
+    let instances = [Fade::Cross, Fade::Inertial].map(|fade| {
+        let over = Layer::looping(&model, 1, 7, 1.0);
+        let over = Layer { kind: LayerKind::Override, mask: 0, weight: 0.9, fade, schedule, ..over };
+        (IDENTITY_ROWS, [Layer::looping(&model, 0, 0, 1.0), over])
+    });
+    crowd.push_masked_group(Arc::clone(&model), &[vec![0.0, 0.5, 1.0, 1.0]], instances).unwrap();
+    crowd
+}
+
+/// Why the gate refuses a backend, if it does.
+fn refused(backend: &mut dyn Backend, context: &Context) -> Option<String> {
+    refused_with(&small_crowd(), backend, context)
+}
+
+fn refused_with(crowd: &Crowd, backend: &mut dyn Backend, context: &Context) -> Option<String> {
+    let frustum = close_up();
+    let mut arena = prepare_for(backend, context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+    let coverage = Coverage { frustum, ..Coverage::all(crowd, &[0, 33]) };
+    let parity = verify(backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+    let Tolerance { position, normal, .. } = parity.tolerance;
+    assert_eq!(parity.failure.is_none(), parity.max_rel <= position && parity.max_normal <= normal);
+    parity.failure
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mutation {
+    None,
+    TransposedMatrix,
+    PaletteOffByOne,
+    LastInfluenceDropped,
+    WeightsSwapped,
+    TailUnwritten,
+    NormalsNotUnit,
+    OneNan,
+    Unblended,
+    FadesLate,
+}
+
+/// The crowd as a mutant poses it.
+fn broken(crowd: &Crowd, mutation: Mutation) -> Crowd {
+    let mut broken = Crowd::with_format(crowd.format());
+    for group in crowd.groups() {
+        let instances = group.instances.clone().map(|instance| {
+            let mut layers = crowd.layers().of(instance as usize).to_vec();
+            match mutation {
+                Mutation::Unblended => layers.truncate(1),
+                Mutation::FadesLate => {
+                    layers.iter_mut().for_each(|l| l.schedule.offset = l.schedule.offset.wrapping_sub(1));
+                }
+                _ => {}
+            }
+            (crowd.placements()[instance as usize], layers)
+        });
+        let masks: Vec<_> = group.masks().chunks_exact(group.model.skeleton().len()).map(<[f32]>::to_vec).collect();
+        broken.push_masked_group(Arc::clone(&group.model), &masks, instances).unwrap();
+    }
+    broken
+}
+
+/// Poses that a mutation of the crowd may break, and a skinning loop that another one may.
+struct Mutant {
+    mutation: Mutation,
+    pose: Option<(Crowd, CrowdPose)>,
+    palette: Vec<Rows>,
+}
+
+impl Mutant {
+    fn new(mutation: Mutation) -> Self {
+        Self { mutation, pose: None, palette: Vec::new() }
+    }
+
+    fn skin(&self, mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
+        let m = self.mutation;
+        let end = mesh.vertex_count() - usize::from(m == Mutation::TailUnwritten);
+        for (vertex, out) in out.as_chunks_mut::<6>().0.iter_mut().enumerate().take(end) {
+            let pairs: Vec<(u16, f32)> = mesh.influences_of(vertex).collect();
+            let kept = pairs.len() - usize::from(m == Mutation::LastInfluenceDropped);
+            let mut rows = [0.0; 12];
+            for k in 0..kept {
+                let entry = usize::from(pairs[k].0) + usize::from(m == Mutation::PaletteOffByOne);
+                let weight = pairs[if m == Mutation::WeightsSwapped { pairs.len() - 1 - k } else { k }].1;
+                let mut entry = palette[entry % palette.len()];
+                if m == Mutation::TransposedMatrix {
+                    let e = entry;
+                    (entry[1], entry[2], entry[4], entry[6], entry[8], entry[9]) = (e[4], e[8], e[1], e[9], e[2], e[6]);
+                }
+                rows.iter_mut().zip(entry).for_each(|(sum, value)| *sum += weight * value);
+            }
+            let (p, n) = (mesh.positions()[vertex], mesh.normals()[vertex]);
+            let row = |r: usize, v: [f32; 3]| rows[r] * v[0] + rows[r + 1] * v[1] + rows[r + 2] * v[2];
+            let normal = glam::Vec3::new(row(0, n), row(4, n), row(8, n));
+            let normal = if m == Mutation::NormalsNotUnit { normal * 1.01 } else { normal.normalize_or_zero() };
+            *out = [row(0, p) + rows[3], row(4, p) + rows[7], row(8, p) + rows[11], normal.x, normal.y, normal.z];
+        }
+        if m == Mutation::OneNan {
+            out[out.len() / 2] = f32::NAN;
+        }
+    }
+}
+
+impl Backend for Mutant {
+    fn info(&self) -> BackendInfo {
+        BackendInfo { name: "mutant", variant: "", device: String::new() }
+    }
+    fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
+        Ok(Footprint::default())
+    }
+    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+        let crowd = &broken(crowd, self.mutation);
+        let pose = CrowdPose::new(crowd, Width::One, Isa::Scalar, &Threads::One);
+        self.pose = Some((crowd.clone(), pose));
+        self.palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
+        Ok(())
+    }
+    fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+        let (crowd, pose) = self.pose.as_mut().unwrap();
+        pose.pose(crowd, frame.tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut self.palette));
+        let (mut entry, mut float) = (0, 0);
+        for group in frame.crowd.groups() {
+            let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
+            for _ in 0..group.len() {
+                self.skin(
+                    group.model.mesh(),
+                    &self.palette[entry..entry + entries],
+                    &mut frame.arena.host[float..float + floats],
+                );
+                (entry, float) = (entry + entries, float + floats);
+            }
+        }
+        Ok(Ticket::default())
+    }
+    fn skinned(&self) -> Skinned {
+        Skinned::Host
+    }
+    fn read_back(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        what: Stage,
+        instances: Range<u32>,
+        out: &mut ReadBack,
+    ) -> Result<()> {
+        let (posed, pose) = self.pose.as_ref().unwrap();
+        match what {
+            Stage::Sample => pose.read(posed, PoseData::Local, instances, &mut out.values),
+            Stage::LocalToModel => pose.read(posed, PoseData::Model, instances, &mut out.values),
+            Stage::Palette => {
+                let before = crowd.groups()[..crowd.group_of(instances.start)]
+                    .iter()
+                    .map(|g| g.len() * g.model.palette_joints().len());
+                let group = &crowd.groups()[crowd.group_of(instances.start)];
+                let entries = group.model.palette_joints().len();
+                let first = before.sum::<usize>() + (instances.start - group.instances.start) as usize * entries;
+                out.values.extend(self.palette[first..first + instances.len() * entries].as_flattened());
+            }
+            _ => out.values.extend(arena.host_vertices(crowd, instances)),
+        }
+        Ok(())
+    }
+    fn release(&mut self) {
+        self.pose = None;
+    }
+}
+
+#[test]
+fn cpu_mutants_die() {
+    let killed = |mutation| refused(&mut Mutant::new(mutation), &Context::default());
+    assert_eq!(killed(Mutation::None), None);
+    for (mutation, what) in [
+        (Mutation::TransposedMatrix, "position"),
+        (Mutation::PaletteOffByOne, "position"),
+        (Mutation::LastInfluenceDropped, "position"),
+        (Mutation::WeightsSwapped, "position"),
+        (Mutation::TailUnwritten, "position is off by NaN"),
+        (Mutation::NormalsNotUnit, "normal"),
+        (Mutation::OneNan, "NaN"),
+        (Mutation::Unblended, "sample"),
+        (Mutation::FadesLate, "sample"),
+    ] {
+        let failure = killed(mutation).expect("the mutant passed");
+        assert!(failure.contains(what), "{failure}");
+    }
+}
+
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+    use crate::backends::common::context;
+    use skinbench::asset::walker::walker;
+    use skinbench::backend::{gpu_baked, gpu_compute, gpu_full, gpu_vertex};
+    use skinbench::gpu::skinning::Edit;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Old text, which the shader must hold, and the text that breaks it.
+    type Mutation = (&'static str, &'static str);
+
+    const SKINNING: [Mutation; 8] = [
+        ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
+        ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
+        ("k < vertex.count", "k + 1u < vertex.count"),
+        ("let weight = vertex.weights.x", "let weight = vertex.weights.y"),
+        ("(upper << vec3u(1u)) | lower", "upper"),
+        ("weights.x -= influences[i].weight", "weights.x -= 0.0"),
+        ("vec4u(0u, 8u, 16u, 24u)", "vec4u(8u, 0u, 16u, 24u)"),
+        ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
+    ];
+
+    /// Puts one mutation into a shader, or none.
+    fn edit(mutation: Option<Mutation>) -> Edit {
+        Rc::new(move |wgsl| match mutation {
+            Some((old, new)) => {
+                assert!(wgsl.contains(old), "the shader no longer holds {old:?}");
+                wgsl.replace(old, new)
+            }
+            None => wgsl,
+        })
+    }
+
+    /// Puts one mutation, or none, into the shaders that hold it; says whether any did.
+    fn edit_of_some(mutation: Option<Mutation>) -> (Edit, Rc<Cell<bool>>) {
+        let edited = Rc::new(Cell::new(mutation.is_none()));
+        let seen = Rc::clone(&edited);
+        let edit: Edit = Rc::new(move |wgsl| match mutation {
+            Some((old, new)) => {
+                seen.set(seen.get() || wgsl.contains(old));
+                wgsl.replace(old, new)
+            }
+            None => wgsl,
+        });
+        (edit, edited)
+    }
+
+    /// Shaders as they are pass; each mutation is held by one of them, and refused for what is named.
+    fn all_die(
+        crowd: &Crowd,
+        context: &Context,
+        create: impl Fn(Edit) -> Box<dyn Backend>,
+        mutations: &[(Mutation, &str)],
+    ) {
+        let killed = |mutation: Option<Mutation>| {
+            let (edit, edited) = edit_of_some(mutation);
+            let failure = refused_with(crowd, &mut *create(edit), context);
+            assert!(edited.get(), "no shader holds {mutation:?}");
+            failure
+        };
+        assert_eq!(killed(None), None);
+        for (mutation, what) in mutations {
+            let failure = killed(Some(*mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
+            assert!(failure.contains(what), "{}: {failure}", mutation.1);
+        }
+    }
+
+    #[test]
+    fn baked_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| gpu_baked::with_edit(&context, edit).unwrap();
+        let mutations = [
+            ("place - f32(frame)", "0.0"),
+            ("place - f32(frame)", "1.0 - (place - f32(frame))"),
+            ("Shown(first, first + batch.entries", "Shown(first, first"),
+            ("time_at(player, layer, now.tick,", "time_at(player, layer, now.tick + 1u,"),
+            ("clip.first + frame * batch.entries", "clip.first + (frame + 1u) * batch.entries"),
+            ("instance >= batch.instances", "instance + 1u >= batch.instances"),
+            ("t.w - two.y * q.y", "t.w + two.y * q.y"),
+            ("vec4f(z, t.z)", "vec4f(z, t.y)"),
+            ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn compute_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let killed = |mutation| refused(&mut *gpu_compute::with_edit(&context, edit(mutation)).unwrap(), &context);
+        assert_eq!(killed(None), None);
+        let own = [
+            ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
+            ("first + INSTANCES, chunk.instances", "first + INSTANCES, chunk.instances - 1u"),
+        ];
+        for mutation in SKINNING.into_iter().chain(own) {
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+
+    /// Each kernel is a shader of its own: a mutation changes those that hold its text.
+    #[test]
+    fn pose_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
+            (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
+            (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
+            (("row(pose.y, bind)", "row(pose.x, bind)"), "palette"),
+            (("min(first + AT_ONCE, batch.instances)", "min(first + AT_ONCE, batch.instances - 1u)"), "palette"),
+            (("min(first + AT_ONCE, batch.slots)", "min(first + AT_ONCE, batch.slots - 1u)"), "sample"),
+            (("(1.0 - t) * sine_over_x((1.0 - t) * angle)", "t * sine_over_x((1.0 - t) * angle)"), "sample"),
+            (("low = middle + 1u", "low = middle + 2u"), "sample"),
+            (("player.first_slot, instance, now.tick)", "player.first_slot, instance, now.tick + 1u)"), "sample"),
+            (("layer.phase + layer.step * tick", "layer.phase - layer.step * tick"), "sample"),
+            (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
+            (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
+            (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
+            (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
+            (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),
+        ];
+        all_die(&small_crowd(), &context, create, &mutations);
+    }
+
+    /// Of a crowd whose joints only turn and move, and of which little is ever sampled.
+    #[test]
+    fn rigid_pose_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
+            (("if !is(track, STILL, ROTATIONS)", "if is(track, STILL, ROTATIONS)"), "sample"),
+            (("if !is(track, STILL, TRANSLATIONS)", "if is(track, STILL, TRANSLATIONS)"), "sample"),
+            (("q.w * r.w - dot(q.xyz, r.xyz)", "q.w * r.w + dot(q.xyz, r.xyz)"), "local_to_model"),
+            (("a.y.xyz + moved", "a.y.xyz - moved"), "local_to_model"),
+            (("affine(model[2u * joint],", "affine(model[2u * joint].wxyz,"), "palette"),
+        ];
+        all_die(&crowd, &context, create, &mutations);
+    }
+
+    #[test]
+    fn update_rate_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = small_crowd().with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 }).unwrap();
+        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let mutations = [
+            ("which == place", "which != place"),
+            ("ticks[which] == needed", "ticks[which] != needed + 1u"),
+            ("f32(elapsed) / f32(", "1.0 - f32(elapsed) / f32("),
+            ("modes |= 5u << which", "modes |= 1u << which"),
+            (
+                "schedule(player, first_slot, 2u * instance + which, needed)",
+                "schedule(player, first_slot, 2u * instance + which, tick)",
+            ),
+            ("2u * instance + which, joint", "2u * instance, joint"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn culling_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        // Enough for several workgroups, each with some in view and some out of it.
+        let crowd = crowd(vec![(tube(3, 3, 2), 300), (tube(2, 3, 2), 5)]);
+        let create = |edit| gpu_full::with_edit(&context, true, edit).unwrap();
+        let mutations = [
+            ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
+            ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
+            ("step <<= 1u", "step <<= 2u"),
+            ("totals[group] = before;", "totals[group] = before + here;"),
+            ("visible_batch.instances = all.x", "visible_batch.instances = all.x - 1u"),
+            ("instance >= cull.instances", "instance + 1u >= cull.instances"),
+            ("player.first_slot = at.y", "player.first_slot = at.y + 1u"),
+            ("players[at.x] = player", "players[at.x] = everyone[at.x]"),
+            ("visible[at.x] = instance", "visible[at.x] = at.x"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn vertex_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let killed = |mutation| refused(&mut *gpu_vertex::with_edit(&context, edit(mutation)).unwrap(), &context);
+        assert_eq!(killed(None), None);
+        let own = [("skin(held(vertex), instance)", "skin(held(min(vertex, chunk.vertices - 2u)), instance)")];
+        for mutation in SKINNING.into_iter().chain(own) {
+            assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Every registered backend agrees with the f64 reference.
+
+#[cfg(feature = "gpu")]
+use crate::backends::common::prepare_for;
+use crate::backends::common::{backends, context, crowd, crowd_of, prepare, tube};
+use skinbench::asset::walker::walker;
+#[cfg(feature = "gpu")]
+use skinbench::backend::Keep;
+use skinbench::backend::{Context, Job, REGISTRY};
+use skinbench::compact;
+use skinbench::crowd::Crowd;
+use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::model::{Channel, Clip, Interpolation, Keys, Model, RotationBlend};
+use skinbench::simd::Isa;
+use skinbench::threads::Threads;
+use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
+
+fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
+    let context = context();
+    let coverage = Coverage::all(crowd, ticks);
+    for (entry, mut backend) in backends(&context) {
+        if backend.footprint(crowd, &Job::default()).is_err() {
+            println!("{}: does not write this format", entry.name);
+            continue;
+        }
+        let mut arena = prepare(&mut *backend, &context, crowd);
+        let tolerance = Tolerance::of(crowd.format());
+        let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, tolerance).unwrap();
+        println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
+        assert_eq!(parity.failure, None, "{}", entry.name);
+        assert_eq!(parity.vertices, ticks.len() as u64 * crowd.vertex_count());
+    }
+}
+
+fn groups() -> Vec<(Model, usize)> {
+    vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16), (tube(1, 1, 1), 1), (tube(67, 100, 8), 83)]
+}
+
+#[test]
+fn every_backend_agrees_on_every_instance() {
+    assert_parity(&crowd(groups()), &[0, 1, 59, 216_000]);
+}
+
+/// One instance, a few of a block, a whole one, one more; meshes of 1 vertex and skeletons of 1 joint among them.
+#[test]
+fn every_cpu_backend_agrees_on_every_instruction_set() {
+    let tubes =
+        [(tube(1, 1, 1), 1), (tube(2, 1, 1), 5), (tube(3, 2, 2), 16), (tube(9, 21, 16), 17), (tube(4, 3, 4), 3)];
+    let crowd = crowd(tubes.into());
+    let coverage = Coverage::all(&crowd, &[0, 41]);
+    for isa in Isa::available() {
+        let context = Context::host(isa, Threads::new(2).unwrap());
+        for (entry, mut backend) in backends(&context) {
+            if let Err(refusal) = backend.footprint(&crowd, &Job::default()) {
+                let expected = match entry.name {
+                    "cpu-simd:cluster" => format!("needs avx512; this run uses {isa}"),
+                    _ => "takes no uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".into(),
+                };
+                assert!(refusal.to_string().contains(&expected), "{}: {refusal}", entry.name);
+                continue;
+            }
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+            assert_eq!(parity.failure, None, "{} on {isa}", entry.name);
+        }
+    }
+}
+
+/// Compact clips are no way round it.
+#[test]
+fn uneven_scale_is_refused_in_compact_clips_too() {
+    let mut model = walker(500).unwrap();
+    let times: Vec<f32> = (0..64).map(|i| i as f32 / 30.0).collect();
+    let values = times.iter().flat_map(|t| [1.0, 1.0 + 0.2 * t.sin(), 1.0]).collect();
+    let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
+    let keys = Keys { joint: 7, channel, interpolation, times, values };
+    model.add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap()).unwrap();
+    let compact = compact::compacted(model.clone(), compact::ERROR).unwrap();
+    assert!(compact.clips().last().unwrap().compact().is_some());
+    let name = model.skeleton().names()[7].clone();
+    for model in [model, compact] {
+        let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
+        let backend = (entry.create)(&Context::default()).unwrap();
+        let refusal = backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string();
+        assert_eq!(refusal, format!("takes no uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
+    }
+}
+
+/// Dual quaternions take no uneven scale, and are held to a reference of their own.
+#[test]
+fn dual_quaternions_agree_where_nothing_scales() {
+    let model = walker(500).unwrap();
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        let format = VertexFormat { encoding, ..VertexFormat::default() };
+        let clips = model.clone();
+        let crowd = crowd_of(format, vec![(clips, 19)]);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let linear = skinbench::harness::parity::reference_vertices(&crowd, 3, 33);
+        for isa in Isa::available() {
+            let context = Context { isa, ..Context::default() };
+            let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
+            let mut backend = (entry.create)(&context).unwrap();
+            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let tolerance = Tolerance::of(format);
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, tolerance).unwrap();
+            assert_eq!(parity.failure, None, "{isa}");
+            if encoding == Encoding::F32 {
+                let vertices = arena.host_vertices(&crowd, 3..4);
+                let apart = vertices.iter().zip(&linear).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+                assert!(apart > 1e-3, "as linear blending: {apart}");
+            }
+        }
+    }
+}
+
+/// An adapter with bindings of 64 KiB: a chunk holds three of the largest instances.
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    gpu.limit_bindings(64 << 10);
+    let crowd = crowd(groups());
+    let chunks = gpu.chunks(&crowd).unwrap().len();
+    assert!(chunks > 30, "{chunks} chunks");
+    let coverage = Coverage::all(&crowd, &[0, 59]);
+    for keep in [Keep::Frame, Keep::Ring] {
+        for (entry, mut backend) in backends(&context) {
+            if backend.footprint(&crowd, &Job { keep, ..Job::default() }).is_err() {
+                let rigid = ["dual-quaternion", "gpu-baked"].iter().any(|name| entry.name.contains(name));
+                assert!(rigid, "{}", entry.name);
+                continue;
+            }
+            let mut arena = prepare_for(&mut *backend, &context, &crowd, &Job { keep, ..Job::default() });
+            assert_eq!(arena.device.len(), if keep == Keep::Ring { 3 } else { chunks });
+            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+            assert_eq!(parity.failure, None, "{}", entry.name);
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn dual_quaternions_agree_on_the_device_too() {
+    let context = context();
+    if context.gpu.is_none() {
+        return;
+    }
+    let entry = REGISTRY.iter().find(|e| e.name == "gpu-compute:dual-quaternion").unwrap();
+    for (attributes, encoding) in [(Attributes::Pn, Encoding::F32), (Attributes::Pnt, Encoding::Packed)] {
+        let format = VertexFormat { attributes, encoding, ..VertexFormat::default() };
+        let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
+        let mut backend = (entry.create)(&context).unwrap();
+        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        assert_eq!(parity.failure, None);
+    }
+}
+
+#[test]
+fn every_backend_agrees_in_every_format() {
+    for attributes in [Attributes::P, Attributes::Pn, Attributes::Pnt] {
+        for normals in [Normals::Unit, Normals::Raw, Normals::Exact] {
+            for encoding in [Encoding::F32, Encoding::Packed] {
+                assert_parity(&crowd_of(VertexFormat { attributes, normals, encoding }, groups()), &[33]);
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Structs that Rust and WGSL share have the same fields at the same places.
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use skinbench::backend::gpu_compute::STRATEGIES;
+use skinbench::bake::BakeFormat;
+use skinbench::gpu::compute::{Threads, WORKGROUP};
+use skinbench::gpu::device_pose::{Form, KERNELS, STORAGE_BUFFERS};
+use skinbench::gpu::skinning::{Kind, wgsl};
+use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
+use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use std::mem::offset_of;
+
+/// Name, bytes, and (field, offset) of a Rust struct.
+type Layout = (&'static str, usize, Vec<(&'static str, usize)>);
+
+macro_rules! layout_of {
+    ($name:ident: $($field:ident),*) => {
+        (stringify!($name), size_of::<layout::$name>(), vec![$((stringify!($field), offset_of!(layout::$name, $field))),*])
+    };
+}
+
+fn shared() -> Vec<Layout> {
+    vec![
+        layout_of!(Vertex: position, padding, normal, more_padding, entries, weights),
+        layout_of!(PackedVertex: entries, weights, weight_x, yz, rest),
+        layout_of!(Influence: entry, weight),
+        layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
+        layout_of!(View: view_projection, light, padding),
+        layout_of!(Capture: first, width, height, padding),
+        layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
+        layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
+        layout_of!(Kept: first_tick, second_tick, modes, part),
+        layout_of!(Joint: rotation, translation, parent, scale, matrix),
+        layout_of!(Cursor: tracks, key, next, fraction, interval, time, weight, modes),
+        layout_of!(Momentum: layer, coming, offset, speed),
+        layout_of!(
+            Layer: clip, phase, step, time_base, time_scale, frame_rate, modes, weight, mask, period, offset, length,
+            fade_in, fade_out, pace, frame_time
+        ),
+        layout_of!(Now: tick, padding_a, padding_b, padding_c),
+        layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
+        layout_of!(Track: place, angle, timeline),
+        layout_of!(
+            Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+        ),
+        layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
+        layout_of!(BakedClip: first, frames, interval, padding),
+        layout_of!(Shown: first, next, part, padding),
+    ]
+}
+
+/// Structs that stay inside a shader.
+const LOCAL: [&str; 7] = ["Skinned", "Held", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
+
+const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
+
+fn kernels() -> Vec<(String, String)> {
+    let mut kernels = Vec::new();
+    for (strategy, mesh) in STRATEGIES.iter().flat_map(|s| FORMS.map(|mesh| (s, mesh))) {
+        let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt].into_iter().flat_map(|attributes| {
+            [Encoding::F32, Encoding::Packed].map(|encoding| VertexFormat {
+                attributes,
+                encoding,
+                ..Default::default()
+            })
+        });
+        for format in formats {
+            let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
+            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
+        }
+    }
+    kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
+    kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
+    kernels.push(("pose_baked".to_owned(), baked::shader()));
+    let tails = [include_str!("../../../shaders/draw.wgsl"), include_str!("../../../shaders/capture.wgsl")];
+    let palettes = [
+        PaletteForm::Rows,
+        PaletteForm::Columns,
+        PaletteForm::Uniform,
+        PaletteForm::Texture,
+        PaletteForm::DualQuaternions,
+        PaletteForm::Baked(BakeFormat::Motions),
+        PaletteForm::Baked(BakeFormat::Matrices),
+    ];
+    for (palette, mesh) in palettes.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
+        let own = wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl");
+        for tail in tails {
+            kernels.push((format!("gpu-vertex, {palette:?}, {mesh:?}"), own.clone() + tail));
+        }
+    }
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        for motion in [false, true] {
+            let name = format!("preskinned, {encoding:?}, motion: {motion}");
+            kernels.push((name, preskinned_wgsl(encoding, motion) + &draw_wgsl(motion)));
+        }
+    }
+    kernels
+}
+
+/// What differs between the structs of a parsed shader and Rust's.
+fn differences(wgsl: &str) -> Vec<String> {
+    let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
+    let mut differences = Vec::new();
+    for (_, ty) in module.types.iter() {
+        let (Some(name), naga::TypeInner::Struct { members, span }) = (&ty.name, &ty.inner) else { continue };
+        // Interface structs between shader stages have bindings and no layout in memory.
+        if members.iter().any(|m| m.binding.is_some()) || LOCAL.contains(&&**name) {
+            continue;
+        }
+        let wgsl: Vec<_> = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize)).collect();
+        match shared().into_iter().find(|(rust, ..)| rust == name) {
+            None => differences.push(format!("{name} is not in gpu/layout.rs")),
+            Some((_, size, fields)) if size != *span as usize || fields != wgsl => {
+                differences.push(format!("{name}: {size} bytes {fields:?} in Rust, {span} bytes {wgsl:?} in WGSL"));
+            }
+            Some(_) => {}
+        }
+    }
+    differences
+}
+
+#[test]
+fn shared_structs_agree() {
+    for (name, wgsl) in kernels() {
+        assert_eq!(differences(&wgsl), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn every_shader_is_valid() {
+    for (name, wgsl) in kernels() {
+        let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
+        let valid = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+        assert!(valid.is_ok(), "{name}: {}", valid.unwrap_err().emit_to_string(&wgsl));
+    }
+}
+
+#[test]
+fn a_swapped_field_is_noticed() {
+    let swapped = |wgsl: &str, a: &str, b: &str| {
+        assert!(wgsl.contains(a) && wgsl.contains(b));
+        differences(&wgsl.replacen(a, "\0", 1).replacen(b, a, 1).replacen('\0', b, 1))
+    };
+    let plain = &kernels()[0].1;
+    assert_eq!(swapped(plain, "first_instance: u32", "entries: u32").len(), 1);
+    assert_eq!(swapped(plain, "entry: u32", "weight: f32").len(), 1);
+    assert!(differences("struct Vertex { position: vec3f, normal: vec3f }").len() == 1);
+    assert!(differences("struct Unknown { a: u32 }").len() == 1);
+}
+
+/// A constant of a shader.
+fn constant(module: &naga::Module, name: &str) -> u32 {
+    let (_, constant) = module.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name)).unwrap();
+    let naga::Expression::Literal(naga::Literal::U32(value)) = module.global_expressions[constant.init] else {
+        panic!("{name} is no plain number");
+    };
+    value
+}
+
+#[test]
+fn numbers_are_as_in_rust() {
+    for strategy in STRATEGIES {
+        let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
+        let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
+        assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
+        assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", strategy.name);
+        let overrides: Vec<_> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
+        let asks = |name| overrides.contains(&name);
+        assert_eq!(asks("INSTANCES"), matches!(strategy.threads, Threads::Vertex(_)), "{}", strategy.name);
+        assert_eq!(asks("VERTICES"), matches!(strategy.threads, Threads::Instance(_)), "{}", strategy.name);
+    }
+    let module = |palette| naga::front::wgsl::parse_str(&wgsl(MeshForm::Plain, palette)).unwrap();
+    assert_eq!(constant(&module(PaletteForm::Uniform), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
+    assert_eq!(constant(&module(PaletteForm::Texture), "WIDTH"), TEXTURE_WIDTH);
+}
+
+/// The kernels that pose bind what a device of the WebGPU defaults has, and name forms of tracks as Rust does.
+#[test]
+fn kernels_that_pose_are_as_in_rust() {
+    let most = |shaders: Vec<(&str, String)>| {
+        let buffers = shaders.into_iter().map(|(name, wgsl)| {
+            let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
+            assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
+            assert_eq!(constant(&module, "NONE"), layout::NONE);
+            assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{name}");
+            let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
+            module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32
+        });
+        buffers.max().unwrap()
+    };
+    assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name, kernel.shader())).collect()), STORAGE_BUFFERS);
+    assert_eq!(most(visibility::shaders().to_vec()), visibility::STORAGE_BUFFERS);
+    assert!(STORAGE_BUFFERS.max(visibility::STORAGE_BUFFERS) <= 8);
+    let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
+    let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
+    for (name, form) in [
+        ("STILL", Form::Still),
+        ("CONSTANT", Form::Constant),
+        ("STEP", Form::Step),
+        ("LINE", Form::Line),
+        ("SLERP", Form::Slerp),
+        ("NLERP", Form::Nlerp),
+        ("AUTHORED", Form::Authored),
+        ("CUBIC", Form::Cubic),
+        ("SQUAD", Form::Squad),
+        ("PACKED", Form::Packed),
+    ] {
+        assert_eq!(constant(&module, name), form as u32, "{name}");
+    }
+}

@@ -1,0 +1,116 @@
+//! What holds of the built-in characters: clips that are stored compact or baked, and the spheres that crowds stay in.
+
+use glam::{DVec3, Quat};
+use skinbench::asset::walker::walker;
+use skinbench::bake::{BakeFormat, Baker};
+use skinbench::compact;
+use skinbench::harness::parity::reference_vertices;
+use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
+use skinbench::scene::{Clips, Overrides, Scene};
+
+/// A clip of short loops keeps nearly all its frames, a slow one few: together a quarter.
+#[test]
+fn the_walkers_clips_keep_the_error_at_a_quarter_of_the_size() {
+    let model = walker(500).unwrap();
+    let all = compact::clips(&model, compact::ERROR).unwrap();
+    for (raw, made) in model.clips().iter().zip(&all) {
+        let times: Vec<f32> = (0..1_000u32).map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0).collect();
+        let found = compact::error(model.skeleton(), raw, made, &times);
+        println!("{}: {:.2e}, {} of {} bytes", raw.name(), found.distance, made.bytes(), raw.bytes());
+        assert!(found.distance > 0.0 && found.distance <= compact::ERROR, "{}: {found:?}", raw.name());
+        assert!(made.bytes() as f64 <= 0.4 * raw.bytes() as f64, "{}", raw.name());
+    }
+    let bytes = |clips: &[Clip]| clips.iter().map(Clip::bytes).sum::<usize>() as f64;
+    assert!(bytes(&all) <= 0.25 * bytes(model.clips()), "{} of {}", bytes(&all), bytes(model.clips()));
+}
+
+/// What the search says holds at times that it did not look at, and fewer bytes are kept as motions.
+#[test]
+fn the_walkers_clips_keep_the_error() {
+    let model = walker(500).unwrap();
+    let mut bytes = [0, 0];
+    for (keeping, bytes) in [BakeFormat::Motions, BakeFormat::Matrices].into_iter().zip(&mut bytes) {
+        let baker = Baker::new(&model, keeping);
+        for clip in model.clips() {
+            let rate = baker.rate(Some(clip), 4_000).unwrap();
+            let baked = baker.frames(Some(clip), rate);
+            let times = (0..1_000u32).map(|i| clip.duration() * (i * 617 % 1_000) as f32 / 999.0);
+            let found = baker.error(clip, rate, &baked, times);
+            println!("{keeping:?} {}: {rate:?}, elsewhere {found:?}", clip.name());
+            assert!(found.is_within(1.0) && found.position > 0.0, "{}: {found:?}", clip.name());
+            *bytes += size_of_val(&baked[..]);
+            let fewer = baker.rate(Some(clip), rate.frames - 1);
+            assert_eq!(fewer, None, "{}", clip.name());
+        }
+    }
+    println!("{bytes:?} bytes");
+    assert!(bytes[0] < bytes[1], "{bytes:?}");
+}
+
+#[test]
+fn compact_clips_are_baked_as_raw_ones() {
+    let model = walker(500).unwrap();
+    let baker = Baker::new(&model, BakeFormat::Motions);
+    for clip in compact::clips(&model, compact::ERROR).unwrap() {
+        assert!(clip.compact().is_some());
+        assert!(baker.rate(Some(&clip), 4_000).is_some(), "{}", clip.name());
+    }
+}
+
+#[test]
+fn jumps_that_no_rate_can_follow_are_refused() {
+    let model = walker(500).unwrap();
+    let [a, b] = [0.0, 1.0].map(|angle| Quat::from_rotation_x(angle).to_array());
+    let keys = Keys {
+        joint: 3,
+        channel: Channel::Rotation,
+        interpolation: Interpolation::Step,
+        times: vec![0.0, 0.013, 1.0],
+        values: [a, b, a].concat(),
+    };
+    let clip = Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap();
+    assert_eq!(Baker::new(&model, BakeFormat::Matrices).rate(Some(&clip), 4_000), None);
+    assert_eq!(Baker::new(&model, BakeFormat::Matrices).rate(None, 4_000).unwrap().frames, 1);
+}
+
+/// The farthest that a vertex of any instance gets from its sphere's centre, in radii, group by group.
+fn farthest(scene: &str, clips: Clips, instances: u64) -> Vec<f64> {
+    let few = Overrides { instances: Some(instances), clips, ..Overrides::default() };
+    let crowd = Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd;
+    let floats = crowd.format().floats();
+    let farthest = crowd.groups().iter().map(|group| {
+        let reach = crowd.reach(group);
+        let ticks = (0..40).map(|i| 37 * i + i * i * 211);
+        let vertices = ticks
+            .flat_map(|tick| group.instances.clone().map(move |instance| (instance, tick)))
+            .flat_map(|(instance, tick)| reference_vertices(&crowd, instance, tick));
+        let vertices: Vec<f64> = vertices.collect();
+        let distance = |v: &[f64]| DVec3::new(v[0], v[1], v[2]).distance(reach.centre);
+        vertices.chunks_exact(floats).map(distance).fold(0.0, f64::max) / reach.radius
+    });
+    farthest.collect()
+}
+
+#[test]
+fn no_vertex_leaves_its_sphere() {
+    for (scene, clips, instances) in [
+        ("street", Clips::Raw, 9),
+        ("street", Clips::Compact, 9),
+        ("layers-4", Clips::Raw, 4),
+        ("zoo", Clips::Raw, 10),
+        ("historic", Clips::Raw, 6),
+        ("chain-64", Clips::Raw, 2),
+        ("star-64", Clips::Raw, 2),
+    ] {
+        for (group, part) in farthest(scene, clips, instances).into_iter().enumerate() {
+            assert!(part <= 1.0 + 1e-6, "{scene}: group {group} leaves its sphere: {part} radii");
+            assert!(part > 0.2, "{scene}: group {group}'s sphere is too large to be of use: {part} radii");
+        }
+    }
+}
+
+#[test]
+fn a_walker_fills_most_of_its_sphere() {
+    let part = farthest("smoke", Clips::Raw, 4)[0];
+    assert!(part > 0.6, "{part}");
+}

@@ -1,0 +1,26 @@
+//! Compact clips of real characters keep their error and their size.
+use crate::support::shared::shared_folder;
+use rand_core::Rng;
+use skinbench::model::Clip;
+use skinbench::{asset, compact};
+
+#[test]
+fn compact_clips_keep_the_error_at_a_quarter_of_the_size() {
+    let Some(folder) = shared_folder("compact_clips_keep_the_error_at_a_quarter_of_the_size") else { return };
+    for name in ["CesiumMan", "mannequiny"] {
+        let model = asset::load(&folder.join(format!("models/gltf/{name}.glb"))).unwrap();
+        let clips = compact::clips(&model, compact::ERROR).unwrap();
+        let mut random = rand_pcg::Pcg32::new(29, 0);
+        for (raw, made) in model.clips().iter().zip(&clips) {
+            assert!(made.compact().is_some(), "{name} {:?} stayed raw", raw.name());
+            let times: Vec<f32> =
+                (0..1_000).map(|_| raw.duration() * (random.next_u32() as f64 / 2f64.powi(32)) as f32).collect();
+            let found = compact::error(model.skeleton(), raw, made, &times);
+            assert!(found.distance <= compact::ERROR, "{name} {:?}: {found:?}", raw.name());
+        }
+        let bytes = |clips: &[Clip]| clips.iter().map(Clip::bytes).sum::<usize>() as f64;
+        let part = bytes(&clips) / bytes(model.clips());
+        println!("{name}: {part:.3} of the size");
+        assert!(part <= 0.25, "{name}: {part}");
+    }
+}

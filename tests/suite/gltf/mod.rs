@@ -1,0 +1,5 @@
+//! The glTF importer.
+mod compact;
+mod goldens;
+mod refusals;
+mod traits;

@@ -1,0 +1,19 @@
+//! All integration tests but those of damaged files, in one binary: linking is slow.
+
+mod backends;
+#[cfg(feature = "cli")]
+mod cli;
+mod content;
+mod formats;
+mod gltf;
+#[cfg(feature = "cli")]
+mod report;
+
+#[path = "../support"]
+mod support {
+    pub mod gltf_fixture;
+    pub mod golden;
+    pub mod reference;
+    pub mod shared;
+    pub mod sprout;
+}

@@ -1,0 +1,105 @@
+//! Pages of results, and results in pages.
+
+use super::{changed, fixture, skinbench, unchanged};
+use skinbench::report::recorded::Recorded;
+use skinbench::report::study::Study;
+use skinbench::report::{chart, html, markdown};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn answers_are_those_of_the_figures() {
+    let study = Study::new(Recorded::read(&[fixture()]).unwrap());
+    let report = markdown::report(&study);
+    for answer in [
+        "1,000 walkers (nothing drawn): gpu-compute is fastest",
+        "gpu-compute overtakes cpu-rayon at ",
+        "1,000 walkers (1 pass): gpu-vertex is fastest",
+        " fit a 60 Hz frame on gpu-compute (nothing drawn).",
+        "% of this machine's bandwidth: gpu-compute",
+        "| gpu-vertex | skipped |",
+        "| cpu-scalar | 60.",
+    ] {
+        assert!(report.contains(answer), "{answer} in {report}");
+    }
+    // 1.32 and 2.22 ms at 100, 12.12 and 6.00 ms at 1,000: straight lines between their logarithms meet at 266.
+    let at = report.split("overtakes cpu-rayon at ").nth(1).unwrap().split(' ').next().unwrap();
+    let at: f64 = at.replace(',', "").parse().unwrap();
+    assert!((264.0..268.0).contains(&at), "{at}");
+}
+
+#[test]
+fn the_page_needs_nothing_but_itself() {
+    let page = html::page(&Study::new(Recorded::read(&[fixture()]).unwrap()));
+    assert!(page.contains("Test CPU &lt;&amp;&gt;"), "what results say is escaped");
+    assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
+    let outside: Vec<_> = page.match_indices("http").map(|(at, _)| &page[at..at + 26]).collect();
+    assert!(outside.iter().all(|text| *text == "http://www.w3.org/2000/svg"), "{outside:?}");
+    assert!(page.len() < 400_000, "{}", page.len());
+    let study = Study::new(Recorded::read(&[fixture()]).unwrap());
+    for chart in chart::charts(&study) {
+        assert_eq!(chart.svg.matches("class=\"mark\"").count(), chart.marks, "{}", chart.id);
+        assert!(chart.table.len() > 1 && chart.file().contains("prefers-color-scheme:dark"), "{}", chart.id);
+    }
+}
+
+#[test]
+fn pages_are_spliced_and_drift_is_found() {
+    let folder = changed(unchanged, unchanged);
+    let page = folder.path().join("page.md");
+    let text =
+        "# T\n<!-- table . -->\nold\n<!-- /table -->\nkept\n<!-- charts . frame-instances -->\n<!-- /charts -->\n";
+    fs::write(&page, text).unwrap();
+    let exit = |arguments: &str| skinbench(folder.path(), arguments).output().unwrap().status.code();
+    assert_eq!(exit("report --splice page.md --check"), Some(1));
+    assert_eq!(fs::read_to_string(&page).unwrap(), text, "checking writes nothing");
+    fs::create_dir_all(folder.path().join("docs/images")).unwrap();
+    assert_eq!(exit("report --splice page.md"), Some(0));
+    let spliced = fs::read_to_string(&page).unwrap();
+    assert!(
+        spliced.contains("| cpu-rayon | ") && spliced.contains("\nkept\n") && !spliced.contains("old"),
+        "{spliced}"
+    );
+    assert_eq!(spliced.matches("](docs/images/frame-instances-").count(), 3, "{spliced}");
+    assert_eq!(exit("report --splice page.md --check"), Some(0));
+    let picture = folder.path().join("docs/images/frame-instances-walkers-1-pass.svg");
+    fs::write(&picture, "drifted").unwrap();
+    assert_eq!(exit("report --splice page.md --check"), Some(1));
+    for (text, problem) in [
+        ("nothing", "page.md: no marker such as"),
+        ("<!-- table -->", "line 1: a marker without its source"),
+        ("<!-- table . -->", "line 1: no <!-- /table --> after this marker"),
+        ("<!-- text none.md -->\n<!-- /text -->", "line 1: cannot read none.md"),
+        ("<!-- charts . pie -->\n<!-- /charts -->", "line 1: no such chart; expected the start of stages-"),
+    ] {
+        fs::write(&page, text).unwrap();
+        let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains(problem), "{text}: {said}");
+        assert_eq!(fs::read_to_string(&page).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_ending_or_the_format_decides_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let output = skinbench(folder.path(), &format!("report {} {arguments}", fixture().display())).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert!(run("").1.starts_with("<!DOCTYPE html>"));
+    assert!(run("--format md").1.starts_with("# Skinning on Test CPU"));
+    assert_eq!(run("-o out.md").0, Some(0));
+    assert!(fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("# Skinning"));
+    assert_eq!(run("--format svg -o charts").0, Some(0));
+    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 13);
+    let (code, _, said) = run("--format svg");
+    assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
+}
+
+/// The pages of this repository say what its results say.
+#[test]
+fn the_repositorys_pages_have_not_drifted() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    skinbench(root, "report --splice README.md --check").assert().success();
+}

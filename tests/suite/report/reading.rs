@@ -1,0 +1,143 @@
+//! Result files that are good, cut off, doubled, of other schemas, of other machines.
+
+use super::{ROWS, changed, fixture, read, unchanged, with_field};
+use skinbench::report::chart;
+use skinbench::report::recorded::Recorded;
+use skinbench::report::study::Study;
+use std::fs;
+
+#[test]
+fn good_results_are_read_without_a_word() {
+    let recorded = Recorded::read(&[fixture()]).unwrap();
+    assert_eq!((recorded.measurements.len(), &recorded.problems[..]), (ROWS, &[][..]));
+    assert!(recorded.measurements.iter().filter(|m| m.is_ok()).all(|m| m.samples.len() == 5));
+    let study = Study::new(recorded);
+    assert_eq!((study.points().len(), study.backends().len(), study.problems.len()), (9, 4, 0));
+}
+
+#[test]
+fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
+    // Name, change, rows that are left, and what is said.
+    type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
+    let cases: [Case; 9] = [
+        ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
+        (
+            "short line",
+            &|text| text.replacen("\n1,2026", "\n1,20\n1,2026", 1),
+            ROWS,
+            "summary.csv:2: 2 fields; expected 41",
+        ),
+        ("NaN", &|text| with_field(&text, 3, "median_ns", "NaN"), ROWS - 1, "summary.csv:3: median_ns: \"NaN\""),
+        ("other NaN", &|text| with_field(&text, 3, "p95_ns", "NaN"), ROWS, "summary.csv:3: p95_ns: \"NaN\""),
+        (
+            "NaN parity",
+            &|text| with_field(&text, 3, "parity_max_rel", "NaN"),
+            ROWS - 1,
+            "status ok, but parity_max_rel is NaN",
+        ),
+        ("older", &|text| text.replace("\n1,2026", "\n0,2026"), ROWS, "older schema 0"),
+        (
+            "newer",
+            &|text| with_field(&text, 3, "schema", "2"),
+            ROWS - 1,
+            "summary.csv:3: schema 2; this skinbench reads up to 1",
+        ),
+        (
+            "twice",
+            &|text| text.clone() + text.lines().nth(1).unwrap() + "\n",
+            ROWS,
+            "summary.csv:215: the same as line 2",
+        ),
+        (
+            "contradiction",
+            &|text| with_field(&(text.clone() + text.lines().nth(1).unwrap() + "\n"), 215, "median_ns", "1"),
+            ROWS,
+            "summary.csv:215: measures the same as line 2 of the same run: left out",
+        ),
+    ];
+    for (name, change, rows, problem) in cases {
+        let recorded = read(&changed(change, unchanged));
+        assert_eq!(recorded.measurements.len(), rows, "{name}");
+        let said: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
+        assert!(said.iter().any(|said| said.contains(problem)), "{name}: {said:?}");
+    }
+}
+
+#[test]
+fn columns_that_only_describe_may_be_missing() {
+    let without = |text: String, column: &str| {
+        let at = text.lines().next().unwrap().split(',').position(|name| name == column).unwrap();
+        let cut = |line: &str| {
+            let fields = line.split(',').enumerate().filter(|(i, _)| *i != at).map(|(_, field)| field);
+            fields.collect::<Vec<_>>().join(",") + "\n"
+        };
+        text.lines().map(cut).collect::<String>()
+    };
+    for column in ["rustc", "utc", "influences", "clip_error"] {
+        assert_eq!(read(&changed(|text| without(text, column), unchanged)).measurements.len(), ROWS, "{column}");
+    }
+    let folder = changed(|text| without(without(text, "scene_hash"), "stage"), unchanged);
+    let error = Recorded::read(&[folder.path()]).unwrap_err().to_string();
+    assert!(error.contains("no column scene_hash, stage: nothing of it can be used"), "{error}");
+}
+
+#[test]
+fn samples_that_cannot_be_trusted_are_not_used() {
+    let used = |samples: &dyn Fn(String) -> String| {
+        let recorded = read(&changed(unchanged, samples));
+        let with = recorded.measurements.iter().filter(|m| !m.samples.is_empty()).count();
+        (with, recorded.problems.first().map_or(String::new(), ToString::to_string))
+    };
+    let all = ROWS - 3; // the skipped ones have none
+    let (with, problem) = used(&|text| text[..text.len() - 4].into());
+    assert!(with == all - 1 && problem.contains("the last line is cut off"), "{with} {problem}");
+    let (with, problem) = used(&|text| text.clone() + text.lines().nth(1).unwrap() + "\n");
+    assert!(with == all && problem.contains("twice: counted once"), "{with} {problem}");
+    let (with, problem) = used(&|text| text.replacen(",wall,0,", ",wall,0,x", 1));
+    assert!(with == all - 1 && problem.contains("samples.csv:2: ns: \"x"), "{with} {problem}");
+
+    let folder = changed(unchanged, unchanged);
+    fs::remove_file(folder.path().join("samples.csv")).unwrap();
+    let recorded = read(&folder);
+    assert!(recorded.problems[0].to_string().contains("samples.csv: missing: medians only"));
+    assert!(!chart::charts(&Study::new(recorded)).is_empty());
+}
+
+#[test]
+fn folders_without_results_and_mixed_hosts_are_named() {
+    let empty = tempfile::tempdir().unwrap();
+    let error = Recorded::read(&[empty.path()]).unwrap_err().to_string();
+    assert!(error.contains("no summary.csv in it; expected a folder that"), "{error}");
+    fs::write(empty.path().join("summary.csv"), "").unwrap();
+    let error = Recorded::read(&[empty.path()]).unwrap_err().to_string();
+    assert!(error.contains("empty file"), "{error}");
+    let error = Recorded::read(&[empty.path().join("none")]).unwrap_err().to_string();
+    assert!(error.contains("cannot read: "), "{error}");
+
+    let folder = changed(|text| with_field(&text, 3, "cpu", "Another CPU"), unchanged);
+    let study = Study::new(read(&folder));
+    assert_eq!(study.rows.len(), ROWS - 1);
+    assert!(study.problems.iter().any(|p| p.contains("1 rows of another machine left out: Another CPU")), "{study:?}");
+}
+
+#[test]
+fn shards_and_copies_are_merged() {
+    let all = tempfile::tempdir().unwrap();
+    for (part, keep) in [("a", ",0,,"), ("b", ",1,,"), ("c", ",2,,"), ("again", ",2,,")] {
+        let folder = all.path().join(part);
+        fs::create_dir(&folder).unwrap();
+        let text = fs::read_to_string(fixture().join("summary.csv")).unwrap();
+        let (heading, rows) = text.split_once('\n').unwrap();
+        let rows: String =
+            rows.lines().filter(|row| row.contains(&format!("pn,{keep}"))).map(|r| format!("{r}\n")).collect();
+        fs::write(folder.join("summary.csv"), format!("{heading}\n{rows}")).unwrap();
+        fs::copy(fixture().join("samples.csv"), folder.join("samples.csv")).unwrap();
+    }
+    let recorded = read(&all);
+    assert_eq!(recorded.measurements.len(), ROWS);
+    assert!(
+        recorded.problems.iter().all(|p| p.what.contains("another file, too: counted once")),
+        "{:?}",
+        recorded.problems
+    );
+}

@@ -1,0 +1,82 @@
+//! Sweeps that stop and go on, in parts, within limits.
+
+use super::skinbench;
+use skinbench::report::csv::SummaryRow;
+use skinbench::report::recorded::Recorded;
+use skinbench::report::study::Study;
+use std::fs;
+use std::path::Path;
+
+fn summary(folder: &Path) -> Vec<SummaryRow> {
+    csv::Reader::from_path(folder.join("summary.csv")).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+const SWEEP: &str = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-* --frames 5 -o out";
+
+#[test]
+fn a_sweep_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    skinbench(folder.path(), SWEEP).assert().success();
+    let whole = summary(&out);
+    let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
+    let frames = |rows: &[SummaryRow]| rows.iter().filter(|row| row.stage == "frame" && row.clock == "wall").count();
+    let backends = frames(&whole) / 3;
+    assert!(backends >= 2 && Recorded::read(&[&out]).unwrap().problems.is_empty());
+
+    // Nothing is measured again.
+    let again = skinbench(folder.path(), SWEEP).output().unwrap();
+    let said = String::from_utf8(again.stderr).unwrap();
+    assert!(said.contains(&format!("note: {} measurements of an earlier sweep were kept", 3 * backends)), "{said}");
+    assert_eq!(summary(&out), whole);
+
+    // Killed in the middle of a row: what is whole stays, what is missing is measured.
+    let text = fs::read_to_string(out.join("summary.csv")).unwrap();
+    let half: String = text[..text.len() / 2].into();
+    let last = half.rfind('\n').unwrap();
+    fs::write(out.join("summary.csv"), &half).unwrap();
+    fs::write(out.join("samples.csv"), &samples[..samples.len() * 2 / 3]).unwrap();
+    skinbench(folder.path(), SWEEP).assert().success();
+    let resumed = summary(&out);
+    assert_eq!(frames(&resumed), 3 * backends);
+    let kept: Vec<_> = whole.iter().filter(|row| resumed.contains(row)).collect();
+    assert!(!kept.is_empty() && kept.len() < whole.len() && kept.len() <= half[..last].lines().count());
+    let recorded = Recorded::read(&[&out]).unwrap();
+    assert_eq!((recorded.problems.len(), recorded.measurements.len()), (0, whole.len()), "{:?}", recorded.problems);
+}
+
+#[test]
+fn shards_make_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for part in 1..=2 {
+        let arguments = format!("sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --shard {part}/2");
+        skinbench(folder.path(), &format!("{arguments} -o out/{part}")).assert().success();
+    }
+    let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
+    assert_eq!((study.points().len(), study.problems.len()), (3, 0), "{:?}", study.problems);
+}
+
+#[test]
+fn threads_frame_times_and_budgets_are_kept_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let output = skinbench(folder.path(), arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    run("sweep smoke --instances 3 --passes 0 --threads 1,2 -b cpu-rayon --frames 5 -o threads");
+    let mut threads: Vec<_> = summary(&folder.path().join("threads")).iter().map(|row| row.threads).collect();
+    threads.dedup();
+    assert_eq!(threads, [1, 2]);
+
+    let slow = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
+    let (_, said) = run(slow);
+    assert!(said.contains("more than --max-frame-time: larger crowds left out"), "{said}");
+    assert!(summary(&folder.path().join("slow")).iter().all(|row| row.instances == 3));
+
+    let (said, _) = run("sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget");
+    let answer = said.lines().find(|line| line.contains("cpu-scalar, passes 0: ")).unwrap_or_default();
+    assert!(answer.contains("of smoke fit, ") || answer.contains("not even"), "{said}");
+    let measured: Vec<_> = summary(&folder.path().join("budget")).iter().map(|row| row.instances).collect();
+    assert!(measured.contains(&3) && measured.len() > 5, "{measured:?}");
+}
