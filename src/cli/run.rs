@@ -125,6 +125,6 @@ fn hosts(context: &Context) -> ArrayVec<Host, 2> {
 /// A folder named after the moment and the machine.
 fn default_folder(environment: &Environment) -> PathBuf {
     let host: String = environment.host.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
-    let moment = environment.utc.strftime("%Y-%m-%dT%H-%M-%SZ");
+    let moment = environment.utc.replace(":", "-");
     Path::new("skinbench-results").join(format!("{moment}-{host}").trim_end_matches('-'))
 }

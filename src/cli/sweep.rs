@@ -7,9 +7,8 @@ use super::run::passes;
 use anyhow::Context as _;
 use clap::Args;
 use fnv::FnvHasher;
-use jiff::Timestamp;
 use skinbench::backend::{Entry, Keep};
-use skinbench::harness::environment::Environment;
+use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
 use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
@@ -284,8 +283,8 @@ impl Log for Book {
             // Each point is a run of its own, so that its samples can be told from those of the others.
             self.at = at;
             self.moves += 1;
-            environment.utc = Timestamp::now();
-            let moment = environment.utc.strftime("%Y%m%dT%H%M%SZ");
+            environment.utc = environment::now();
+            let moment = environment::compact_form(&environment.utc);
             let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
             environment.run_id = format!("{moment}-{process}-{binary:016x}.{moves}");
         }

@@ -1,6 +1,7 @@
 //! What a run ran on: stated in every row of the results.
 
-use jiff::Timestamp;
+use humantime::format_rfc3339_seconds;
+use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// The adapter in use.
@@ -26,8 +27,8 @@ impl Adapter {
 pub struct Environment {
     /// Identifies the run: its moment and process.
     pub run_id: String,
-    /// When it began.
-    pub utc: Timestamp,
+    /// When it began, as RFC 3339 writes it.
+    pub utc: String,
     /// Commit that the binary was built from; none outside a git repository.
     pub git_rev: Option<&'static str>,
     /// Whether files differed from that commit.
@@ -49,14 +50,14 @@ pub struct Environment {
 impl Environment {
     /// Asks the system.
     pub fn collect(adapter: Option<Adapter>) -> Self {
-        let utc = Timestamp::now();
+        let utc = now();
         let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
         Self {
-            run_id: format!("{}-{}", utc.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
+            run_id: format!("{}-{}", compact_form(&utc), std::process::id()),
             utc,
-            git_rev: built_from(option_env!("VERGEN_GIT_SHA")),
-            dirty: built_from(option_env!("VERGEN_GIT_DIRTY")).and_then(|dirty| dirty.parse().ok()),
-            rustc: built_from(option_env!("VERGEN_RUSTC_SEMVER")).unwrap_or_default(),
+            git_rev: option_env!("SKINBENCH_GIT_REVISION"),
+            dirty: option_env!("SKINBENCH_GIT_DIRTY").map(|dirty| dirty == "true"),
+            rustc: option_env!("SKINBENCH_RUSTC_VERSION").unwrap_or_default(),
             os: System::long_os_version().unwrap_or_default(),
             cpu: system
                 .ok()
@@ -69,9 +70,14 @@ impl Environment {
     }
 }
 
-/// What the build script found out; it writes a placeholder for what it did not.
-fn built_from(value: Option<&'static str>) -> Option<&'static str> {
-    value.filter(|v| !v.is_empty() && !v.starts_with("VERGEN_"))
+/// The time in UTC, to the second, such as `2026-11-22T18:00:00Z`.
+pub fn now() -> String {
+    format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// The time without punctuation, such as `20261122T180000Z`.
+pub fn compact_form(utc: &str) -> String {
+    utc.replace(['-', ':'], "")
 }
 
 /// Bytes of main memory that can be taken without swapping, within the limits of this process' control group; no limit
@@ -89,10 +95,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_absent() {
-        assert_eq!(built_from(Some("VERGEN_IDEMPOTENT_OUTPUT")), None);
-        assert_eq!(built_from(Some("")), None);
-        assert_eq!(built_from(Some("1.95.0")), Some("1.95.0"));
+    fn times_are_written_in_two_forms() {
+        let utc = now();
+        assert!(utc.len() == 20 && utc.starts_with("20") && utc.ends_with('Z'), "{utc}");
+        assert_eq!(compact_form("2026-11-22T18:00:59Z"), "20261122T180059Z");
     }
 
     #[test]

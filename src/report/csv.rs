@@ -315,7 +315,7 @@ fn row(environment: &Environment, scene: &BuiltScene, outcome: &Outcome, times: 
     SummaryRow {
         schema: SCHEMA,
         run_id: environment.run_id.clone(),
-        utc: environment.utc.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        utc: environment.utc.clone(),
         git_rev: environment.git_rev.map(Into::into),
         dirty: environment.dirty,
         rustc: text(environment.rustc),

@@ -43,7 +43,7 @@ impl<const N: usize> Kernel for ToLanes<'_, N> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
-            *out = entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind);
+            entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, out);
         }
     }
 }
@@ -60,8 +60,9 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
 
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
+        let mut lanes = [[0.0; N]; 12];
         for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
-            let lanes = entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind);
+            entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, &mut lanes);
             for (lane, instance) in self.palette.chunks_exact_mut(self.joints.len()).enumerate() {
                 instance[index] = std::array::from_fn(|c| lanes[c][lane]);
             }
@@ -71,8 +72,7 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
 
 /// One entry of a palette: `model * inverse_bind` with the inverse bind shared by all lanes.
 #[inline(always)]
-fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows) -> Affine<N> {
-    let mut out = [[0.0; N]; 12];
+fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows, out: &mut Affine<N>) {
     for group in 0..N / W {
         for row in [0, 4, 8] {
             let [x, y, z] = [
@@ -90,5 +90,4 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows
             }
         }
     }
-    out
 }

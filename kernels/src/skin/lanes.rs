@@ -2,7 +2,7 @@
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{Blend, MOST_FLOATS, MOST_PACKED, before_packing, moved, pack, turned_normal, turned_tangent};
+use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, turned_normal, turned_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, Run};
 use crate::pose::Affine;
@@ -66,77 +66,97 @@ struct Lanes<'a, P> {
 impl<P: Blend> Kernel for Lanes<'_, P> {
     type Out = ();
 
-    /// Tile by tile: vertices of so many numbers into the tile, then the tile, packed where words are fewer, to where it
-    /// goes.
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
+        match self.format.floats() {
+            3 => self.all::<W, S, 3, 2>(),
+            6 => self.all::<W, S, 6, 3>(),
+            _ => self.all::<W, S, 10, 4>(),
+        }
+    }
+}
+
+impl<P: Blend> Lanes<'_, P> {
+    /// Tile by tile: vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words a vertex where
+    /// that is asked for, to where it goes.
+    #[inline(always)]
+    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(self) {
         let Self { mesh, palette, format, store, out, interleaved } = self;
-        let (floats, words) = (format.floats(), format.words());
-        let is_packed = words < floats;
+        let words = format.words();
+        let is_packed = words < FLOATS;
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };
         let vertices = mesh.vertex_count();
-        let mut filler = Filler { mesh, palette: &palette, normals, floats, runs: mesh.runs() };
+        let mut filler = Filler { mesh, palette: &palette, normals, runs: mesh.runs() };
         let none: &mut [f32] = &mut [];
         let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
-        // Rows of a full block are whole cache lines: they go straight to where they belong.
-        let direct = !is_packed && interleaved_out.len() == vertices * words * BLOCK;
-        let mut streams = Streams::new(out, vertices, words, store);
-        let mut tiles = [const { Tile([[0.0; BLOCK]; MOST_FLOATS * TILE]) }; 2];
-        let mut packed = Tile([[0.0; BLOCK]; MOST_PACKED * TILE]);
-        let [Tile(tile), Tile(other)] = &mut tiles;
-        let (mut tile, mut before) = (tile, other);
-        let whole = if direct { vertices } else { streams.vertices };
+        if P::UNROLLED && store == Store::Streamed && !is_packed && interleaved_out.len() == vertices * words * BLOCK {
+            // Rows of a full block are whole cache lines: they go straight to where they belong.
+            let slots = interleaved_out.as_chunks_mut().0.as_chunks_mut().0;
+            filler.fill::<W, S, FLOATS, true>(0, slots, &mut Streams::new(&mut [], vertices, store), &[]);
+            return S::fence();
+        }
+        // Of these two, one has no output and nothing to do.
+        let none: &mut [f32] = &mut [];
+        let (out, packed_out) = if is_packed { (none, out) } else { (out, none) };
+        let mut streams = Streams::<FLOATS>::new(out, vertices, store);
+        let mut packed_streams = Streams::<PACKED>::new(packed_out, vertices, store);
+        let mut tiles = [const { Tile([[[0.0; BLOCK]; FLOATS]; TILE]) }; 2];
+        let mut packed_tiles = [const { Tile([[[0.0; BLOCK]; PACKED]; TILE]) }; 2];
+        let ([Tile(tile), Tile(before)], [Tile(packed), Tile(packed_before)]) = (&mut tiles, &mut packed_tiles);
+        let (mut tile, mut before, mut packed, mut packed_before) = (tile, before, packed, packed_before);
+        let whole = if is_packed { Streams::<PACKED>::VERTICES } else { Streams::<FLOATS>::VERTICES };
         for first in (0..vertices).step_by(whole) {
             let count = whole.min(vertices - first);
-            let rows = if direct { interleaved_out.as_chunks_mut().0 } else { &mut tile[..count * floats] };
-            let put = if direct { store } else { Store::Cached };
-            let taken = if is_packed { &packed.0[..] } else { &before[..] };
-            filler.fill::<W, S>(first, rows, put, &mut streams, taken);
-            if direct {
-                break;
-            }
-            streams.finish_steps::<W, S>(taken);
-            if is_packed {
-                pack_tile::<W, S>(mesh, floats, words, &tile[..count * floats], &mut packed.0);
+            filler.fill::<W, S, FLOATS, false>(first, &mut tile[..count], &mut streams, before.as_flattened());
+            streams.finish_steps::<W, S>(before.as_flattened());
+            let taken = if is_packed {
+                let before = packed_before.as_flattened();
+                pack_tile::<W, S, FLOATS, PACKED>(mesh, tile, packed, &mut packed_streams, before);
+                std::mem::swap(&mut packed, &mut packed_before);
+                packed_before.as_flattened()
             } else {
                 std::mem::swap(&mut tile, &mut before);
-            }
+                before.as_flattened()
+            };
             if interleaved {
-                let taken = if is_packed { &packed.0[..] } else { &before[..] };
                 let instance_words = interleaved_out.len() / vertices;
                 let out = &mut interleaved_out[first * instance_words..][..count * instance_words];
                 write_rows::<W, S>(store, &taken[..count * words], instance_words / words, out);
+            } else if count == whole && is_packed {
+                packed_streams.take(first);
             } else if count == whole {
                 streams.take(first);
             }
         }
-        let left_over = vertices % streams.vertices;
-        let taken = if is_packed { &packed.0[..] } else { &before[..] };
-        streams.finish::<W, S>(taken, vertices - left_over, left_over);
+        let left_over = vertices % whole;
+        streams.finish::<W, S>(before.as_flattened(), vertices - left_over, left_over);
+        packed_streams.finish::<W, S>(packed_before.as_flattened(), vertices - left_over, left_over);
         S::fence();
     }
 }
 
-/// Packs the numbers of a tile's vertices.
+/// Packs the numbers of a tile's vertices; meanwhile the packed tile before, whose rows these are, goes on through the
+/// streams.
 #[inline(always)]
-fn pack_tile<const W: usize, S: Simd<W>>(
+fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(
     mesh: &Mesh,
-    floats: usize,
-    words: usize,
-    tile: &[[f32; BLOCK]],
-    packed: &mut [[f32; BLOCK]],
+    tile: &[[[f32; BLOCK]; FLOATS]; TILE],
+    packed: &mut [[[f32; BLOCK]; PACKED]; TILE],
+    streams: &mut Streams<PACKED>,
+    before: &[[f32; BLOCK]],
 ) {
-    for (slot, packed) in tile.chunks_exact(floats).zip(packed.chunks_exact_mut(words)) {
+    for (slot, packed) in tile.iter().zip(packed) {
         for group in 0..BLOCK / W {
             let mut numbers = [S::splat(0.0); MOST_FLOATS];
             for (v, row) in numbers.iter_mut().zip(slot) {
                 *v = load_group::<BLOCK, W, S>(row, group);
             }
-            let words = pack::<W, S>(mesh.cube(), &numbers, floats);
+            let words = pack::<W, S>(mesh.cube(), &numbers, FLOATS);
             for (row, v) in packed.iter_mut().zip(words) {
                 S::store(v, &mut row.as_chunks_mut().0[group]);
             }
         }
+        streams.step::<W, S>(before);
     }
 }
 
@@ -145,40 +165,37 @@ struct Filler<'a, P> {
     mesh: &'a Mesh,
     palette: &'a P,
     normals: Normals,
-    /// Numbers of a vertex: 3, 6 or 10.
-    floats: usize,
     /// Runs from the one that holds the next vertex.
     runs: &'a [Run],
 }
 
 impl<P: Blend> Filler<'_, P> {
-    /// Skins the vertices from `first` on into rows, `floats` of them for each; meanwhile the tile before, whose rows
-    /// these are, goes on through the streams.
+    /// Skins the vertices from `first` on into slots: `DIRECT` past the caches, or into a tile, and meanwhile the tile
+    /// before, whose rows these are, goes on through the streams.
     #[inline(always)]
-    fn fill<const W: usize, S: Simd<W>>(
+    fn fill<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool>(
         &mut self,
         first: usize,
-        rows: &mut [[f32; BLOCK]],
-        store: Store,
-        streams: &mut Streams,
+        slots: &mut [[[f32; BLOCK]; FLOATS]],
+        streams: &mut Streams<FLOATS>,
         before: &[[f32; BLOCK]],
     ) {
-        let end = first + rows.len() / self.floats;
+        let end = first + slots.len();
         while let [run, rest @ ..] = self.runs {
             let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
             let range = run_first.max(first)..run_end.min(end);
-            let rows = &mut rows[(range.start - first) * self.floats..(range.end - first) * self.floats];
-            // One float at a time, loops over influences cost nothing beside the rest.
-            if const { P::UNROLLED && W > 1 } {
+            let slots = &mut slots[range.start - first..range.end - first];
+            // Scalars and positions alone are not worth a body for each number of influences.
+            if const { P::UNROLLED && W > 1 && FLOATS > 3 } {
                 match run.influences {
-                    1 => self.part::<W, S, 1>(run, range, rows, store, streams, before),
-                    2 => self.part::<W, S, 2>(run, range, rows, store, streams, before),
-                    3 => self.part::<W, S, 3>(run, range, rows, store, streams, before),
-                    4 => self.part::<W, S, 4>(run, range, rows, store, streams, before),
-                    _ => self.part::<W, S, 0>(run, range, rows, store, streams, before),
+                    1 => self.part::<W, S, FLOATS, DIRECT, 1>(run, range, slots, streams, before),
+                    2 => self.part::<W, S, FLOATS, DIRECT, 2>(run, range, slots, streams, before),
+                    3 => self.part::<W, S, FLOATS, DIRECT, 3>(run, range, slots, streams, before),
+                    4 => self.part::<W, S, FLOATS, DIRECT, 4>(run, range, slots, streams, before),
+                    _ => self.part::<W, S, FLOATS, DIRECT, 0>(run, range, slots, streams, before),
                 }
             } else {
-                self.part::<W, S, 0>(run, range, rows, store, streams, before);
+                self.part::<W, S, FLOATS, DIRECT, 0>(run, range, slots, streams, before);
             }
             if run_end > end {
                 break;
@@ -194,39 +211,40 @@ impl<P: Blend> Filler<'_, P> {
     ///
     /// Numbers are stored as soon as they are known: a vertex's are then broadcast by the loads that read them.
     #[inline(always)]
-    fn part<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+    fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool, const INFLUENCES: usize>(
         &self,
         run: &Run,
         vertices: Range<usize>,
-        rows: &mut [[f32; BLOCK]],
-        store: Store,
-        streams: &mut Streams,
+        slots: &mut [[[f32; BLOCK]; FLOATS]],
+        streams: &mut Streams<FLOATS>,
         before: &[[f32; BLOCK]],
     ) {
-        let Self { mesh, palette, normals, floats, .. } = self;
+        let Self { mesh, palette, normals, .. } = self;
         let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
         let pairs = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * influences;
         let joints = mesh.joints()[pairs..].chunks_exact(influences);
         let weights = mesh.weights()[pairs..].chunks_exact(influences);
         let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
         let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
-        let all = rows.chunks_exact_mut(*floats).zip(joints.zip(weights)).zip(sources).enumerate();
+        let all = slots.iter_mut().zip(joints.zip(weights)).zip(sources).enumerate();
         for (index, ((slot, (joints, weights)), (position, normal))) in all {
             for group in 0..BLOCK / W {
                 let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
-                put_rows::<W, S>(store, &moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
-                if *floats >= 6 {
+                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
+                if FLOATS >= 6 {
                     let normal = turned_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
-                    put_rows::<W, S>(store, &normal, &mut slot[3..6], group);
+                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], group);
                 }
-                if *floats >= 10 {
+                if FLOATS >= 10 {
                     let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
                     let tangent = turned_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
-                    put_rows::<W, S>(store, &tangent, &mut slot[6..9], group);
-                    put_rows::<W, S>(store, &[S::splat(handedness)], &mut slot[9..], group);
+                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], group);
+                    put_rows::<W, S, DIRECT>(&[S::splat(handedness)], &mut slot[9..], group);
                 }
             }
-            streams.step::<W, S>(before);
+            if !DIRECT {
+                streams.step::<W, S>(before);
+            }
         }
     }
 }
@@ -239,9 +257,10 @@ fn splat<const W: usize, S: Simd<W>>([x, y, z]: &[f32; 3]) -> [S::V; 3] {
 
 /// A group of lanes to their rows.
 #[inline(always)]
-fn put_rows<const W: usize, S: Simd<W>>(store: Store, numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
+fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
     for (row, v) in rows.iter_mut().zip(numbers) {
-        put::<W, S>(store, *v, &mut row.as_chunks_mut().0[group]);
+        let to = &mut row.as_chunks_mut().0[group];
+        if DIRECT { S::stream(*v, to) } else { S::store(*v, to) }
     }
 }
 

@@ -43,19 +43,14 @@ struct Line([f32; TILE]);
 /// Lines of a lane: those of a tile, and before them the one that the tile before ended in.
 type Stage = [Line; MOST_WORDS + 1];
 
-/// The outputs of a block's instances, filled tile by tile.
+/// The outputs of a block's instances, `WORDS` a vertex, filled tile by tile.
 ///
 /// A tile is turned, so that lanes become rows, a part at a time between the vertices of the next tile: shuffles and
 /// stores then fill what multiplications leave of the processor. Output that stays in the caches is turned straight to
 /// its place. Streamed output is turned to a stage for each lane and leaves lane by lane between the vertices of the
 /// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
 /// boundaries of the lane's output: the end of a tile waits for the next.
-pub(super) struct Streams<'a> {
-    /// Words of a vertex, and vertices of a tile: a whole number of lines in each lane.
-    words: usize,
-    pub vertices: usize,
-    /// Lines of a tile in each lane.
-    lines: usize,
+pub(super) struct Streams<'a, const WORDS: usize> {
     out: &'a mut [f32],
     store: Store,
     instances: usize,
@@ -77,26 +72,25 @@ pub(super) struct Streams<'a> {
     places: [usize; TILE],
 }
 
-impl<'a> Streams<'a> {
-    /// Outputs of as many instances as there is room for, with so many vertices of so many words.
+impl<'a, const WORDS: usize> Streams<'a, WORDS> {
+    /// Vertices of a tile, a whole number of lines.
+    pub const VERTICES: usize = if WORDS > 6 { TILE / 2 } else { TILE };
+    const LINES: usize = WORDS * Self::VERTICES / TILE;
+
+    /// Outputs of as many instances as there is room for, with so many vertices.
     #[inline(always)]
-    pub fn new(out: &'a mut [f32], instance_vertices: usize, words: usize, store: Store) -> Self {
-        let vertices = if words > 6 { TILE / 2 } else { TILE };
-        let lines = words * vertices / TILE;
-        let instance_words = instance_vertices * words;
-        let instances = out.len() / instance_words;
+    pub fn new(out: &'a mut [f32], vertices: usize, store: Store) -> Self {
         let stages = [[[Line([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
+        let instance_words = vertices * WORDS;
+        let instances = out.len() / instance_words;
         let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
         for (lane, (shift, place)) in shifts.iter_mut().zip(&mut places).enumerate().take(instances) {
             let start = lane * instance_words;
             *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
             *place = start;
         }
-        let (steps, first, leaving, are_first) = (vertices, None, 0, true);
+        let (steps, first, leaving, are_first) = (Self::VERTICES, None, 0, true);
         Self {
-            words,
-            vertices,
-            lines,
             out,
             store,
             instances,
@@ -133,17 +127,16 @@ impl<'a> Streams<'a> {
     #[inline(always)]
     pub fn step<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
         let step = self.steps;
-        if step == self.vertices {
+        if step == Self::VERTICES {
             return;
         }
         self.steps += 1;
-        // Squares of a tile are turned evenly over its steps, which are 8 or 16.
-        let squares = TILE / W * (TILE / W) * self.lines;
-        let shift = self.vertices.trailing_zeros();
-        for square in (step * squares) >> shift..((step + 1) * squares) >> shift {
+        let squares = TILE / W * (TILE / W) * Self::LINES;
+        for square in step * squares / Self::VERTICES..(step + 1) * squares / Self::VERTICES {
             self.turn::<W, S>(tile, square % (TILE / W), square / (TILE / W));
         }
-        for lane in (step..BLOCK).step_by(self.vertices) {
+        for other in 0..BLOCK / Self::VERTICES {
+            let lane = step + other * Self::VERTICES;
             if lane < self.leaving {
                 self.send::<W, S>(lane);
             }
@@ -153,7 +146,7 @@ impl<'a> Streams<'a> {
     /// All steps that are left.
     #[inline(always)]
     pub fn finish_steps<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
-        while self.steps < self.vertices {
+        while self.steps < Self::VERTICES {
             self.step::<W, S>(tile);
         }
     }
@@ -173,7 +166,7 @@ impl<'a> Streams<'a> {
             Store::Cached => {
                 let first = self.first.unwrap_or(0);
                 for (lane, v) in (group * W..).zip(square) {
-                    let at = lane * self.instance_words + first * self.words + part * W;
+                    let at = lane * self.instance_words + first * WORDS + part * W;
                     // Lanes that hold no instance have no place.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
                         S::store(v, to);
@@ -188,7 +181,7 @@ impl<'a> Streams<'a> {
     fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
         let [even, odd] = &mut self.stages;
         let (filled, stages) = if self.filled == 0 { (even, odd) } else { (odd, even) };
-        let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], self.lines);
+        let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], Self::LINES);
         if self.are_first {
             // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
             let words = lines * TILE - shift;
@@ -215,13 +208,13 @@ impl<'a> Streams<'a> {
             self.send::<W, S>(lane);
         }
         for lane in 0..self.instances {
-            let start = lane * self.instance_words + first * self.words;
+            let start = lane * self.instance_words + first * WORDS;
             if self.store == Store::Streamed && first > 0 {
                 let shift = self.shifts[lane];
                 let end = &self.stages[self.filled][lane][0].0[TILE - shift..];
                 self.out[start - shift..start].copy_from_slice(end);
             }
-            for (to, row) in self.out[start..start + count * self.words].iter_mut().zip(tile) {
+            for (to, row) in self.out[start..start + count * WORDS].iter_mut().zip(tile) {
                 *to = row[lane];
             }
         }
