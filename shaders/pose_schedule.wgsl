@@ -52,7 +52,7 @@ fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     }
 }
 
-// The poses around this tick, of which those are posed that are not kept yet: src/crowd/economy.rs once more.
+// The poses around this tick, of which those are posed that are not kept yet: kernels/src/crowd/economy.rs once more.
 fn between(player: Player, instance: u32, before: Kept) -> Kept {
     let tick = now.tick;
     let rest = tick % player.every + player.offset;

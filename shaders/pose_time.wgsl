@@ -1,4 +1,4 @@
-// What an instance's layers show at a tick: src/crowd/layers.rs and src/crowd/schedule.rs once more, in the same integers.
+// What an instance's layers show at a tick: kernels/src/crowd/layers.rs and kernels/src/crowd/schedule.rs once more, in the same integers.
 
 const OVERRIDE = 1u;
 const PING_PONG = 1u;

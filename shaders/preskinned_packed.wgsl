@@ -1,4 +1,4 @@
-// Packed vertices that a compute kernel or an upload left in the arena: src/vertex.rs says which bits.
+// Packed vertices that a compute kernel or an upload left in the arena: kernels/src/vertex.rs says which bits.
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(1) var<storage, read> arena: array<u32>;

@@ -13,10 +13,10 @@ use std::collections::HashMap;
 ///
 /// ```
 /// use glam::{Quat, Vec3};
-/// use skinbench::model::*;
-/// use skinbench::simd::Isa;
-/// use skinbench::vertex::VertexFormat;
-/// use skinbench::{pose, skin};
+/// use skinbench_kernels::model::*;
+/// use skinbench_kernels::simd::Isa;
+/// use skinbench_kernels::vertex::VertexFormat;
+/// use skinbench_kernels::{pose, skin};
 /// use std::f32::consts::FRAC_PI_2;
 ///
 /// let mut builder = SkeletonBuilder::new();

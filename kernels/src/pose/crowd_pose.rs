@@ -29,6 +29,9 @@ pub enum Width {
     Block,
 }
 
+/// Takes a block's group, its palette `[entry][12][BLOCK]` and its share of the output.
+pub type SkinBlock<'a> = dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
+
 /// Where a crowd's palettes go.
 pub enum PaletteOut<'a> {
     /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
@@ -41,8 +44,8 @@ pub enum PaletteOut<'a> {
     Each {
         /// `[instance][vertex][word]`, group after group, of [`Crowd::output_words`] items.
         out: &'a mut [f32],
-        /// Takes a block's group, its palette `[entry][12][BLOCK]`, and its share of `out`.
-        skin: &'a (dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync),
+        /// Called for every block, on any thread.
+        skin: &'a SkinBlock<'a>,
     },
 }
 
@@ -394,7 +397,7 @@ impl Posing<BLOCK> {
         tick: u32,
         clock: &dyn PoseClock,
         out: &mut [f32],
-        skin: &(dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync),
+        skin: &SkinBlock,
     ) {
         self.tick = tick;
         if let Some(mut shared) = self.shared.take() {
