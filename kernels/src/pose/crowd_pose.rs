@@ -391,14 +391,7 @@ impl Posing<BLOCK> {
         self.shared = Some(shared);
     }
 
-    fn each(
-        &mut self,
-        crowd: &Crowd,
-        tick: u32,
-        clock: &dyn PoseClock,
-        out: &mut [f32],
-        skin: &SkinBlock,
-    ) {
+    fn each(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [f32], skin: &SkinBlock) {
         self.tick = tick;
         if let Some(mut shared) = self.shared.take() {
             self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);

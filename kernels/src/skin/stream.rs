@@ -165,12 +165,13 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
             }
             Store::Cached => {
                 let first = self.first.unwrap_or(0);
-                for (lane, v) in (group * W..).zip(square) {
-                    let at = lane * self.instance_words + first * WORDS + part * W;
+                let mut at = group * W * self.instance_words + first * WORDS + part * W;
+                for v in square {
                     // Lanes that hold no instance have no place.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
                         S::store(v, to);
                     }
+                    at += self.instance_words;
                 }
             }
         }
