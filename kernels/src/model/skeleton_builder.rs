@@ -14,7 +14,6 @@ use std::collections::HashMap;
 /// ```
 /// use glam::{Quat, Vec3};
 /// use skinbench_kernels::model::*;
-/// use skinbench_kernels::simd::Isa;
 /// use skinbench_kernels::vertex::VertexFormat;
 /// use skinbench_kernels::{pose, skin};
 /// use std::f32::consts::FRAC_PI_2;
@@ -63,7 +62,7 @@ use std::collections::HashMap;
 /// let mut local: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
 /// let mut pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
 /// let mut palette = vec![[0.0; 12]; joints];
-/// pose::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, 0, &mut local);
+/// pose::one::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, &mut local);
 /// let isa = Isa::strongest();
 /// pose::local_to_model(isa, model.skeleton(), &local, &mut pose);
 /// pose::palette_rows(isa, model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
