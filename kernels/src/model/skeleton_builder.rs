@@ -63,9 +63,8 @@ use std::collections::HashMap;
 /// let mut pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
 /// let mut palette = vec![[0.0; 12]; joints];
 /// pose::one::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, &mut local);
-/// let isa = Isa::strongest();
-/// pose::local_to_model(isa, model.skeleton(), &local, &mut pose);
-/// pose::palette_rows(isa, model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
+/// pose::one::local_to_model(model.skeleton(), &local, &mut pose);
+/// pose::one::palette(model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
 /// let mut skinned = vec![0.0f32; 6 * model.mesh().vertex_count()];
 /// skin::skin(model.mesh(), &palette, VertexFormat::default(), &mut skinned);
 ///
