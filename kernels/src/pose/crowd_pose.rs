@@ -20,7 +20,7 @@ const PART_BYTES: usize = 512 << 10;
 /// Parts that each thread gets at least, so that none waits long for another.
 const PARTS_PER_THREAD: usize = 4;
 
-/// How many instances lie side by side in memory while they are posed.
+/// Number of instances that are posed side by side, one in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// One, in scalar code.
@@ -29,10 +29,10 @@ pub enum Width {
     Block,
 }
 
-/// Takes a block's group, its palette `[entry][12][BLOCK]` and its share of the output.
-pub type SkinBlock<'a> = dyn Fn(&Group, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
+/// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
+pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
 
-/// Where a crowd's palettes go.
+/// Destination of a crowd's palettes.
 pub enum PaletteOut<'a> {
     /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
     /// [`Width::Block`].
@@ -49,7 +49,7 @@ pub enum PaletteOut<'a> {
     },
 }
 
-/// What [`CrowdPose::read`] reads.
+/// A result of posing that [`CrowdPose::read`] copies out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoseData {
     /// Blended local poses: `[instance][joint][10]`.
@@ -129,7 +129,7 @@ impl CrowdPose {
     }
 
     /// Appends poses or palettes of neighbouring instances as the last [`CrowdPose::pose`] computed them. Poses whose
-    /// room is in use again are computed again, by the same code.
+    /// memory has been reused since then are computed again, by the same code.
     pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         match &self.0 {
             Poser::One(posing) => posing.read(crowd, what, instances, out),
@@ -163,6 +163,8 @@ struct Posing<const N: usize> {
     sampler: BlockSampler<N>,
     plan: Plan,
     rooms: Vec<Mutex<Poses<N>>>,
+    /// One block's palette for each thread, for [`PaletteOut::Each`].
+    palettes: Vec<Mutex<Aligned<Affine<N>>>>,
     /// Whether any instance plays more than one whole clip, or shows what is between two poses.
     blends: bool,
     /// Of the last frame.
@@ -173,21 +175,21 @@ struct Posing<const N: usize> {
 struct Poses<const N: usize> {
     local: Aligned<Local<N>>,
     model: Aligned<Affine<N>>,
-    /// Of one block, for [`PaletteOut::Each`] and for reading.
-    palette: Aligned<Affine<N>>,
 }
 
-/// How a crowd's blocks share room.
+/// Division of a crowd into parts, and the sizes of the buffers that parts use.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Blocks of a part.
     part: usize,
+    threads: usize,
     rooms: usize,
-    /// Whether every part has a room of its own, because poses outlive the frame. Else every thread has one.
+    /// Whether every part has a room of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
-    /// Most local poses, model poses and palette entries that a room holds.
+    /// Most local poses and model poses of a part.
     local: usize,
     model: usize,
+    /// Most palette entries of a block.
     palette: usize,
 }
 
@@ -205,12 +207,12 @@ impl Plan {
             blocks.all().chunks(part).map(|part| part.iter().map(count).sum::<usize>()).max().unwrap_or(0)
         };
         let palette = blocks.all().iter().map(|b| entries(crowd, b)).max().unwrap_or(0);
-        Self { part, rooms, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
+        Self { part, threads, rooms, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
     }
 
     fn bytes<const N: usize>(&self) -> u64 {
-        let matrices = Aligned::<Affine<N>>::bytes(self.model) + Aligned::<Affine<N>>::bytes(self.palette);
-        self.rooms as u64 * (Aligned::<Local<N>>::bytes(self.local) + matrices)
+        let room = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
+        self.rooms as u64 * room + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
     }
 }
 
@@ -231,39 +233,49 @@ impl<const N: usize> Posing<N> {
         let posed = Blocks::new(crowd, N, parallel);
         let plan = Plan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
-        let room = |_| {
-            Mutex::new(Poses {
-                local: Aligned::zeroed(plan.local),
-                model: Aligned::zeroed(plan.model),
-                palette: Aligned::zeroed(plan.palette),
-            })
-        };
+        let room = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
         let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new(crowd, isa));
         let rooms = (0..plan.rooms).map(room).collect();
+        let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
         let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
         let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { posed, blocks, shared, kept, steady, isa, sampler, plan, rooms, blends, tick: 0 }
+        Self { posed, blocks, shared, kept, steady, isa, sampler, plan, rooms, palettes, blends, tick: 0 }
     }
 
     fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
+        let unshared = |posing: &Self, out: &mut [Rows]| posing.in_parts(crowd, clock, out, |b| b.first_row, to_rows);
+        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
+            clock.run(PoseStage::Palette, &mut || shared.to_rows(&posing.blocks, crowd, out));
+        });
+    }
+
+    /// Poses the crowd at a tick. Where instances share poses, those are posed first and `hand_out` gives every
+    /// instance its palette; otherwise `unshared` does everything.
+    fn at<T>(
+        &mut self,
+        crowd: &Crowd,
+        tick: u32,
+        clock: &dyn PoseClock,
+        out: &mut [T],
+        unshared: impl FnOnce(&Self, &mut [T]),
+        hand_out: impl FnOnce(&Self, &SharedPalettes, &mut [T]),
+    ) {
         self.tick = tick;
-        let Some(mut shared) = self.shared.take() else {
-            return self.in_parts(crowd, clock, out, |b| b.first_row, to_rows);
-        };
+        let Some(mut shared) = self.shared.take() else { return unshared(self, out) };
         self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
-        clock.run(PoseStage::Palette, &mut || shared.to_rows(&self.blocks, crowd, out));
+        hand_out(self, &shared, out);
         self.shared = Some(shared);
     }
 
-    /// Every part through all stages. `palette` writes a block's palette to its share of `out`, in which `first` says
-    /// where a block's share begins.
+    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` says where
+    /// that share begins.
     fn in_parts<T: Send>(
         &self,
         crowd: &Crowd,
         clock: &dyn PoseClock,
         out: &mut [T],
         first: impl Fn(&Block) -> usize + Sync + Copy,
-        palette: impl Fn(Isa, &Group, &mut Poses<N>, Range<usize>, &mut [T]) + Sync,
+        palette: impl Fn(Isa, &Group, &Block, &[Affine<N>], &mut [T]) + Sync,
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
             let mut poses = self.room(part.start / self.plan.part);
@@ -277,7 +289,7 @@ impl<const N: usize> Posing<N> {
                     let own;
                     (own, out) = std::mem::take(&mut out).split_at_mut(share);
                     let first_joint = block.first_joint - all[0].first_joint;
-                    palette(self.isa, group, &mut poses, first_joint..first_joint + joints(crowd, block), own);
+                    palette(self.isa, group, block, &poses.model[first_joint..][..joints(crowd, block)], own);
                 }
             });
         });
@@ -285,9 +297,7 @@ impl<const N: usize> Posing<N> {
 
     /// The room for a part: its own, or the thread's.
     fn room(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
-        let thread = || rayon::current_thread_index().unwrap_or(0);
-        let index = if self.plan.lasting { part } else { thread() % self.rooms.len() };
-        self.rooms[index].lock().unwrap_or_else(PoisonError::into_inner)
+        if self.plan.lasting { lock(&self.rooms[part]) } else { of_thread(&self.rooms) }
     }
 
     /// All stages but `palette` of neighbouring blocks.
@@ -346,31 +356,27 @@ impl<const N: usize> Posing<N> {
     fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         let poses = crowd.poses().map(|poses| &poses[instances.start as usize..instances.end as usize]);
         let shown = |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
+        let mut palette: Vec<Affine<N>> = Vec::new();
         let (crowd, mut ready) = (crowd.posed(), None);
         for pose in instances.clone().map(shown) {
             let block = self.posed.of(pose);
             let part = block.index / self.plan.part;
-            let blocks = part * self.plan.part..self.posed.all().len().min((part + 1) * self.plan.part);
-            let (first_slot, first_joint) = {
-                let first = &self.posed.all()[blocks.start];
-                (first.first_slot, first.first_joint)
-            };
             let mut poses = self.room(part);
-            if ready != Some(part) {
-                // Kept poses are still there, and blending them again leaves them as they are.
-                self.pose_part(crowd, blocks, &mut poses, &NoClock);
-                ready = Some(part);
+            let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
+            if !self.plan.lasting && ready != Some(block.index) {
+                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock);
+                ready = Some(block.index);
             }
-            let Poses { local, model, palette } = &mut *poses;
+            let Poses { local, model } = &mut *poses;
             let (lane, joints) = ((pose - block.instances.start) as usize, joints(crowd, block));
-            let model = &model[block.first_joint - first_joint..][..joints];
+            let model = &model[block.first_joint - first.first_joint..][..joints];
             match what {
-                PoseData::Local => lane_of(&local[block.first_slot - first_slot..][..joints], lane, out),
+                PoseData::Local => lane_of(&local[block.first_slot - first.first_slot..][..joints], lane, out),
                 PoseData::Model => lane_of(model, lane, out),
                 PoseData::Palette => {
-                    let palette = &mut palette[..entries(crowd, block)];
-                    palette_of(self.isa, &crowd.groups()[block.group], model, palette);
-                    lane_of(palette, lane, out);
+                    palette.resize(entries(crowd, block), [[0.0; N]; 12]);
+                    palette_of(self.isa, &crowd.groups()[block.group], model, &mut palette);
+                    lane_of(&palette, lane, out);
                 }
             }
         }
@@ -379,48 +385,57 @@ impl<const N: usize> Posing<N> {
 
 impl Posing<BLOCK> {
     fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>]) {
-        self.tick = tick;
-        let Some(mut shared) = self.shared.take() else {
-            let to_lanes = |isa, group: &Group, poses: &mut Poses<BLOCK>, joints, out: &mut [Affine<BLOCK>]| {
-                palette_of(isa, group, &poses.model[joints], out);
-            };
-            return self.in_parts(crowd, clock, out, |b| b.first_entry, to_lanes);
+        let to_lanes = |isa, group: &Group, _: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
+            palette_of(isa, group, model, out);
         };
-        self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
-        clock.run(PoseStage::Palette, &mut || shared.to_lanes(&self.blocks, crowd, out));
-        self.shared = Some(shared);
+        let unshared =
+            |posing: &Self, out: &mut [Affine<BLOCK>]| posing.in_parts(crowd, clock, out, |b| b.first_entry, to_lanes);
+        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
+            clock.run(PoseStage::Palette, &mut || shared.to_lanes(&posing.blocks, crowd, out));
+        });
     }
 
     fn each(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [f32], skin: &SkinBlock) {
-        self.tick = tick;
-        if let Some(mut shared) = self.shared.take() {
-            self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
-            self.blocks.each(
+        let unshared = |posing: &Self, out: &mut [f32]| {
+            posing.in_parts(
+                crowd,
+                clock,
+                out,
+                |b| b.first_word,
+                |isa, group, block, model, out| {
+                    let palette = &mut of_thread(&posing.palettes)[..group_entries(group)];
+                    palette_of(isa, group, model, palette);
+                    skin(block, palette, out);
+                },
+            );
+        };
+        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
+            posing.blocks.each(
                 crowd,
                 out,
                 |b| b.first_word,
                 |block, group, out| {
-                    let mut room = self.room(0);
-                    let palette = &mut room.palette[..group.model.palette_joints().len()];
+                    let palette = &mut of_thread(&posing.palettes)[..group_entries(group)];
                     shared.block_to_lanes(crowd, block, palette);
-                    skin(group, palette, out);
+                    skin(block, palette, out);
                 },
             );
-            self.shared = Some(shared);
-            return;
-        }
-        self.in_parts(
-            crowd,
-            clock,
-            out,
-            |b| b.first_word,
-            |isa, group, poses, joints, out| {
-                let palette = &mut poses.palette[..group.model.palette_joints().len()];
-                palette_of(isa, group, &poses.model[joints], palette);
-                skin(group, palette, out);
-            },
-        );
+        });
     }
+}
+
+/// The calling thread's own of a list with one item for each thread.
+fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
+    lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
+}
+
+/// A panic elsewhere leaves numbers in the buffer that are overwritten before they are read.
+fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
+    item.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn group_entries(group: &Group) -> usize {
+    group.model.palette_joints().len()
 }
 
 fn joints(crowd: &Crowd, block: &Block) -> usize {
@@ -428,15 +443,15 @@ fn joints(crowd: &Crowd, block: &Block) -> usize {
 }
 
 fn entries(crowd: &Crowd, block: &Block) -> usize {
-    crowd.groups()[block.group].model.palette_joints().len()
+    group_entries(&crowd.groups()[block.group])
 }
 
 fn palette_of<const N: usize>(isa: Isa, group: &Group, model: &[Affine<N>], out: &mut [Affine<N>]) {
     palette::to_lanes(isa, group.model.palette_joints(), group.model.inverse_binds(), model, out);
 }
 
-fn to_rows<const N: usize>(isa: Isa, group: &Group, poses: &mut Poses<N>, joints: Range<usize>, out: &mut [Rows]) {
-    palette::to_rows(isa, group.model.palette_joints(), group.model.inverse_binds(), &poses.model[joints], out);
+fn to_rows<const N: usize>(isa: Isa, group: &Group, _: &Block, model: &[Affine<N>], out: &mut [Rows]) {
+    palette::to_rows(isa, group.model.palette_joints(), group.model.inverse_binds(), model, out);
 }
 
 /// Appends an instance's share of items.

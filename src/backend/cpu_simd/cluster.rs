@@ -35,7 +35,7 @@ impl Skinner for Cluster {
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
-        let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.group_index]);
+        let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.block.group]);
         for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
             skin_clusters(mesh, clusters, palette, job.group.format, out);
         }
