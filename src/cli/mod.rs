@@ -1,5 +1,6 @@
 //! One file a subcommand, and what they share: exit codes and errors.
 
+mod built_from;
 mod common;
 mod compare;
 mod convert;

@@ -1,6 +1,7 @@
 //! `skinbench run`: verify, measure, write CSV, print the table.
 
 use super::Exit;
+use super::built_from::built_from;
 use super::common::{self, Workload, positive};
 use super::progress::Progress;
 use anyhow::Context as _;
@@ -73,7 +74,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let scenes = arguments.workload.scenes(arguments.passes)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
-    let environment = Environment::collect(common::adapter(&context));
+    let environment = Environment::collect(built_from(), common::adapter(&context));
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;
     let interrupted = common::interruption()?;

@@ -1,6 +1,7 @@
 //! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
 
 use super::Exit;
+use super::built_from::built_from;
 use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
 use super::progress::Progress;
 use super::run::passes;
@@ -113,7 +114,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let context = machine.open()?;
     let contexts = machine.thread_counts(&context)?;
-    let environment = Environment::collect(common::adapter(&context));
+    let environment = Environment::collect(built_from(), common::adapter(&context));
     if let Some(smallest) = points.first() {
         // What cannot be built at all is refused before anything is written.
         scene.clone().with(smallest.overrides(base)).build(common::memory())?;

@@ -22,19 +22,26 @@ impl Adapter {
     }
 }
 
-/// The machine, the binary and the moment. Empty strings where the system does not tell.
+/// The source and the compiler of the running program. A library cannot know them: the program passes them in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Build {
+    /// Commit that it was built from; none outside a git repository.
+    pub git_rev: Option<String>,
+    /// Whether files differed from that commit.
+    pub dirty: Option<bool>,
+    /// Compiler version.
+    pub rustc: String,
+}
+
+/// The machine, the program and the moment of a run. Strings are empty where the system does not tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     /// Identifies the run: its moment and process.
     pub run_id: String,
     /// When it began, as RFC 3339 writes it.
     pub utc: String,
-    /// Commit that the binary was built from; none outside a git repository.
-    pub git_rev: Option<&'static str>,
-    /// Whether files differed from that commit.
-    pub dirty: Option<bool>,
-    /// Compiler version.
-    pub rustc: &'static str,
+    /// The running program.
+    pub build: Build,
     /// Operating system, with version.
     pub os: String,
     /// Processor's name.
@@ -49,15 +56,13 @@ pub struct Environment {
 
 impl Environment {
     /// Asks the system.
-    pub fn collect(adapter: Option<Adapter>) -> Self {
+    pub fn collect(build: Build, adapter: Option<Adapter>) -> Self {
         let utc = now();
         let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
         Self {
             run_id: format!("{}-{}", compact_form(&utc), std::process::id()),
             utc,
-            git_rev: option_env!("SKINBENCH_GIT_REVISION"),
-            dirty: option_env!("SKINBENCH_GIT_DIRTY").map(|dirty| dirty == "true"),
-            rustc: option_env!("SKINBENCH_RUSTC_VERSION").unwrap_or_default(),
+            build,
             os: System::long_os_version().unwrap_or_default(),
             cpu: system
                 .ok()
@@ -103,10 +108,9 @@ mod tests {
 
     #[test]
     fn the_machine_is_known() {
-        let environment = Environment::collect(None);
+        let environment = Environment::collect(Build::default(), None);
         assert!(environment.threads > 0);
         assert!(environment.run_id.contains('T'), "{}", environment.run_id);
-        assert!(!environment.rustc.is_empty());
         assert!(available_memory() > 1 << 20);
     }
 }

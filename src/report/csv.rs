@@ -316,9 +316,9 @@ fn row(environment: &Environment, scene: &BuiltScene, outcome: &Outcome, times: 
         schema: SCHEMA,
         run_id: environment.run_id.clone(),
         utc: environment.utc.clone(),
-        git_rev: environment.git_rev.map(Into::into),
-        dirty: environment.dirty,
-        rustc: text(environment.rustc),
+        git_rev: environment.build.git_rev.clone(),
+        dirty: environment.build.dirty,
+        rustc: text(&environment.build.rustc),
         os: text(&environment.os),
         cpu: text(&environment.cpu),
         threads: environment.threads,
@@ -382,6 +382,7 @@ pub fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::environment::Build;
     use crate::harness::run::Status;
     use crate::scene::{Overrides, Scene};
 
@@ -402,7 +403,7 @@ mod tests {
     #[test]
     fn the_columns_are_those_of_the_contract() {
         let folder = tempfile::tempdir().unwrap();
-        let environment = Environment::collect(None);
+        let environment = Environment::collect(Build::default(), None);
         let few = Overrides { instances: Some(3), ..Overrides::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let mut results = Results::create(folder.path()).unwrap();
