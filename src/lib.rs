@@ -1,10 +1,31 @@
 //! skinbench: which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
+//!
+//! # Floor plan
+//!
+//! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
+//! the source to it. The lowest floors are a crate of their own, `skinbench-kernels`, which is re-exported here.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `text` | lists, numbers and suggestions in messages |
+//! | `asset` | importers, exporters, the built-in characters |
+//! | `frustum` | the part of the world that a camera sees |
+//! | `scene` | scene files, and the crowds and cameras that they describe |
+//! | `frame` | the parts of a frame: stages, timer, arena, errors |
+//! | `gpu` | device, buffers, layouts, shaders, timestamps |
+//! | `backend` | the contract of a backend, and one file for each way of skinning |
+//! | `registry` | the list of all backends |
+//! | `harness` | reference, parity, schedule, limits, statistics, the run |
+//! | `report` | results as CSV, tables, text and pages |
+
 pub mod asset;
 pub mod backend;
+pub mod frame;
 pub mod frustum;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod harness;
+pub mod registry;
 pub mod report;
 pub mod scene;
 pub mod text;

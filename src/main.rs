@@ -1,4 +1,8 @@
 //! The command line: parse, dispatch, exit code.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `cli` | one file for each verb |
 
 mod cli;
 

@@ -1,12 +1,12 @@
 //! What CPU backends share: poses, palettes in the layout that the kernel reads, stages timed apart. A backend adds a
 //! [`Skinner`].
 
-use super::{
-    Arena, Backend, BackendError, BackendInfo, Blending, Context, Footprint, FrameInput, Job, ReadBack, Result,
-    Skinned, Stage, StageTimer, Ticket, Traffic, traffic,
-};
+use super::{Backend, BackendInfo, Context, Skinned, Ticket, traffic};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
+use crate::frame::{
+    Arena, BackendError, Blending, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer, Traffic,
+};
 use crate::model::Rows;
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width};
 use crate::simd::{Aligned, Isa};
@@ -218,12 +218,12 @@ impl<S: Skinner> Backend for Cpu<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::REGISTRY;
     use super::*;
     use crate::asset::extremes;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use crate::pose::Local;
+    use crate::registry::REGISTRY;
     use std::sync::Arc;
 
     /// 20 blocks and one block have the same clips. Palettes of 0.94 MiB take one huge page, those of one block their

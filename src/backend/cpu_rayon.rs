@@ -2,8 +2,9 @@
 
 use super::cpu::Cpu;
 use super::cpu_simd::Lanes;
-use super::{Backend, Context, Result};
+use super::{Backend, Context};
+use crate::frame::Result;
 
-pub(super) fn create(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn create(context: &Context) -> Result<Box<dyn Backend>> {
     Ok(Cpu::<Lanes>::create("cpu-rayon", context, context.threads.clone()))
 }

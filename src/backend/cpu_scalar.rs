@@ -1,8 +1,9 @@
 //! `cpu-scalar`: one thread, one instance and one vertex at a time.
 
 use super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::{Backend, Context, Result};
+use super::{Backend, Context};
 use crate::crowd::Crowd;
+use crate::frame::Result;
 use crate::pose::Width;
 use crate::simd::Isa;
 use crate::skin::skin;
@@ -10,7 +11,7 @@ use crate::threads::Threads;
 
 struct Scalar;
 
-pub(super) fn create(_: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn create(_: &Context) -> Result<Box<dyn Backend>> {
     let context = Context { isa: Isa::Scalar, ..Context::default() };
     Ok(Cpu::<Scalar>::create("cpu-scalar", &context, Threads::One))
 }

@@ -3,8 +3,9 @@
 
 use super::gpu_compute::{Edits, GpuCompute, Recipe, by_instances};
 use super::gpu_vertex::{GpuVertex, Strategy};
-use super::{Backend, Context, Result};
+use super::{Backend, Context};
 use crate::bake::BakeFormat;
+use crate::frame::Result;
 use crate::gpu::skinning::Edit;
 use crate::gpu::{MeshForm, PaletteForm, Posing};
 
@@ -27,15 +28,15 @@ const fn strategy(variant: &'static str, keeping: BakeFormat) -> Strategy {
     }
 }
 
-pub(super) fn motions(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn motions(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, strategy("", BakeFormat::Motions), None)
 }
 
-pub(super) fn matrices(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn matrices(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, strategy("matrices", BakeFormat::Matrices), None)
 }
 
-pub(super) fn compute(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn compute(context: &Context) -> Result<Box<dyn Backend>> {
     GpuCompute::of(context, COMPUTE, Edits::default())
 }
 

@@ -4,7 +4,8 @@
 
 use super::gpu_compute::{CANDIDATES, Edits, GpuCompute, Recipe};
 use super::gpu_vertex::{GpuVertex, Strategy};
-use super::{Backend, Context, Result};
+use super::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::skinning::Edit;
 use crate::gpu::{MeshForm, PaletteForm, Posing};
 
@@ -20,19 +21,19 @@ const VERTEX: Strategy = Strategy {
 };
 const VERTEX_CULLED: Strategy = Strategy { variant: "vertex-culled", posing: Posing::Visible, ..VERTEX };
 
-pub(super) fn compute(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn compute(context: &Context) -> Result<Box<dyn Backend>> {
     GpuCompute::of(context, COMPUTE, Edits::default())
 }
 
-pub(super) fn culled(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn culled(context: &Context) -> Result<Box<dyn Backend>> {
     GpuCompute::of(context, CULLED, Edits::default())
 }
 
-pub(super) fn vertex_culled(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn vertex_culled(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, VERTEX_CULLED, None)
 }
 
-pub(super) fn vertex(context: &Context) -> Result<Box<dyn Backend>> {
+pub(crate) fn vertex(context: &Context) -> Result<Box<dyn Backend>> {
     GpuVertex::create(context, VERTEX, None)
 }
 

@@ -3,9 +3,11 @@
 use super::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use skinbench::backend::{BackendError, Context, Entry, Keep, REGISTRY};
+use skinbench::backend::Context;
+use skinbench::frame::{BackendError, Keep};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::Status;
+use skinbench::registry::{Entry, REGISTRY};
 use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::text;

@@ -2,7 +2,7 @@
 
 use super::{Exit, UsageError};
 use clap::Args;
-use skinbench::backend::REGISTRY;
+use skinbench::registry::REGISTRY;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
 use std::io::{self, Write};

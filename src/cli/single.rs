@@ -3,11 +3,13 @@
 use super::common;
 use anyhow::bail;
 use bytesize::ByteSize;
-#[cfg(feature = "gpu")]
-use skinbench::backend::Keep;
-use skinbench::backend::{Arena, Backend, Context, Entry, Job};
+use skinbench::backend::{Backend, Context};
 use skinbench::crowd::Crowd;
+#[cfg(feature = "gpu")]
+use skinbench::frame::Keep;
+use skinbench::frame::{Arena, Job};
 use skinbench::harness::rotation::Shared;
+use skinbench::registry::Entry;
 
 /// A backend prepared for a crowd, with the arena that it writes to. `presenter` is what drawing takes on the device,
 /// if something is drawn.

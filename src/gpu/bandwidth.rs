@@ -2,7 +2,7 @@
 
 use super::source::{bind, layout_entry};
 use super::{Commands, Gpu};
-use crate::backend::Result;
+use crate::frame::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 

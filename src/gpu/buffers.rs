@@ -3,8 +3,8 @@
 use super::chunks::{Chunk, chunks};
 use super::device::{STAGING_BYTES, one_line};
 use super::{Commands, Gpu};
-use crate::backend::{Arena, BackendError, Keep, Result};
 use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Keep, Result};
 use std::rc::Rc;
 
 /// Buffers of a ring.

@@ -3,8 +3,8 @@
 use super::skinning::Kind;
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
-use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
+use crate::frame::{BackendError, Result};
 use std::ops::Range;
 use std::rc::Rc;
 

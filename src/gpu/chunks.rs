@@ -1,8 +1,8 @@
 //! A crowd cut to what one binding of an adapter can hold: one dispatch or instanced draw each.
 
 use super::device_pose::pose_bytes;
-use crate::backend::{BackendError, Result};
 use crate::crowd::{Crowd, Group};
+use crate::frame::{BackendError, Result};
 use std::ops::Range;
 
 /// Neighbouring instances of one group whose vertices fit one binding, and whose poses and palettes do.

@@ -3,7 +3,7 @@
 use super::bandwidth::Bandwidth;
 use super::layout;
 use super::timestamps::Timestamps;
-use crate::backend::{BackendError, Result};
+use crate::frame::{BackendError, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};

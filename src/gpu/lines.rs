@@ -2,8 +2,8 @@
 
 use super::present::{BACKGROUND, COLOR, DEPTH, Presenter};
 use super::source::{bind, layout_entry};
-use crate::backend::Result;
 use crate::crowd::Crowd;
+use crate::frame::Result;
 use crate::model::{NO_PARENT, Rows};
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};

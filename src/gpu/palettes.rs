@@ -2,9 +2,9 @@
 
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu};
-use crate::backend::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::bake::{BakeFormat, motion};
 use crate::crowd::{Crowd, Group};
+use crate::frame::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;

@@ -5,8 +5,8 @@ use super::device_pose::{self, DevicePose};
 use super::palettes::{PaletteForm, PaletteSource, PosedPalettes};
 use super::skinning::Edit;
 use super::{Chunk, Gpu, visibility};
-use crate::backend::{BackendError, Result};
 use crate::crowd::Crowd;
+use crate::frame::{BackendError, Result};
 use crate::frustum::Frustum;
 use std::rc::Rc;
 

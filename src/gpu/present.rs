@@ -5,8 +5,9 @@ use super::skinning::Kind;
 use super::source::{READ_ONLY, VertexSource, bind, draw_wgsl, layout_entry};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
-use crate::backend::{Arena, BackendError, Result, Skinned, Stage, StageTimer, Ticket};
+use crate::backend::{Skinned, Ticket};
 use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Result, Stage, StageTimer};
 use crate::model::{Model, Rows};
 use std::ops::Range;
 use std::rc::Rc;
@@ -165,7 +166,7 @@ impl Presenter {
         let device = gpu.device();
         let largest = device.limits().max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
-            return Err(crate::backend::BackendError::TooLarge(format!(
+            return Err(crate::frame::BackendError::TooLarge(format!(
                 "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
                 view.width, view.height
             )));

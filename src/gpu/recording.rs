@@ -2,7 +2,7 @@
 
 use super::Gpu;
 use super::timestamps::{CAPACITY, GpuSpan};
-use crate::backend::{Result, Stage, StageTimer};
+use crate::frame::{Result, Stage, StageTimer};
 use arrayvec::ArrayVec;
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 use super::Gpu;
 use super::skinning::{Kind, module};
 use super::visibility::Visible;
-use crate::backend::Arena;
+use crate::frame::Arena;
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! Stage times by timestamp query.
 
-use crate::backend::{Clock, Result, Span, Stage, StageTimer};
+use crate::frame::{Clock, Result, Span, Stage, StageTimer};
 
 /// Most queries of a frame: two a stage, and an outer pair.
 pub(super) const CAPACITY: u32 = 32;

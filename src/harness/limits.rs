@@ -5,7 +5,7 @@
 //! 256 MiB): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
 //! plain and streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
-use crate::backend::{Memory, Traffic};
+use crate::frame::{Memory, Traffic};
 use crate::probe::{self, CHAINS};
 use crate::simd::{Aligned, Isa, LINE};
 use crate::skin::Store;
@@ -145,7 +145,7 @@ fn best(pass: &mut dyn FnMut()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Clock, Stage};
+    use crate::frame::{Clock, Stage};
 
     #[test]
     fn limits_are_measured_once_and_mix_reads_and_writes() {

@@ -1,10 +1,9 @@
 //! The gate that every backend must pass before it is timed: agreement with the f64 reference.
 
 use super::reference::{Pose, Vertex};
-use crate::backend::{
-    Approximation, Arena, Backend, Blending, Context, FrameInput, ReadBack, Result, Skinned, Stage, StageTimer,
-};
+use crate::backend::{Backend, Context, Skinned};
 use crate::crowd::{Crowd, Group};
+use crate::frame::{Approximation, Arena, Blending, FrameInput, ReadBack, Result, Stage, StageTimer};
 use crate::frustum::Frustum;
 use crate::model::{Model, rows_to_affine};
 use crate::vertex::{Encoding, Normals, VertexFormat};

@@ -6,8 +6,8 @@
 mod blend;
 mod compact;
 
-use crate::backend::Blending;
 use crate::crowd::{Crowd, Group, UpdateRate};
+use crate::frame::Blending;
 use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
 use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};

@@ -1,6 +1,6 @@
 //! Which backends are in memory at the same time.
 
-use crate::backend::Footprint;
+use crate::frame::Footprint;
 
 /// Bytes that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

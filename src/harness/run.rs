@@ -10,11 +10,12 @@ use super::schedule::{Schedule, WarmUp};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
-use crate::backend::{
-    Arena, Backend, BackendError, Blending, Clock, Context, Entry, Footprint, FrameInput, Job, Keep, Memory, Result,
-    Span, Stage, StageTimer, Ticket,
+use crate::backend::{Backend, Context, Ticket};
+use crate::frame::{
+    Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Keep, Memory, Result, Span, Stage, StageTimer,
 };
 use crate::frustum::Frustum;
+use crate::registry::Entry;
 use crate::scene::BuiltScene;
 use bytesize::ByteSize;
 use std::io;

@@ -4,8 +4,9 @@
 use super::limits::Device;
 #[cfg(feature = "gpu")]
 use crate::backend::Skinned;
-use crate::backend::{Arena, Backend, Context, Keep, Result, StageTimer, Ticket};
+use crate::backend::{Backend, Context, Ticket};
 use crate::crowd::Crowd;
+use crate::frame::{Arena, Keep, Result, StageTimer};
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 #[cfg(feature = "gpu")]

@@ -2,7 +2,7 @@
 //! measured. Integer nanoseconds; an empty field means absent.
 
 use super::resume::mend;
-use crate::backend::{Clock, Keep, Stage};
+use crate::frame::{Clock, Keep, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -391,7 +391,7 @@ mod tests {
             backend: "cpu-scalar",
             variant: "",
             passes: 0,
-            keep: crate::backend::Keep::Frame,
+            keep: crate::frame::Keep::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -1,7 +1,7 @@
 //! The terminal table of a scene, and the verdict under it.
 
 use super::csv::options;
-use crate::backend::{Clock, Keep, Stage};
+use crate::frame::{Clock, Keep, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -262,7 +262,7 @@ mod tests {
             backend,
             variant: "",
             passes: 1,
-            keep: crate::backend::Keep::Frame,
+            keep: crate::frame::Keep::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -1,6 +1,6 @@
 //! What may spoil a measurement, and what to do about it.
 
-use crate::backend::{Clock, Stage};
+use crate::frame::{Clock, Stage};
 use crate::harness::run::{Outcome, StageTimes};
 use crate::harness::stats::Summary;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn drifts(frames: &StageTimes) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Keep;
+    use crate::frame::Keep;
     use crate::harness::run::Status;
 
     fn outcome(times: impl Fn(u32) -> u64) -> Outcome {

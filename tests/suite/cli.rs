@@ -1,7 +1,7 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
-use skinbench::backend::REGISTRY;
 use skinbench::harness::stats::Summary;
+use skinbench::registry::REGISTRY;
 use skinbench::report::csv::{LimitsRow, SampleRow, SummaryRow};
 use skinbench::simd::VARIABLE;
 use snapbox::cmd::{Command, cargo_bin};

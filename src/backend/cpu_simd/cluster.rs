@@ -1,8 +1,9 @@
 //! `cpu-simd:cluster`: a lone character, 16 vertices side by side, joints looked up within registers.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, BackendError, Context, Result};
+use super::super::{Backend, Context};
 use crate::crowd::Crowd;
+use crate::frame::{BackendError, Result};
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
 use crate::threads::Threads;

@@ -1,8 +1,9 @@
 //! `cpu-simd:columns`: one vertex at a time, matrix columns in 128-bit registers, as engines commonly do it.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context, Result};
+use super::super::{Backend, Context};
 use crate::crowd::Crowd;
+use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_columns;
 use crate::threads::Threads;

@@ -1,8 +1,9 @@
 //! `cpu-simd:dual-quaternion`: 16 instances side by side, joints blended as dual quaternions.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, BackendError, Blending, Context, Result};
+use super::super::{Backend, Context};
 use crate::crowd::Crowd;
+use crate::frame::{BackendError, Blending, Result};
 use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};

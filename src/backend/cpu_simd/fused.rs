@@ -1,8 +1,9 @@
 //! `cpu-simd:fused`: 16 instances side by side, a block skinned while its palette is in the cache.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context, Result};
+use super::super::{Backend, Context};
 use crate::crowd::Crowd;
+use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_lanes;
 use crate::threads::Threads;

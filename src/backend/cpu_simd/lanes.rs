@@ -1,9 +1,10 @@
 //! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
 
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Arena, Backend, Context, Result, Skinned};
+use super::super::{Backend, Context, Skinned};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::Crowd;
+use crate::frame::{Arena, Result};
 use crate::simd::Isa;
 use crate::skin::{skin_interleaved, skin_lanes};
 use crate::threads::Threads;

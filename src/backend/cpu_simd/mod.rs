@@ -17,12 +17,10 @@ pub use fused::create as fused;
 pub(super) use lanes::Lanes;
 pub use lanes::{create as lanes, create_interleaved as lanes_interleaved};
 
-use super::{
-    Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage,
-    StageTimer, Ticket, Traffic,
-};
+use super::{Backend, BackendInfo, Context, Skinned, Ticket};
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
+use crate::frame::{Arena, BackendError, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer, Traffic};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Isa;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! `gpu-compute`: whichever kernel a short trial finds fastest on the adapter at hand.
 
 use super::{GpuCompute, instances, naive, shared};
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::Strategy;
 use crate::gpu::skinning::Edit;
 

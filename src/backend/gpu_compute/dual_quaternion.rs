@@ -1,7 +1,8 @@
 //! `gpu-compute:dual-quaternion`: as `instances`, blending rigid motions instead of matrices.
 
 use super::GpuCompute;
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::{Strategy, Threads};
 use crate::gpu::{MeshForm, PaletteForm};
 

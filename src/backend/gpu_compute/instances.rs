@@ -1,7 +1,8 @@
 //! `gpu-compute:instances`: a thread holds one vertex in registers and skins it for sixteen instances.
 
 use super::GpuCompute;
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::{Strategy, Threads};
 use crate::gpu::{MeshForm, PaletteForm};
 

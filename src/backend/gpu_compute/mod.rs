@@ -12,24 +12,27 @@ mod shared;
 
 use super::cpu_simd::scales_evenly;
 use super::traffic::posed;
-use super::{
-    Approximation, Arena, Backend, BackendError, BackendInfo, Blending, Clock, Context, Footprint, FrameInput, Job,
-    Keep, Memory, ReadBack, Result, Skinned, Stage, StageTimer, Ticket, Traffic,
-};
+use super::{Backend, BackendInfo, Context, Skinned, Ticket};
 use crate::crowd::Crowd;
+use crate::frame::{
+    Approximation, Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Keep, Memory, ReadBack, Result,
+    Stage, StageTimer, Traffic,
+};
 use crate::gpu::compute::{self, ComputeSkin, Strategy};
 use crate::gpu::skinning::{self, Edit};
 use crate::gpu::{Chunk, Gpu, MeshBuffers, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use std::ops::Range;
 use std::rc::Rc;
 
+pub(super) use best::CANDIDATES;
+pub(crate) use best::create as best;
 pub use best::with_edit;
-pub(super) use best::{CANDIDATES, create as best};
-pub(super) use dual_quaternion::create as dual_quaternion;
-pub(super) use instances::{create as instances, strategy as by_instances};
-pub(super) use naive::create as naive;
-pub(super) use per_character::create as per_character;
-pub(super) use shared::create as shared;
+pub(crate) use dual_quaternion::create as dual_quaternion;
+pub(crate) use instances::create as instances;
+pub(super) use instances::strategy as by_instances;
+pub(crate) use naive::create as naive;
+pub(crate) use per_character::create as per_character;
+pub(crate) use shared::create as shared;
 
 /// Every strategy: tests look into their shaders.
 pub const STRATEGIES: &[&Strategy] =

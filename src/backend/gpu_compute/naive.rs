@@ -1,7 +1,8 @@
 //! `gpu-compute:naive`: a thread for each vertex of each instance, 3x4 palettes, full precision.
 
 use super::GpuCompute;
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::{Strategy, Threads};
 use crate::gpu::{MeshForm, PaletteForm};
 

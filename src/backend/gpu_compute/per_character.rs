@@ -1,7 +1,8 @@
 //! `gpu-compute:per-character`: a dispatch for each character, 4x4 palettes, full precision: what naive ports do.
 
 use super::GpuCompute;
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::{Strategy, Threads};
 use crate::gpu::{MeshForm, PaletteForm};
 

@@ -1,7 +1,8 @@
 //! `gpu-compute:shared`: a workgroup holds one character's palette in its memory and skins 1,024 vertices with it.
 
 use super::GpuCompute;
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::compute::{Strategy, Threads};
 use crate::gpu::{MeshForm, PaletteForm};
 

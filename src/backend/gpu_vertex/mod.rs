@@ -9,11 +9,11 @@ mod uniform;
 
 use super::cpu_simd::scales_evenly;
 use super::traffic::posed;
-use super::{
-    Approximation, Arena, Backend, BackendError, BackendInfo, Context, Footprint, FrameInput, Job, Keep, ReadBack,
-    Result, Skinned, Stage, StageTimer, Ticket, Traffic, floats_only,
-};
+use super::{Backend, BackendInfo, Context, Skinned, Ticket, floats_only};
 use crate::crowd::Crowd;
+use crate::frame::{
+    Approximation, Arena, BackendError, Footprint, FrameInput, Job, Keep, ReadBack, Result, Stage, StageTimer, Traffic,
+};
 use crate::gpu::present;
 use crate::gpu::skinning::{self, Bound, Edit, Kind};
 use crate::gpu::source::VertexSource;
@@ -21,11 +21,11 @@ use crate::gpu::{Capture, Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palett
 use std::ops::Range;
 use std::rc::Rc;
 
-pub(super) use mat4::create as mat4;
-pub(super) use packed::create as packed;
+pub(crate) use mat4::create as mat4;
+pub(crate) use packed::create as packed;
 pub use packed::with_edit;
-pub(super) use texture::create as texture;
-pub(super) use uniform::create as uniform;
+pub(crate) use texture::create as texture;
+pub(crate) use uniform::create as uniform;
 
 /// A way to skin in a vertex shader.
 #[derive(Debug, Clone, Copy)]

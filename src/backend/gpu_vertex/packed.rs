@@ -1,7 +1,8 @@
 //! `gpu-vertex`: 3x4 palettes in a storage buffer, 20 bytes a vertex.
 
 use super::{GpuVertex, Strategy};
-use crate::backend::{Backend, Context, Result};
+use crate::backend::{Backend, Context};
+use crate::frame::Result;
 use crate::gpu::skinning::Edit;
 use crate::gpu::{MeshForm, PaletteForm};
 

@@ -9,7 +9,9 @@ pub use estimate::{Estimate, Size};
 pub use plan::{Axes, Point, Series, Shard};
 
 use super::run::{self, Observer, Options, Outcome, Status};
-use crate::backend::{Context, Entry, Stage};
+use crate::backend::Context;
+use crate::frame::Stage;
+use crate::registry::Entry;
 use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
 use std::collections::{HashMap, HashSet};
 use std::io;

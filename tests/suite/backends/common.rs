@@ -2,13 +2,15 @@
 
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
-use skinbench::backend::{Arena, Backend, Context, Entry, Job, REGISTRY};
+use skinbench::backend::{Backend, Context};
 use skinbench::crowd::{Crowd, Layer};
+use skinbench::frame::{Arena, Job};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
 };
+use skinbench::registry::{Entry, REGISTRY};
 use skinbench::vertex::VertexFormat;
 use std::sync::Arc;
 

@@ -3,8 +3,9 @@
 use crate::backends::common::{backends, close_up, context, crowd, prepare_for, tube};
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Vec3};
-use skinbench::backend::{Backend, FrameInput, Job, StageTimer};
+use skinbench::backend::Backend;
 use skinbench::crowd::Crowd;
+use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 

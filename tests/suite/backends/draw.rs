@@ -1,9 +1,11 @@
 //! Whoever skins, the picture is the same.
 
 use crate::backends::common::{backends, context, crowd, prepare, prepare_for, tube};
-use skinbench::backend::{FrameInput, Job, Keep, REGISTRY, ReadBack, Skinned, Stage, StageTimer};
+use skinbench::backend::Skinned;
+use skinbench::frame::{FrameInput, Job, Keep, ReadBack, Stage, StageTimer};
 use skinbench::gpu::present::{Mode, Presenter, View};
 use skinbench::gpu::skeleton_lines;
+use skinbench::registry::REGISTRY;
 use std::rc::Rc;
 
 fn view() -> View {

@@ -1,8 +1,8 @@
 //! Crowds that share poses, or are not posed at every tick: all backends show the same, and how far off is known.
 
 use crate::backends::common::{backends, context, prepare};
-use skinbench::backend::Job;
 use skinbench::crowd::Crowd;
+use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::scene::{Economy, Overrides, Scene};

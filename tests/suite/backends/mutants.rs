@@ -1,11 +1,9 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
 use crate::backends::common::{close_up, crowd, prepare_for, tube};
-use skinbench::backend::{
-    Arena, Backend, BackendInfo, Context, Footprint, FrameInput, Job, ReadBack, Result, Skinned, Stage, StageTimer,
-    Ticket,
-};
+use skinbench::backend::{Backend, BackendInfo, Context, Skinned, Ticket};
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
+use skinbench::frame::{Arena, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};

@@ -4,13 +4,15 @@
 use crate::backends::common::prepare_for;
 use crate::backends::common::{backends, context, crowd, crowd_of, prepare, tube};
 use skinbench::asset::walker::walker;
-#[cfg(feature = "gpu")]
-use skinbench::backend::Keep;
-use skinbench::backend::{Context, Job, REGISTRY};
+use skinbench::backend::Context;
 use skinbench::compact;
 use skinbench::crowd::Crowd;
+use skinbench::frame::Job;
+#[cfg(feature = "gpu")]
+use skinbench::frame::Keep;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{Channel, Clip, Interpolation, Keys, Model, RotationBlend};
+use skinbench::registry::REGISTRY;
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
