@@ -10,8 +10,8 @@
 //! | `text` | lists, numbers and suggestions in messages |
 //! | `asset` | importers, exporters, the built-in characters |
 //! | `frustum` | the part of the world that a camera sees |
-//! | `scene` | scene files, and the crowds and cameras that they describe |
 //! | `frame` | the parts of a frame: stages, timer, arena, errors |
+//! | `scene` | scene files, and the crowds and cameras that they describe |
 //! | `gpu` | device, buffers, layouts, shaders, timestamps |
 //! | `backend` | the contract of a backend, and one file for each way of skinning |
 //! | `registry` | the list of all backends |

@@ -1,18 +1,73 @@
 //! The list of all backends.
 
-use crate::backend::{Backend, Context, cpu_rayon, cpu_scalar, cpu_simd};
+use crate::backend::cpu::Cpu;
+use crate::backend::cpu_scalar::Scalar;
+use crate::backend::cpu_simd::{self, Columns, DualQuaternions, Fused, Interleaved, Lanes};
 #[cfg(feature = "gpu")]
-use crate::backend::{gpu_baked, gpu_compute, gpu_full, gpu_vertex};
+use crate::backend::gpu::{self, Edits, Skin, Strategy};
+use crate::backend::{Backend, Context};
+#[cfg(feature = "gpu")]
+use crate::bake::BakeFormat;
 use crate::frame::Result;
+#[cfg(feature = "gpu")]
+use crate::gpu::compute::Kernel;
+#[cfg(feature = "gpu")]
+use crate::gpu::skin_kernels::{
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, INSTANCES, NAIVE, PER_CHARACTER, SHARED,
+};
+#[cfg(feature = "gpu")]
+use crate::gpu::{MeshForm, PaletteForm, Posing};
 
-/// A line of the registry.
+/// A row of the registry.
 pub struct Entry {
     /// Name, with the variant after a colon.
     pub name: &'static str,
     /// One line for `skinbench list`.
     pub summary: &'static str,
-    /// Makes the backend, or says why this machine cannot run it.
-    pub create: fn(&Context) -> Result<Box<dyn Backend>>,
+    way: Way,
+}
+
+/// A way of making a backend.
+enum Way {
+    Host(fn(&Context) -> Result<Box<dyn Backend>>),
+    #[cfg(feature = "gpu")]
+    Device(Strategy),
+}
+
+impl Entry {
+    /// Makes the backend.
+    ///
+    /// # Errors
+    /// This machine lacks what the backend needs, and what that is.
+    pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
+        match &self.way {
+            Way::Host(create) => create(context),
+            #[cfg(feature = "gpu")]
+            Way::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
+        }
+    }
+
+    /// Makes the backend with its shaders changed. A backend that has none stays as it is.
+    ///
+    /// # Errors
+    /// As [`Entry::create`].
+    #[cfg(feature = "gpu")]
+    pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
+        match &self.way {
+            Way::Host(create) => create(context),
+            Way::Device(strategy) => gpu::create(context, *strategy, edits),
+        }
+    }
+
+    /// The name without the variant, and the variant; an empty one for the plain backend.
+    pub fn name_and_variant(&self) -> (&'static str, &'static str) {
+        self.name.split_once(':').unwrap_or((self.name, ""))
+    }
+}
+
+/// The backend of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    REGISTRY.iter().find(|entry| entry.name == name)
 }
 
 /// Every backend there is.
@@ -20,149 +75,159 @@ pub const REGISTRY: &[Entry] = &[
     Entry {
         name: "cpu-scalar",
         summary: "scalar pose and skin, one thread: the readable one",
-        create: cpu_scalar::create,
+        way: Way::Host(Cpu::<Scalar>::one_thread),
     },
     Entry {
         name: "cpu-simd",
         summary: "SIMD, one thread: the variant that suits the crowd's size",
-        create: cpu_simd::create,
+        way: Way::Host(cpu_simd::create),
     },
     Entry {
         name: "cpu-simd:columns",
         summary: "one vertex at a time, matrix columns in 128-bit registers: the classic",
-        create: cpu_simd::columns,
+        way: Way::Host(Cpu::<Columns>::one_thread),
     },
     Entry {
         name: "cpu-simd:lanes",
         summary: "16 instances in lanes, one contiguous output an instance",
-        create: cpu_simd::lanes,
+        way: Way::Host(Cpu::<Lanes>::one_thread),
     },
     Entry {
         name: "cpu-simd:lanes-interleaved",
         summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
-        create: cpu_simd::lanes_interleaved,
+        way: Way::Host(Cpu::<Interleaved>::one_thread),
     },
     #[cfg(target_arch = "x86_64")]
     Entry {
         name: "cpu-simd:cluster",
         summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
-        create: cpu_simd::cluster,
+        way: Way::Host(Cpu::<cpu_simd::Cluster>::one_thread),
     },
     Entry {
         name: "cpu-simd:fused",
         summary: "as lanes, each block posed and skinned while it is in the cache",
-        create: cpu_simd::fused,
+        way: Way::Host(Cpu::<Fused>::one_thread),
     },
     Entry {
         name: "cpu-simd:dual-quaternion",
         summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, takes no uneven scale",
-        create: cpu_simd::dual_quaternion,
+        way: Way::Host(Cpu::<DualQuaternions>::one_thread),
     },
     Entry {
         name: "cpu-rayon",
         summary: "pose and skin with 16 instances in lanes, all threads",
-        create: cpu_rayon::create,
+        way: Way::Host(Cpu::<Lanes>::all_threads),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex",
         summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
-        create: gpu_vertex::packed,
+        way: vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:mat4",
         summary: "4x4 palettes in a storage buffer (Bevy's way)",
-        create: gpu_vertex::mat4,
+        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:uniform",
         summary: "4x4 palettes of up to 96 entries in a uniform block a character (the DirectX 12 book's way)",
-        create: gpu_vertex::uniform,
+        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:texture",
         summary: "3x4 palettes in a float texture (the way of many web engines)",
-        create: gpu_vertex::texture,
+        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute",
         summary: "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it",
-        create: gpu_compute::best,
+        way: compute(Posing::Host, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:per-character",
-        summary: "a dispatch a character, 4x4 palettes (what naive ports do)",
-        create: gpu_compute::per_character,
+        summary: "one dispatch per character, 4x4 palettes (what naive ports do)",
+        way: compute(Posing::Host, &[&PER_CHARACTER]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:naive",
-        summary: "a thread a vertex of an instance, 3x4 palettes",
-        create: gpu_compute::naive,
+        summary: "one thread per vertex of each instance, 3x4 palettes",
+        way: compute(Posing::Host, &[&NAIVE]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:shared",
-        summary: "a workgroup a character, palette in workgroup memory (Unity Kinemation's idea)",
-        create: gpu_compute::shared,
+        summary: "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
+        way: compute(Posing::Host, &[&SHARED]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:instances",
-        summary: "a thread a vertex of sixteen instances, vertex in registers",
-        create: gpu_compute::instances,
+        summary: "one thread per vertex and sixteen instances, vertex in registers",
+        way: compute(Posing::Host, &[&INSTANCES]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:dual-quaternion",
         summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
-        create: gpu_compute::dual_quaternion,
+        way: compute(Posing::Host, &[&DUAL_QUATERNION]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full",
         summary: "poses on the device too: a frame sends its tick; skins as gpu-compute",
-        create: gpu_full::compute,
+        way: compute(Posing::Device, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:vertex",
         summary: "poses on the device; the vertex shader skins, in every pass",
-        create: gpu_full::vertex,
+        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:culled",
         summary: "as gpu-full, those in view alone: a compute pass finds them, dispatches and draws are indirect",
-        create: gpu_full::culled,
+        way: compute(Posing::Visible, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:vertex-culled",
         summary: "as gpu-full:vertex, those in view alone",
-        create: gpu_full::vertex_culled,
+        way: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked",
         summary: "clips baked as rotations and translations; the vertex shader blends two frames and skins",
-        create: gpu_baked::motions,
+        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked:matrices",
         summary: "clips baked as 3x4 matrices; the vertex shader blends two frames and skins",
-        create: gpu_baked::matrices,
+        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked:compute",
         summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
-        create: gpu_baked::compute,
+        way: compute(Posing::Device, BAKED_CANDIDATES),
     },
 ];
+
+#[cfg(feature = "gpu")]
+const fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Way {
+    Way::Device(Strategy { posing, skin: Skin::Vertex(mesh, palette) })
+}
+
+#[cfg(feature = "gpu")]
+const fn compute(posing: Posing, kernels: &'static [&'static Kernel]) -> Way {
+    Way::Device(Strategy { posing, skin: Skin::Compute(kernels) })
+}

@@ -1,22 +1,21 @@
 //! What CPU backends share: poses, palettes in the layout that the kernel reads, stages timed apart. A backend adds a
 //! [`Skinner`].
 
-use super::{Backend, BackendInfo, Context, Skinned, Ticket, traffic};
+use super::{Backend, Context, Prepared, Skinned, Ticket, traffic};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::frame::{
-    Arena, BackendError, Blending, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer, Traffic,
-};
+use crate::frame::{Arena, Blending, Footprint, FrameInput, Job, Result, Stage, StageTimer, Traffic};
 use crate::model::Rows;
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
+use std::marker::PhantomData;
 use std::ops::Range;
 
-/// How palettes lie in memory.
+/// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub enum Layout {
     /// `[instance][entry][12]`.
     Rows,
     /// `[block][entry][12][BLOCK]`.
@@ -26,8 +25,10 @@ pub(super) enum Layout {
 }
 
 /// A block to skin.
-pub(super) struct BlockJob<'a> {
+pub struct BlockJob<'a> {
+    /// Instruction set.
     pub isa: Isa,
+    /// The instances.
     pub block: &'a Block,
     /// The block's group.
     pub group: &'a Group,
@@ -35,21 +36,24 @@ pub(super) struct BlockJob<'a> {
     pub rows: &'a [Rows],
     /// `[entry][12][BLOCK]`, for the other layouts.
     pub lanes: &'a [Affine<BLOCK>],
+    /// How vertices are written.
     pub store: Store,
 }
 
 /// A way to skin blocks of instances.
-pub(super) trait Skinner: Sized + Sync {
-    /// What the kernel reads.
+pub trait Skinner: Sized + Sync {
+    /// Palettes that the kernel reads.
     const LAYOUT: Layout;
-    /// How many instances are posed side by side.
+    /// Number of instances that are posed side by side.
     const WIDTH: Width = Width::Block;
-    /// How vertices follow their joints.
+    /// Instruction set, if not the one that the run uses.
+    const ISA: Option<Isa> = None;
+    /// Rule by which vertices follow several joints.
     const BLENDING: Blending = Blending::Linear;
-    /// Where vertices are: [`Skinned::Host`], unless the arena holds anything but `[instance][vertex][word]`.
+    /// Place of the vertices: [`Skinned::Host`], unless the arena holds anything but `[instance][vertex][word]`.
     const SKINNED: Skinned = Skinned::Host;
 
-    /// What does not change from frame to frame.
+    /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
     /// The crowd or the instruction set cannot be served.
@@ -78,19 +82,39 @@ pub(super) trait Skinner: Sized + Sync {
 }
 
 /// A CPU backend.
-pub(super) struct Cpu<S> {
-    name: &'static str,
-    variant: &'static str,
+pub struct Cpu<S> {
+    /// Name of the variant, where another backend chose it.
+    label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
-    state: Option<State<S>>,
+    skinner: PhantomData<S>,
 }
 
-struct State<S> {
-    pose: CrowdPose,
-    rows: Aligned<Rows>,
-    lanes: Aligned<Affine<BLOCK>>,
-    skinner: S,
+impl<S: Skinner + 'static> Cpu<S> {
+    /// The backend on the calling thread alone.
+    ///
+    /// # Errors
+    /// None.
+    pub fn one_thread(context: &Context) -> Result<Box<dyn Backend>> {
+        Ok(Self::boxed(None, context.isa, Threads::One))
+    }
+
+    /// The backend on all threads of the context.
+    ///
+    /// # Errors
+    /// None.
+    pub fn all_threads(context: &Context) -> Result<Box<dyn Backend>> {
+        Ok(Self::boxed(None, context.isa, context.threads.clone()))
+    }
+
+    /// The backend on one thread, chosen by another one, which tells its name.
+    pub(super) fn chosen(label: &'static str, isa: Isa) -> Box<dyn Backend> {
+        Self::boxed(Some(label), isa, Threads::One)
+    }
+
+    fn boxed(label: Option<&'static str>, isa: Isa, threads: Threads) -> Box<dyn Backend> {
+        Box::new(Self { label, isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
+    }
 }
 
 /// Lengths of the palettes in rows and in lanes.
@@ -102,25 +126,7 @@ fn palettes(crowd: &Crowd, layout: Layout) -> (usize, usize) {
     }
 }
 
-impl<S: Skinner + 'static> Cpu<S> {
-    /// The backend of that registry name on these threads.
-    pub fn create(name: &'static str, context: &Context, threads: Threads) -> Box<dyn Backend> {
-        let (name, variant) = name.split_once(':').unwrap_or((name, ""));
-        Box::new(Self { name, variant, isa: context.isa, threads, state: None })
-    }
-}
-
-impl<S: Skinner> Backend for Cpu<S> {
-    fn info(&self) -> BackendInfo {
-        let threads = self.threads.count();
-        let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
-        BackendInfo { name: self.name, variant: self.variant, device: format!("{}, {threads}", self.isa) }
-    }
-
-    fn blending(&self) -> Blending {
-        S::BLENDING
-    }
-
+impl<S: Skinner + 'static> Backend for Cpu<S> {
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
@@ -129,15 +135,39 @@ impl<S: Skinner> Backend for Cpu<S> {
         Ok(Footprint { host, device: 0, host_output: true, device_output: false })
     }
 
-    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
+    fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
-        self.state = Some(State {
+        Ok(Box::new(PreparedCpu {
+            label: self.label,
+            isa: self.isa,
+            threads: self.threads.clone(),
             pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &self.threads),
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
-        });
-        Ok(())
+        }))
+    }
+}
+
+struct PreparedCpu<S> {
+    label: Option<&'static str>,
+    isa: Isa,
+    threads: Threads,
+    pose: CrowdPose,
+    rows: Aligned<Rows>,
+    lanes: Aligned<Affine<BLOCK>>,
+    skinner: S,
+}
+
+impl<S: Skinner> Prepared for PreparedCpu<S> {
+    fn device(&self) -> String {
+        let count = self.threads.count();
+        let threads = format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" });
+        self.label.map_or(threads.clone(), |label| format!("{label}, {threads}"))
+    }
+
+    fn blending(&self) -> Blending {
+        S::BLENDING
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -148,8 +178,7 @@ impl<S: Skinner> Backend for Cpu<S> {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, state, .. } = self;
-        let State { pose, rows, lanes, skinner } = state.as_mut().ok_or_else(BackendError::unprepared)?;
+        let Self { isa, threads, pose, rows, lanes, skinner, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
@@ -190,40 +219,29 @@ impl<S: Skinner> Backend for Cpu<S> {
         S::SKINNED
     }
 
-    fn read_back(
-        &mut self,
-        crowd: &Crowd,
-        arena: &Arena,
-        what: Stage,
-        instances: Range<u32>,
-        out: &mut ReadBack,
-    ) -> Result<()> {
-        let State { pose, rows, lanes, .. } = self.state.as_ref().ok_or_else(BackendError::unprepared)?;
-        let values = &mut out.values;
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         match (what, S::LAYOUT) {
-            (Stage::Sample, _) => pose.read(crowd, PoseData::Local, instances, values),
-            (Stage::LocalToModel, _) => pose.read(crowd, PoseData::Model, instances, values),
-            (Stage::Palette, Layout::Rows) => values.extend(crowd.rows_of(rows, instances).as_flattened()),
-            (Stage::Palette, Layout::Lanes) => pose.read_lanes(crowd, lanes, instances, values),
-            (Stage::Palette, Layout::Fused) => pose.read(crowd, PoseData::Palette, instances, values),
-            _ => S::read(crowd, pose.blocks(), arena, instances, values),
+            (PoseData::Palette, Layout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
+            (PoseData::Palette, Layout::Lanes) => self.pose.read_lanes(crowd, &self.lanes, instances, out),
+            _ => self.pose.read(crowd, what, instances, out),
         }
         Ok(())
     }
 
-    fn release(&mut self) {
-        self.state = None;
+    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        S::read(crowd, self.pose.blocks(), arena, instances, out);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cpu_simd::Lanes;
     use super::*;
     use crate::asset::extremes;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use crate::pose::Local;
-    use crate::registry::REGISTRY;
     use std::sync::Arc;
 
     /// 20 blocks and one block have the same clips. Palettes of 0.94 MiB take one huge page, those of one block their
@@ -234,8 +252,8 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
-            let entry = REGISTRY.iter().find(|entry| entry.name == "cpu-simd:lanes").unwrap();
-            (entry.create)(&Context::default()).unwrap().footprint(&crowd, &Job::default()).unwrap().host
+            let backend = Cpu::<Lanes>::one_thread(&Context::default()).unwrap();
+            backend.footprint(&crowd, &Job::default()).unwrap().host
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
         let palettes = (2 << 20) - 64 * size_of::<Affine<BLOCK>>();

@@ -1,24 +1,19 @@
 //! `cpu-scalar`: one thread, one instance and one vertex at a time.
 
-use super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::{Backend, Context};
+use super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::pose::Width;
 use crate::simd::Isa;
 use crate::skin::skin;
-use crate::threads::Threads;
 
-struct Scalar;
-
-pub(crate) fn create(_: &Context) -> Result<Box<dyn Backend>> {
-    let context = Context { isa: Isa::Scalar, ..Context::default() };
-    Ok(Cpu::<Scalar>::create("cpu-scalar", &context, Threads::One))
-}
+/// Poses and skins without vectors.
+pub struct Scalar;
 
 impl Skinner for Scalar {
     const LAYOUT: Layout = Layout::Rows;
     const WIDTH: Width = Width::One;
+    const ISA: Option<Isa> = Some(Isa::Scalar);
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)

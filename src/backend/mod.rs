@@ -1,61 +1,137 @@
-//! Backends: complete ways to turn a crowd into skinned vertices. Each has a file here and a line in
-//! [`crate::registry`].
+//! Backends: complete ways to turn a crowd into skinned vertices. [`crate::registry`] lists them.
 
-mod cpu;
-pub mod cpu_rayon;
+pub mod cpu;
 pub mod cpu_scalar;
 pub mod cpu_simd;
+mod even_scale;
 #[cfg(feature = "gpu")]
-pub mod gpu_baked;
+pub mod gpu;
 #[cfg(feature = "gpu")]
-pub mod gpu_compute;
+mod gpu_compute;
 #[cfg(feature = "gpu")]
-pub mod gpu_full;
-#[cfg(feature = "gpu")]
-pub mod gpu_vertex;
+mod gpu_vertex;
 mod traffic;
 
 use crate::crowd::Crowd;
-use crate::frame::{
-    Approximation, Arena, BackendError, Blending, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer,
-    Traffic,
-};
+#[cfg(feature = "gpu")]
+use crate::frame::BackendError;
+use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+#[cfg(feature = "gpu")]
+use crate::gpu::{Commands, Drawable, Flight, Gpu, present::Presenter};
+use crate::pose::PoseData;
 use crate::simd::Isa;
 use crate::threads::Threads;
-#[cfg(feature = "gpu")]
-use crate::vertex::Encoding;
 use std::ops::Range;
+#[cfg(feature = "gpu")]
+use std::rc::Rc;
 
-/// Who a backend is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackendInfo {
-    /// Name as in the registry.
-    pub name: &'static str,
-    /// Variant as in the registry; empty for the plain one.
-    pub variant: &'static str,
-    /// Instruction set or adapter that it runs on.
-    pub device: String,
+/// A way to skin on this machine, before anything is allocated.
+pub trait Backend {
+    /// Bytes that [`Backend::prepare`] would allocate; allocates nothing itself.
+    ///
+    /// # Errors
+    /// The crowd or the job cannot be served, and why.
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
+
+    /// Allocates and uploads everything that does not change from frame to frame. Not timed.
+    ///
+    /// # Errors
+    /// As [`Backend::footprint`], or the device failed.
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>>;
 }
 
-/// What `submit` leaves to be finished.
+/// A backend with its buffers for one crowd. Dropping it frees them.
+pub trait Prepared {
+    /// Instruction set or adapter, threads, and the kernels that were chosen where there is a choice.
+    fn device(&self) -> String;
+
+    /// The rule by which vertices follow several joints, which selects the reference that they are held to.
+    fn blending(&self) -> Blending {
+        Blending::Linear
+    }
+
+    /// Errors that the backend makes on purpose.
+    fn approximation(&self) -> Option<Approximation> {
+        None
+    }
+
+    /// Bytes that the stages of a frame must move, for stages whose bandwidth is measured.
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        let _ = crowd;
+        Vec::new()
+    }
+
+    /// Poses and skins one frame, or records the commands that will.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
+
+    /// The place where the vertices of the last frame are.
+    fn skinned(&self) -> Skinned;
+
+    /// The instances that the last frame did not leave out, in rising order; none if it left out none. Not timed.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+
+    /// Appends poses or palettes of the last frame, in the layouts of [`PoseData`], of those instances in a range of one
+    /// group that were not left out. Not timed.
+    ///
+    /// # Errors
+    /// The device failed, or the backend has no poses because it bakes palettes.
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+
+    /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
+    /// of those instances in a range of one group that were not left out. Not timed.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+}
+
+/// The part of a frame that [`Prepared::submit`] leaves to be finished.
 #[derive(Default)]
 pub struct Ticket {
-    /// Commands recorded but not yet submitted, so that drawing joins the same submission.
+    /// Commands that are recorded but not yet submitted, so that drawing joins the same submission.
     #[cfg(feature = "gpu")]
-    pub commands: Option<crate::gpu::Commands>,
+    commands: Option<Commands>,
     /// Commands that the device works on.
     #[cfg(feature = "gpu")]
-    pub flight: Option<crate::gpu::Flight>,
+    flight: Option<Flight>,
 }
 
 impl Ticket {
     /// A frame whose commands are still to be submitted.
     #[cfg(feature = "gpu")]
-    pub fn recorded(commands: crate::gpu::Commands) -> Self {
+    pub fn recorded(commands: Commands) -> Self {
         Self { commands: Some(commands), flight: None }
     }
 
-    /// Submits what is recorded without waiting for it. Says whether there is anything to wait for.
+    /// Records all passes that draw the frame's vertices.
+    ///
+    /// # Errors
+    /// The vertices lie in a layout that nothing draws.
+    #[cfg(feature = "gpu")]
+    pub fn draw(
+        self,
+        presenter: &mut Presenter,
+        skinned: &Skinned,
+        arena: &Arena,
+        timer: &mut StageTimer,
+    ) -> Result<Self> {
+        let drawable = match skinned {
+            Skinned::Host => &Drawable::Host,
+            Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
+            Skinned::Device(drawable) => drawable,
+        };
+        Ok(Self::recorded(presenter.draw(self.commands, drawable, arena, timer)))
+    }
+
+    /// Submits recorded commands without waiting for them. Returns whether there is anything to wait for.
     pub fn launch(&mut self) -> bool {
         #[cfg(feature = "gpu")]
         {
@@ -68,7 +144,10 @@ impl Ticket {
         false
     }
 
-    /// Submits what is recorded and blocks until the device is done.
+    /// Submits recorded commands and blocks until the device is done.
+    ///
+    /// # Errors
+    /// The device was lost or refused a command.
     pub fn finish(mut self) -> Result<()> {
         self.launch();
         #[cfg(feature = "gpu")]
@@ -79,70 +158,18 @@ impl Ticket {
     }
 }
 
-/// Where a backend leaves its vertices, for `gpu/present.rs` to draw.
+/// The place where a backend leaves its vertices.
 pub enum Skinned {
-    /// In the arena's host side.
+    /// The arena's host side.
     Host,
-    /// There too, instances interleaved block by block, which nothing draws.
+    /// The arena's host side, instances interleaved block by block, which nothing draws.
     HostInBlocks,
-    /// In the arena's device side.
-    Device,
-    /// In the arena's device side, those in view alone, each chunk's at its beginning.
+    /// The device.
     #[cfg(feature = "gpu")]
-    VisibleOnDevice(std::rc::Rc<crate::gpu::visibility::Visible>),
-    /// Nowhere: the vertex shader skins while drawing.
-    #[cfg(feature = "gpu")]
-    InVertexShader(std::rc::Rc<crate::gpu::source::VertexSource>),
+    Device(Drawable),
 }
 
-/// One complete way to turn a crowd into skinned vertices.
-pub trait Backend {
-    /// Name, variant, instruction set or adapter.
-    fn info(&self) -> BackendInfo;
-    /// Bytes that `prepare` would allocate; allocates nothing.
-    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
-    /// Allocates and uploads what does not change from frame to frame: untimed.
-    fn prepare(&mut self, crowd: &Crowd, job: &Job) -> Result<()>;
-    /// How vertices follow several joints: which reference they are held to.
-    fn blending(&self) -> Blending {
-        Blending::Linear
-    }
-    /// What it is off by on purpose, once it is prepared.
-    fn approximation(&self) -> Option<Approximation> {
-        None
-    }
-    /// What the stages of a frame must move, for those whose bandwidth is measured.
-    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        let _ = crowd;
-        Vec::new()
-    }
-    /// Poses and skins one frame, or records the commands that will.
-    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
-    /// Blocks until the frame is done.
-    fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        ticket.finish()
-    }
-    /// Where the vertices of the last frame are.
-    fn skinned(&self) -> Skinned;
-    /// The instances that the last frame did not leave out, rising; none if it left out nobody: untimed.
-    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
-        Ok(None)
-    }
-    /// Appends poses, palettes or vertices of neighbouring instances of one group that are not left out, as the last
-    /// frame left them: untimed.
-    fn read_back(
-        &mut self,
-        crowd: &Crowd,
-        arena: &Arena,
-        what: Stage,
-        instances: Range<u32>,
-        out: &mut ReadBack,
-    ) -> Result<()>;
-    /// Frees what `prepare` allocated.
-    fn release(&mut self);
-}
-
-/// What backends are made from.
+/// The machine that backends run on.
 #[derive(Clone, Default)]
 pub struct Context {
     /// Instruction set of the CPU kernels; by default the strongest that this machine has.
@@ -151,7 +178,7 @@ pub struct Context {
     pub threads: Threads,
     /// The adapter in use, if there is one.
     #[cfg(feature = "gpu")]
-    pub gpu: Option<std::rc::Rc<crate::gpu::Gpu>>,
+    pub gpu: Option<Rc<Gpu>>,
 }
 
 impl Context {
@@ -165,17 +192,12 @@ impl Context {
         }
     }
 
+    /// The adapter.
+    ///
+    /// # Errors
+    /// There is none.
     #[cfg(feature = "gpu")]
-    fn gpu(&self) -> Result<std::rc::Rc<crate::gpu::Gpu>> {
+    fn gpu(&self) -> Result<Rc<Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))
-    }
-}
-
-/// Refuses a crowd whose vertices are to be packed.
-#[cfg(feature = "gpu")]
-fn floats_only(crowd: &Crowd) -> Result<()> {
-    match crowd.format().encoding {
-        Encoding::F32 => Ok(()),
-        Encoding::Packed => Err(BackendError::Unavailable("writes plain floats; needs --output f32".into())),
     }
 }

@@ -4,7 +4,7 @@ use super::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
-use skinbench::frame::{BackendError, Keep};
+use skinbench::frame::{BackendError, Retention};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{Entry, REGISTRY};
@@ -33,7 +33,7 @@ pub struct Workload {
     /// crowd share (nothing is drawn)
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     pub output: OutputChoice,
-    /// Keep the last frame's vertices too, and draw motion vectors from both
+    /// Retention the last frame's vertices too, and draw motion vectors from both
     #[arg(long)]
     pub motion: bool,
     /// Instances of all groups together
@@ -210,14 +210,14 @@ impl Workload {
     }
 
     /// Which vertices stay on the device.
-    pub fn keep(&self) -> anyhow::Result<Keep> {
+    pub fn keep(&self) -> anyhow::Result<Retention> {
         match (self.output, self.motion) {
             (OutputChoice::Ring, true) => {
                 Err(UsageError("--motion draws what --output ring does not keep; expected one of them".into()).into())
             }
-            (OutputChoice::Ring, false) => Ok(Keep::Ring),
-            (_, true) => Ok(Keep::TwoFrames),
-            (_, false) => Ok(Keep::Frame),
+            (OutputChoice::Ring, false) => Ok(Retention::Ring),
+            (_, true) => Ok(Retention::TwoFrames),
+            (_, false) => Ok(Retention::Frame),
         }
     }
 
@@ -299,7 +299,7 @@ impl Machine {
     /// Sets the threads up; makes the backend, and opens an adapter only if it asks for one.
     pub fn open_for(&self, entry: &Entry) -> anyhow::Result<Context> {
         let context = self.host_context()?;
-        match (entry.create)(&context) {
+        match entry.create(&context) {
             Err(BackendError::Unavailable(_)) => self.open_adapter(true),
             _ => Ok(context),
         }

@@ -6,7 +6,7 @@ use super::{Exit, single};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use skinbench::crowd::{Crowd, Layer, REST};
-use skinbench::frame::{FrameInput, ReadBack, Stage, StageTimer};
+use skinbench::frame::{FrameInput, StageTimer};
 use skinbench::model::{IDENTITY_ROWS, Mesh, RotationBlend};
 use skinbench::scene::{ModelSource, find_clip};
 use std::io::{self, Write};
@@ -65,13 +65,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (mut backend, mut arena) = single::prepare(entry, &context, &crowd, None)?;
     let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
     let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
-    backend.wait(ticket)?;
-    let mut vertices = ReadBack::default();
-    backend.read_back(&crowd, &arena, Stage::Skin, 0..1, &mut vertices)?;
+    ticket.finish()?;
+    let mut vertices = Vec::new();
+    backend.read_vertices(&crowd, &arena, 0..1, &mut vertices)?;
 
     let mesh = crowd.groups()[0].model.mesh();
     // Position and normal: what a crowd has by default.
-    let vertices = vertices.values.as_chunks().0;
+    let vertices = vertices.as_chunks().0;
     match &arguments.output {
         Some(path) => write_file(path, |out| write_csv(out, mesh, vertices))?,
         None => write_csv(&mut io::BufWriter::new(io::stdout().lock()), mesh, vertices)?,

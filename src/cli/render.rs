@@ -5,11 +5,12 @@ use super::output::write_file;
 use super::{Exit, single};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use skinbench::backend::Backend;
+use skinbench::backend::Prepared;
 use skinbench::crowd::{Crowd, TICKS_PER_SECOND};
-use skinbench::frame::{Arena, FrameInput, ReadBack, Stage, StageTimer};
-use skinbench::gpu::present::{self, Presenter};
+use skinbench::frame::{self, FrameInput, StageTimer};
+use skinbench::gpu::present::Presenter;
 use skinbench::gpu::{LineEnd, skeleton_lines};
+use skinbench::pose::PoseData;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -92,7 +93,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let gpu = context.gpu.as_ref().context("no adapter")?;
     let mut view = scene.view();
     if arguments.mode == Mode::Wireframe {
-        view.mode = present::Mode::Wireframe;
+        view.mode = frame::Mode::Wireframe;
     }
     let mut presenter = Presenter::new(Rc::clone(gpu), &scene.crowd, view, 1)?;
     let bytes = Presenter::device_bytes(&scene.crowd, &view);
@@ -102,10 +103,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     // Phases wrap, so a tick before the start is as good as one after it.
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
     let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
-    let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer)?;
-    backend.wait(ticket)?;
+    ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;
     if arguments.mode == Mode::Skeleton {
-        presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd, &arena)?)?;
+        presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd)?)?;
     }
     let pixels = presenter.read_color()?;
     write_file(&arguments.output, |out| {
@@ -121,14 +121,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// The lines of every instance's skeleton, from the poses that the backend computed.
-fn skeletons(backend: &mut dyn Backend, crowd: &Crowd, arena: &Arena) -> anyhow::Result<Vec<LineEnd>> {
+fn skeletons(backend: &mut dyn Prepared, crowd: &Crowd) -> anyhow::Result<Vec<LineEnd>> {
     let mut lines = Vec::new();
-    let mut poses = ReadBack::default();
+    let mut poses = Vec::new();
     for group in crowd.groups() {
-        poses.values.clear();
-        backend.read_back(crowd, arena, Stage::LocalToModel, group.instances.clone(), &mut poses)?;
+        poses.clear();
+        backend.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
         let joints = group.model.skeleton().len();
-        for (instance, pose) in group.instances.clone().zip(poses.values.as_chunks::<12>().0.chunks(joints)) {
+        for (instance, pose) in group.instances.clone().zip(poses.as_chunks::<12>().0.chunks(joints)) {
             lines.extend(skeleton_lines(crowd, instance, pose));
         }
     }

@@ -3,10 +3,10 @@
 use super::common;
 use anyhow::bail;
 use bytesize::ByteSize;
-use skinbench::backend::{Backend, Context};
+use skinbench::backend::{Context, Prepared};
 use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
-use skinbench::frame::Keep;
+use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Job};
 use skinbench::harness::rotation::Shared;
 use skinbench::registry::Entry;
@@ -18,8 +18,8 @@ pub fn prepare(
     context: &Context,
     crowd: &Crowd,
     presenter: Option<u64>,
-) -> anyhow::Result<(Box<dyn Backend>, Arena)> {
-    let mut backend = (entry.create)(context)?;
+) -> anyhow::Result<(Box<dyn Prepared>, Arena)> {
+    let backend = entry.create(context)?;
     let job = Job { passes: presenter.is_some().into(), ..Job::default() };
     let footprint = backend.footprint(crowd, &job)?;
     let arena = Arena::bytes(crowd);
@@ -36,8 +36,7 @@ pub fn prepare(
     if footprint.device_output || (footprint.host_output && presenter.is_some()) {
         allocate_device(context, crowd, &mut arena)?;
     }
-    backend.prepare(crowd, &job)?;
-    Ok((backend, arena))
+    Ok((backend.prepare(crowd, &job)?, arena))
 }
 
 #[cfg(feature = "gpu")]
@@ -52,7 +51,7 @@ fn is_software(_: &Context) -> bool {
 
 #[cfg(feature = "gpu")]
 fn allocate_device(context: &Context, crowd: &Crowd, arena: &mut Arena) -> anyhow::Result<()> {
-    context.gpu.as_ref().map_or(Ok(()), |gpu| Ok(gpu.allocate_arena(crowd, Keep::Frame, arena)?))
+    context.gpu.as_ref().map_or(Ok(()), |gpu| Ok(gpu.allocate_arena(crowd, Retention::Frame, arena)?))
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -8,7 +8,7 @@ use super::run::passes;
 use anyhow::Context as _;
 use clap::Args;
 use fnv::FnvHasher;
-use skinbench::frame::Keep;
+use skinbench::frame::Retention;
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let points = axes.points(arguments.shard);
     let mut base = arguments.layout.overrides();
     base.format.encoding = arguments.output.encoding();
-    let keep = if arguments.output == OutputChoice::Ring { Keep::Ring } else { Keep::Frame };
+    let keep = if arguments.output == OutputChoice::Ring { Retention::Ring } else { Retention::Frame };
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
     let machine = Machine {
@@ -184,7 +184,7 @@ struct Book {
     kept: Vec<(Place, Kept)>,
     environment: Option<Environment>,
     binary: u64,
-    keep: Keep,
+    keep: Retention,
     /// Where the sweep is: hash, passes, threads, and how often that changed.
     at: Option<(u64, u32, usize)>,
     moves: u32,
@@ -207,7 +207,12 @@ struct Place {
 }
 
 impl Book {
-    fn open(folder: &Path, frames: Option<u32>, keep: Keep, interrupted: &'static AtomicBool) -> anyhow::Result<Self> {
+    fn open(
+        folder: &Path,
+        frames: Option<u32>,
+        keep: Retention,
+        interrupted: &'static AtomicBool,
+    ) -> anyhow::Result<Self> {
         let results = Results::append(folder)?;
         let binary = binary()?;
         let mut kept = Vec::new();

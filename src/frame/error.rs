@@ -14,12 +14,5 @@ pub enum BackendError {
     Device(String),
 }
 
-impl BackendError {
-    /// A call that needs buffers came before they were made.
-    pub(crate) fn unprepared() -> Self {
-        Self::Unavailable("used before it was prepared".into())
-    }
-}
-
 /// Shorthand for results of backends and of what they are made from.
 pub type Result<T> = std::result::Result<T, BackendError>;

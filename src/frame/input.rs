@@ -1,4 +1,4 @@
-//! One frame's input and the values that are read back after it.
+//! One frame's input.
 
 use super::arena::Arena;
 use crate::crowd::Crowd;
@@ -11,13 +11,4 @@ pub struct FrameInput<'a> {
     pub tick: u32,
     /// Where skinned vertices go.
     pub arena: &'a mut Arena,
-}
-
-/// Values copied out of a backend, instance by instance.
-#[derive(Debug, Default)]
-pub struct ReadBack {
-    /// `[instance][joint][10]` for `sample` (rotation x y z w, translation, scale), `[instance][joint][12]` for
-    /// `local_to_model`, `[instance][entry][12]` for `palette`, `[instance][vertex][word]` for `skin`: floats, or the bits
-    /// of packed words.
-    pub values: Vec<f32>,
 }

@@ -8,14 +8,14 @@ pub struct Job {
     /// How many times `draw` renders the crowd; 0 draws nothing.
     pub passes: u32,
     /// Which vertices stay on the device.
-    pub keep: Keep,
-    /// What can be seen: backends may leave out who is beyond it.
+    pub keep: Retention,
+    /// The visible part of the world: backends may leave out instances that are outside of it.
     pub frustum: Frustum,
 }
 
 /// Which skinned vertices stay on the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Keep {
+pub enum Retention {
     /// All of the frame's.
     #[default]
     Frame,

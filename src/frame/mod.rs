@@ -8,11 +8,13 @@ mod input;
 mod job;
 mod timer;
 mod traffic;
+mod view;
 
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
 pub use error::{BackendError, Result};
-pub use input::{FrameInput, ReadBack};
-pub use job::{Footprint, Job, Keep};
+pub use input::FrameInput;
+pub use job::{Footprint, Job, Retention};
 pub use timer::{Clock, Span, Stage, StageTimer};
 pub use traffic::{Memory, Traffic};
+pub use view::{Mode, View};

@@ -1,15 +1,16 @@
 //! Palettes baked frame by frame when a crowd is prepared: a frame only finds out which two of them each instance is between.
 
-use super::compute::WORKGROUP;
-use super::device_pose::{listed, storage};
-use super::palettes::{PaletteSource, Palettes};
-use super::skinning::{self, Edit};
-use super::source::{READ_ONLY, bind, layout_entry};
-use super::{Chunk, Commands, Gpu, layout};
+use super::binding::{READ_ONLY, WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::device_pose::listed;
+use super::layout::WORKGROUP;
+use super::palette_source::PaletteSource;
+use super::shader::{Edit, compute_pipeline, module};
+use super::{Chunk, Commands, Gpu, Palettes, layout};
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, REST};
-use crate::frame::{Approximation, BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::frame::{Approximation, BackendError, FrameInput, Result, Stage, StageTimer};
 use crate::model::Clip;
+use crate::pose::PoseData;
 use bytesize::ByteSize;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -137,7 +138,7 @@ pub struct BakedPalettes {
     chunks: Vec<(u32, wgpu::BindGroup)>,
     palettes: Vec<Palettes>,
     approximation: Approximation,
-    way: String,
+    label: String,
 }
 
 impl BakedPalettes {
@@ -159,8 +160,8 @@ impl BakedPalettes {
             .zip(&plans)
             .map(|(group, plan)| {
                 let (clips, frames) = plan.baked(group.model.clips());
-                let clips = storage(gpu, "baked clips", bytemuck::cast_slice(&clips));
-                (clips, storage(gpu, "baked frames", bytemuck::cast_slice(&frames)))
+                let clips = gpu.storage("baked clips", bytemuck::cast_slice(&clips));
+                (clips, gpu.storage("baked frames", bytemuck::cast_slice(&frames)))
             })
             .collect();
         let mut palettes = Vec::with_capacity(chunks.len());
@@ -175,47 +176,36 @@ impl BakedPalettes {
                 wgpu::BufferUsages::STORAGE,
             );
             palettes.push(Palettes::baked(frames, &shown));
-            let batch = super::device_pose::uniform(gpu, &layout::Batch { instances, entries, ..Default::default() });
-            let players = storage(gpu, "players", bytemuck::cast_slice(&players));
-            let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
+            let batch =
+                gpu.uniform("batch", bytemuck::bytes_of(&layout::Batch { instances, entries, ..Default::default() }));
+            let players = gpu.storage("players", bytemuck::cast_slice(&players));
+            let layers = gpu.storage("layers", bytemuck::cast_slice(&layers));
             (instances, bind(gpu, "pose_baked", &layout, &[&batch, &now, &layers, &players, clips, &shown]))
         });
         let chunks = bound.collect();
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
         let bytes: u64 = plans.iter().map(Plan::bytes).sum();
-        let way = format!(
+        let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
             error.position,
             error.ends
         );
         let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: error.ends };
-        Ok(Self { pipeline, now, chunks, palettes, approximation, way })
+        Ok(Self { pipeline, now, chunks, palettes, approximation, label })
     }
 }
 
 fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
-    const WRITTEN: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: false };
-    let device = gpu.device();
     let uniform = wgpu::BufferBindingType::Uniform;
     let types = [uniform, uniform, READ_ONLY, READ_ONLY, READ_ONLY, WRITTEN];
     let entries: Vec<_> =
         (0..).zip(types).map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)).collect();
-    let label = Some("pose_baked");
-    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+    let layout = bind_group_layout(gpu, "pose_baked", &entries);
     let wgsl = if let Some(edit) = edit { edit(shader()) } else { shader() };
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label,
-        layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        })),
-        module: &skinning::module(gpu, "pose_baked", wgsl, edit.is_none()),
-        entry_point: Some("main"),
-        compilation_options: Default::default(),
-        cache: gpu.pipeline_cache(),
-    });
+    let module = module(gpu, "pose_baked", wgsl, edit.is_none());
+    let pipeline =
+        compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[Some(&layout)]), &module, &[]);
     (layout, pipeline)
 }
 
@@ -224,8 +214,8 @@ impl PaletteSource for BakedPalettes {
         &self.palettes
     }
 
-    fn way(&self) -> Option<String> {
-        Some(self.way.clone())
+    fn label(&self) -> Option<String> {
+        Some(self.label.clone())
     }
 
     fn approximation(&self) -> Option<Approximation> {
@@ -244,7 +234,7 @@ impl PaletteSource for BakedPalettes {
         });
     }
 
-    fn read_back(&mut self, _: &Crowd, what: Stage, _: Range<u32>, _: &mut ReadBack) -> Result<()> {
-        Err(BackendError::Unavailable(format!("{} is left out: palettes are baked", what.name())))
+    fn read_poses(&mut self, _: &Crowd, _: PoseData, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+        Err(BackendError::Unavailable("has no poses to read back: palettes are baked".into()))
     }
 }

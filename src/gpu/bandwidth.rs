@@ -1,7 +1,8 @@
 //! How fast the device moves bytes: what its stages are measured against, taken in the same run.
 
-use super::source::{bind, layout_entry};
-use super::{Commands, Gpu};
+use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::shader::{compute_pipeline, module};
+use super::{Bandwidth, Commands, Gpu};
 use crate::frame::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -14,17 +15,6 @@ const WORKGROUP: u64 = 256;
 const ROUNDS: u32 = 4;
 /// Bytes of an upload: more than caches hold, less than staging memory may be short of.
 const UPLOAD_BYTES: u64 = 64 << 20;
-
-/// Bytes a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bandwidth {
-    /// A compute shader writes.
-    pub write: u64,
-    /// One buffer to another: bytes copied, each read once and written once.
-    pub copy: u64,
-    /// From staging memory that is filled.
-    pub upload: u64,
-}
 
 impl Gpu {
     /// What the device moves, measured when it is first asked for: a second or less.
@@ -86,27 +76,10 @@ struct Fill {
 
 impl Fill {
     fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
-        let device = gpu.device();
-        let ty = wgpu::BufferBindingType::Storage { read_only: false };
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("fill"),
-            entries: &[layout_entry(0, wgpu::ShaderStages::COMPUTE, ty)],
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("fill"),
-            layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("fill"),
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            })),
-            module: &device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("fill"),
-                source: wgpu::ShaderSource::Wgsl(include_str!("../../shaders/fill.wgsl").into()),
-            }),
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: gpu.pipeline_cache(),
-        });
+        let entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, WRITTEN);
+        let layout = bind_group_layout(gpu, "fill", &[entry]);
+        let module = module(gpu, "fill", include_str!("../../shaders/fill.wgsl").into(), false);
+        let pipeline = compute_pipeline(gpu, "fill", &pipeline_layout(gpu, "fill", &[Some(&layout)]), &module, &[]);
         Self { pipeline, group: bind(gpu, "fill", &layout, &[target]) }
     }
 

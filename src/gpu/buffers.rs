@@ -4,8 +4,9 @@ use super::chunks::{Chunk, chunks};
 use super::device::{STAGING_BYTES, one_line};
 use super::{Commands, Gpu};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Keep, Result};
+use crate::frame::{Arena, BackendError, Result, Retention};
 use std::rc::Rc;
+use wgpu::util::DeviceExt;
 
 /// Buffers of a ring.
 const RING: usize = 3;
@@ -20,6 +21,22 @@ impl Gpu {
             usage,
             mapped_at_creation: false,
         })
+    }
+
+    /// A buffer that begins with these contents. A binding cannot be empty, so that no contents become zeros.
+    pub fn filled(&self, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let contents = if contents.is_empty() { &[0; 64] } else { contents };
+        self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+    }
+
+    /// A storage buffer whose contents do not change.
+    pub fn storage(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
+        self.filled(label, contents, wgpu::BufferUsages::STORAGE)
+    }
+
+    /// A uniform buffer whose contents do not change.
+    pub fn uniform(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
+        self.filled(label, contents, wgpu::BufferUsages::UNIFORM)
     }
 
     /// Records a copy from host to device through recycled staging memory.
@@ -49,9 +66,9 @@ impl Gpu {
     }
 
     /// Sizes of the arena's device side: a buffer a chunk, or those that take turns.
-    fn arena_sizes(&self, crowd: &Crowd, keep: Keep) -> Result<Vec<u64>> {
+    fn arena_sizes(&self, crowd: &Crowd, keep: Retention) -> Result<Vec<u64>> {
         let mut sizes: Vec<u64> = self.chunks(crowd)?.iter().map(|c| c.output_bytes(crowd)).collect();
-        if keep == Keep::Ring && sizes.len() > RING {
+        if keep == Retention::Ring && sizes.len() > RING {
             let largest = sizes.iter().copied().max().unwrap_or(0);
             sizes = vec![largest; RING];
         }
@@ -59,18 +76,18 @@ impl Gpu {
     }
 
     /// Bytes of the arena's device side.
-    pub fn arena_bytes(&self, crowd: &Crowd, keep: Keep) -> Result<u64> {
-        let frames = if keep == Keep::TwoFrames { 2 } else { 1 };
+    pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
+        let frames = if keep == Retention::TwoFrames { 2 } else { 1 };
         Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
     }
 
     /// Makes the arena's device side, one buffer a chunk, or a few that chunks write to in turn.
-    pub fn allocate_arena(&self, crowd: &Crowd, keep: Keep, arena: &mut Arena) -> Result<()> {
+    pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = self.arena_sizes(crowd, keep)?;
         let buffers = || sizes.iter().map(|&size| self.buffer("vertices", size, usage)).collect();
         arena.device = buffers();
-        arena.previous = if keep == Keep::TwoFrames { buffers() } else { Vec::new() };
+        arena.previous = if keep == Retention::TwoFrames { buffers() } else { Vec::new() };
         self.check()
     }
 

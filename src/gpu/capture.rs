@@ -1,5 +1,7 @@
 //! Reads back what a vertex shader skins: points into texels, with the drawn pass's WGSL function and bind groups.
 
+use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::device::CAPTURE_FORMAT;
 use super::skinning::Kind;
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
@@ -33,8 +35,6 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Of the textures.
-    pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
     /// Bytes on the device, unless one instance alone has more vertices than a capture has texels.
     pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
 
@@ -52,10 +52,8 @@ impl Capture {
                 device.limits().max_texture_dimension_2d * WIDTH
             )));
         }
-        let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("capture"),
-            entries: &[super::source::layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
-        });
+        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
+        let own = bind_group_layout(gpu, "capture", &[entry]);
         let uniform = gpu.buffer(
             "capture",
             size_of::<layout::Capture>() as u64,
@@ -68,16 +66,12 @@ impl Capture {
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
-                format: Self::FORMAT,
+                format: CAPTURE_FORMAT,
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
                 view_formats: &[],
             })
         };
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("capture"),
-            bind_group_layouts: &[Some(&source.layout), Some(&own)],
-            immediate_size: 0,
-        });
+        let layout = pipeline_layout(gpu, "capture", &[Some(&source.layout), Some(&own)]);
         let pipeline = |kind: Kind, entry| {
             let module = source.module(gpu, kind, "capture", include_str!("../../shaders/capture.wgsl"));
             let constants = kind.constants();
@@ -98,7 +92,7 @@ impl Capture {
                     module: &module,
                     entry_point: Some(entry),
                     compilation_options: options,
-                    targets: &[Some(Self::FORMAT.into()), Some(Self::FORMAT.into())],
+                    targets: &[Some(CAPTURE_FORMAT.into()), Some(CAPTURE_FORMAT.into())],
                 }),
                 multiview_mask: None,
                 cache: gpu.pipeline_cache(),
@@ -112,11 +106,7 @@ impl Capture {
         let pipelines = pipelines.collect();
         gpu.check()?;
         Ok(Self {
-            group: device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("capture"),
-                layout: &own,
-                entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
-            }),
+            group: bind(gpu, "capture", &own, &[&uniform]),
             source: Rc::clone(source),
             pipelines,
             uniform,

@@ -1,6 +1,6 @@
 //! A crowd cut to what one binding of an adapter can hold: one dispatch or instanced draw each.
 
-use super::device_pose::pose_bytes;
+use super::slots::pose_bytes;
 use crate::crowd::{Crowd, Group};
 use crate::frame::{BackendError, Result};
 use std::ops::Range;

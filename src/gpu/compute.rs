@@ -1,9 +1,11 @@
-//! Skins a crowd into storage buffers, by any of several strategies: a kernel, the forms that it reads, and how its
+//! Skins a crowd into storage buffers, by any of several kernels: a kernel, the forms that it reads, and how its
 //! threads are laid out over vertices and instances.
 
+use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::SKIN;
-use super::skinning::{self, Bound, Edit, Kind};
-use super::source::layout_entry;
+use super::layout::WORKGROUP;
+use super::shader::{Constants, Edit, compute_pipeline, module};
+use super::skinning::{self, Bound, Kind};
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
 use crate::crowd::Crowd;
@@ -11,10 +13,7 @@ use crate::frame::{BackendError, Result};
 use crate::vertex::Encoding;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use wgpu::util::DeviceExt;
 
-/// Threads of a workgroup in every kernel.
-pub const WORKGROUP: u32 = 64;
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
 /// A trial skins a multiple of this many instances, where there are as many: twice what any kernel takes at once. llvmpipe hands
@@ -42,7 +41,7 @@ pub enum Threads {
 
 /// A way to skin in a compute shader.
 #[derive(Debug)]
-pub struct Strategy {
+pub struct Kernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
     /// The kernel, after the shared WGSL.
@@ -55,7 +54,7 @@ pub struct Strategy {
     pub threads: Threads,
 }
 
-impl Strategy {
+impl Kernel {
     /// The whole shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
@@ -67,7 +66,7 @@ impl Strategy {
     }
 
     /// Values of the overrides, the kernel's own among them.
-    pub fn constants(&self, kind: Kind) -> skinning::Constants {
+    pub fn constants(&self, kind: Kind) -> Constants {
         let mut constants = kind.constants();
         match self.threads {
             Threads::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
@@ -78,9 +77,9 @@ impl Strategy {
     }
 }
 
-/// A strategy's pipelines and bindings for a crowd.
+/// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
-    strategy: &'static Strategy,
+    kernel: &'static Kernel,
     layout: wgpu::BindGroupLayout,
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
@@ -99,46 +98,32 @@ struct Characters {
 }
 
 impl ComputeSkin {
-    /// Pipelines for a crowd; a strategy that was edited is checked when it runs.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, strategy: &'static Strategy, edit: Option<&Edit>) -> Self {
-        let device = gpu.device();
-        let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, strategy.palette, true);
-        let characters = (strategy.threads == Threads::Character).then(|| characters(gpu, crowd));
+    /// Pipelines for a crowd; a kernel that was edited is checked when it runs.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static Kernel, edit: Option<&Edit>) -> Self {
+        let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
+        let characters = (kernel.threads == Threads::Character).then(|| characters(gpu, crowd));
         let own = characters.as_ref().map(|(layout, _)| layout);
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(strategy.name),
-            bind_group_layouts: &[Some(&layout), own][..1 + usize::from(own.is_some())],
-            immediate_size: 0,
-        });
-        let kinds = Kind::all(crowd, strategy.mesh);
+        let groups = &[Some(&layout), own][..1 + usize::from(own.is_some())];
+        let pipeline_layout = pipeline_layout(gpu, kernel.name, groups);
+        let kinds = Kind::all(crowd, kernel.mesh);
         let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
         for &kind in &kinds {
             if pipelines.iter().any(|(known, _)| *known == kind) {
                 continue;
             }
-            let wgsl = strategy.shader(kind);
+            let wgsl = kernel.shader(kind);
             let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
-            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(strategy.name),
-                layout: Some(&pipeline_layout),
-                module: &skinning::module(gpu, strategy.name, wgsl, edit.is_none()),
-                entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &strategy.constants(kind),
-                    // Kernels write what they read of workgroup memory.
-                    zero_initialize_workgroup_memory: false,
-                },
-                cache: gpu.pipeline_cache(),
-            });
+            let module = module(gpu, kernel.name, wgsl, edit.is_none());
+            let pipeline = compute_pipeline(gpu, kernel.name, &pipeline_layout, &module, &kernel.constants(kind));
             pipelines.push((kind, pipeline));
         }
         let characters = characters.map(|(_, characters)| characters);
-        Self { strategy, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
+        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
     }
 
-    /// Which strategy this is.
-    pub fn strategy(&self) -> &'static Strategy {
-        self.strategy
+    /// Which kernel this is.
+    pub fn kernel(&self) -> &'static Kernel {
+        self.kernel
     }
 
     /// Takes the bindings to these buffers; says whether they were bound before.
@@ -159,7 +144,7 @@ impl ComputeSkin {
         sets: &[&[wgpu::Buffer]],
         visibility: Option<&Visibility>,
     ) {
-        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.strategy.mesh)).collect();
+        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
         let bound = |outputs: &&[wgpu::Buffer]| {
             let first = outputs.first()?.clone();
             let bound = Bound { meshes: &meshes, palettes, outputs, visibility };
@@ -184,7 +169,7 @@ impl ComputeSkin {
             let (x, z) = gpu.folded(columns);
             layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
         };
-        match self.strategy.threads {
+        match self.kernel.threads {
             Threads::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
             Threads::Pair => {
                 Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
@@ -224,17 +209,12 @@ fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
     for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride as usize)) {
         bytes[..size as usize].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
     }
-    let buffer = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("characters"),
-        contents: &contents,
-        usage: wgpu::BufferUsages::UNIFORM,
-    });
+    let buffer = gpu.uniform("characters", &contents);
     let mut entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, wgpu::BufferBindingType::Uniform);
     if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut entry.ty {
         *has_dynamic_offset = true;
     }
-    let layout = device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("character"), entries: &[entry] });
+    let layout = bind_group_layout(gpu, "character", &[entry]);
     let window = wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size.into()) };
     let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("character"),
@@ -263,7 +243,7 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
     Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
 }
 
-/// The fastest of some strategies on a part of the crowd's largest chunk. Palettes need not be posed yet: how long a
+/// The fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: how long a
 /// kernel takes does not depend on what they hold.
 ///
 /// # Errors

@@ -1,6 +1,5 @@
 //! Adapter, device and queue: which there are, what they lack, what they refuse.
 
-use super::bandwidth::Bandwidth;
 use super::layout;
 use super::timestamps::Timestamps;
 use crate::frame::{BackendError, Result};
@@ -28,6 +27,20 @@ pub struct AdapterSummary {
     /// Whether the adapter is emulated on the CPU.
     pub software: bool,
 }
+
+/// Bandwidths of a device, in bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bandwidth {
+    /// A compute shader writes.
+    pub write: u64,
+    /// One buffer to another: bytes copied, each read once and written once.
+    pub copy: u64,
+    /// From staging memory that is filled.
+    pub upload: u64,
+}
+
+/// Format of the textures by which vertices are read back that a vertex shader skins.
+pub(super) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
 /// An open device.
 pub struct Gpu {
@@ -154,7 +167,7 @@ impl Gpu {
             binding_limit: Cell::new(BINDING_LIMIT),
             bandwidth: OnceCell::new(),
             captures: adapter
-                .get_texture_format_features(super::Capture::FORMAT)
+                .get_texture_format_features(CAPTURE_FORMAT)
                 .allowed_usages
                 .contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
             downlevel: adapter.get_downlevel_capabilities().flags,

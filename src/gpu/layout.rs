@@ -1,7 +1,9 @@
 //! Every struct shared with WGSL. `tests/shader_layout.rs` compares them with the parsed shaders, field by field.
 
-use super::device_pose::Form;
 use bytemuck::{Pod, Zeroable};
+
+/// Threads of a workgroup in every kernel.
+pub const WORKGROUP: u32 = 64;
 
 /// A vertex in full precision (`Vertex` in shaders/mesh_plain.wgsl).
 #[repr(C)]
@@ -306,6 +308,31 @@ pub struct Clip {
     pub start: f32,
     /// Seconds from frame to frame.
     pub interval: f32,
+}
+
+/// How a track goes from key to key (the constants in shaders/pose_sample.wgsl).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The rest pose's value in all clips: nothing is sampled.
+    Still,
+    /// One value.
+    Constant,
+    /// The earlier key holds.
+    Step,
+    /// A straight line, of vectors.
+    Line,
+    /// Spherical, by an angle that the clip holds.
+    Slerp,
+    /// A normalised line.
+    Nlerp,
+    /// As authored.
+    Authored,
+    /// Hermite.
+    Cubic,
+    /// Shoemake's.
+    Squad,
+    /// 16-bit numbers.
+    Packed,
 }
 
 /// A channel of a joint in a clip (`Track` in shaders/pose_keys.wgsl).

@@ -1,13 +1,12 @@
 //! Draws skeletons: every joint as three axes, every parent link as a line.
 
+use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::present::{BACKGROUND, COLOR, DEPTH, Presenter};
-use super::source::{bind, layout_entry};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::model::{NO_PARENT, Rows};
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
-use wgpu::util::DeviceExt;
 
 /// An end of a line.
 #[repr(C)]
@@ -57,19 +56,13 @@ impl Presenter {
     /// Draws lines alone, over the background, and waits: for pictures, not for timing.
     pub fn draw_lines(&self, lines: &[LineEnd]) -> Result<()> {
         let device = self.gpu().device();
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("lines"),
-            entries: &[layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform)],
-        });
+        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
+        let layout = bind_group_layout(self.gpu(), "lines", &[entry]);
         let bindings = bind(self.gpu(), "lines", &layout, &[self.uniform()]);
         let module = device.create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
         let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("lines"),
-            layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("lines"),
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            })),
+            layout: Some(&pipeline_layout(self.gpu(), "lines", &[Some(&layout)])),
             vertex: wgpu::VertexState {
                 module: &module,
                 entry_point: Some("vertex"),
@@ -98,11 +91,7 @@ impl Presenter {
             multiview_mask: None,
             cache: None,
         });
-        let ends = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("lines"),
-            contents: bytemuck::cast_slice(lines),
-            usage: wgpu::BufferUsages::VERTEX,
-        });
+        let ends = self.gpu().filled("lines", bytemuck::cast_slice(lines), wgpu::BufferUsages::VERTEX);
         let mut commands = self.gpu().commands("lines");
         let attachments = [Some(self.color_attachment(BACKGROUND))];
         let descriptor = wgpu::RenderPassDescriptor {

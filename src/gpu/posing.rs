@@ -2,9 +2,10 @@
 
 use super::baked::{self, BakedPalettes};
 use super::device_pose::{self, DevicePose};
-use super::palettes::{PaletteForm, PaletteSource, PosedPalettes};
-use super::skinning::Edit;
-use super::{Chunk, Gpu, visibility};
+use super::palette_source::PaletteSource;
+use super::posed_palettes::PosedPalettes;
+use super::shader::Edit;
+use super::{Chunk, Gpu, PaletteForm, visibility};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};
 use crate::frustum::Frustum;

@@ -1,17 +1,16 @@
 //! Draws any backend's crowd offscreen: one instanced draw a chunk and pass.
 
+use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::capture::copy_texture;
 use super::skinning::Kind;
-use super::source::{READ_ONLY, VertexSource, bind, draw_wgsl, layout_entry};
+use super::source::{Drawable, VertexSource, draw_wgsl};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
-use crate::backend::{Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Result, Stage, StageTimer};
+use crate::frame::{Arena, BackendError, Mode, Result, Stage, StageTimer, View};
 use crate::model::{Model, Rows};
 use std::ops::Range;
 use std::rc::Rc;
-use wgpu::util::DeviceExt;
 
 pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 /// How far a pixel moved since the last frame, in parts of half the picture; 16 bits for each axis.
@@ -22,31 +21,6 @@ pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.
 
 /// Storage buffers that drawing reads, besides where vertices come from.
 pub const STORAGE_BUFFERS: u32 = 2;
-
-/// How meshes are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Lit triangles.
-    #[default]
-    Skin,
-    /// Edges of the triangles that can be seen.
-    Wireframe,
-}
-
-/// What the picture shows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct View {
-    /// World to clip space, depth 0 to 1 (1 far).
-    pub view_projection: glam::Mat4,
-    /// Direction towards the light, world space.
-    pub light: glam::Vec3,
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
-    /// How meshes are drawn.
-    pub mode: Mode,
-}
 
 /// A group's share of what drawing needs.
 struct Drawn {
@@ -166,7 +140,7 @@ impl Presenter {
         let device = gpu.device();
         let largest = device.limits().max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
-            return Err(crate::frame::BackendError::TooLarge(format!(
+            return Err(BackendError::TooLarge(format!(
                 "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
                 view.width, view.height
             )));
@@ -183,37 +157,32 @@ impl Presenter {
             }
         });
         let chunks = chunks.collect();
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("draw"),
-            entries: &[
-                layout_entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform),
-                layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
-                layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
-            ],
-        });
-        let buffer = |label, contents: &[u8], usage| {
-            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
-        };
+        let entries = [
+            layout_entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform),
+            layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
+            layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
+        ];
+        let layout = bind_group_layout(&gpu, "draw", &entries);
         let uniform = layout::View {
             view_projection: view.view_projection.to_cols_array_2d(),
             light: view.light.normalize_or_zero().to_array(),
             padding: 0.0,
         };
-        let uniform = buffer("view", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM);
-        let placements = buffer("placements", bytemuck::cast_slice(crowd.placements()), wgpu::BufferUsages::STORAGE);
+        let uniform = gpu.uniform("view", bytemuck::bytes_of(&uniform));
+        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
         let drawn = crowd
             .groups()
             .iter()
             .map(|group| {
-                let colors = buffer("colors", bytemuck::cast_slice(&colors(&group.model)), wgpu::BufferUsages::STORAGE);
+                let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
                 Drawn {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
                     colors,
-                    indices: buffer("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
+                    indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
                     index_count: indices.len() as u32,
-                    edges: buffer("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
+                    edges: gpu.filled("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
                     edge_count: edges.len() as u32,
                 }
             })
@@ -238,20 +207,23 @@ impl Presenter {
         })
     }
 
-    /// Records uploads (if vertices are on the host) and all passes after the ticket's commands. The last pass draws
-    /// colours, those before it depth alone.
-    pub fn draw(&mut self, ticket: Ticket, skinned: &Skinned, arena: &Arena, timer: &mut StageTimer) -> Result<Ticket> {
+    /// Records uploads (if vertices are on the host) and all passes after `commands`, or after the beginning of a frame.
+    /// The last pass draws colours, those before it depth alone.
+    pub fn draw(
+        &mut self,
+        commands: Option<Commands>,
+        drawable: &Drawable,
+        arena: &Arena,
+        timer: &mut StageTimer,
+    ) -> Commands {
         let gpu = Rc::clone(&self.gpu);
-        let mut commands = ticket.commands.unwrap_or_else(|| gpu.frame("frame"));
-        let source = match skinned {
-            Skinned::InVertexShader(source) => Rc::clone(source),
-            Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
-            Skinned::Host | Skinned::Device | Skinned::VisibleOnDevice(_) => {
-                if matches!(skinned, Skinned::Host) {
-                    timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
-                }
-                self.arena_source(arena)
-            }
+        let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        if let Drawable::Host = drawable {
+            timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
+        }
+        let source = match drawable {
+            Drawable::Shader(source) => Rc::clone(source),
+            Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena),
         };
         let known = self.pipelines.iter().position(|(s, _)| Rc::ptr_eq(s, &source));
         let known = known.unwrap_or_else(|| {
@@ -263,8 +235,8 @@ impl Presenter {
         if source.motion && self.motion.is_none() {
             self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION));
         }
-        let visible = match skinned {
-            Skinned::VisibleOnDevice(visible) => Some(visible),
+        let visible = match drawable {
+            Drawable::Visible(visible) => Some(visible),
             _ => source.visible.as_ref(),
         };
         let indirect = visible.map(|visible| self.indirect(visible));
@@ -320,7 +292,7 @@ impl Presenter {
                 }
             });
         }
-        Ok(Ticket::recorded(commands))
+        commands
     }
 
     /// The last frame's colours, RGBA 8 bit sRGB, rows from the top.
@@ -341,11 +313,8 @@ impl Presenter {
         });
         let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
         let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
-        let arguments = self.gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("draws"),
-            contents: &contents,
-            usage: wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST,
-        });
+        let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
+        let arguments = self.gpu.filled("draws", &contents, usage);
         let bindings = self.drawn.iter().map(bound).collect();
         self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
         self.indirect.len() - 1
@@ -425,11 +394,7 @@ impl Presenter {
         let module = source.module(&self.gpu, kind, "draw", &draw_wgsl(source.motion));
         let (vertex, shaded) =
             if source.motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("draw"),
-            bind_group_layouts: &[Some(&source.layout), Some(&self.layout)],
-            immediate_size: 0,
-        });
+        let layout = pipeline_layout(&self.gpu, "draw", &[Some(&source.layout), Some(&self.layout)]);
         let constants = kind.constants();
         let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         let pipeline = |label, topology, fragment: Option<wgpu::ColorWrites>, bias| {

@@ -182,7 +182,7 @@ impl Gpu {
     /// Moves the finished frame's GPU spans into the timer: untimed, after `Backend::wait`.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         match &self.timestamps {
-            Some(timestamps) => timestamps.borrow_mut().collect(self, timer),
+            Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_mapped(buffer, out), timer),
             None => Ok(()),
         }
     }

@@ -1,24 +1,17 @@
 //! What every skinning shader reads: chunk, vertices, influences, tangents, palettes, each in one of several forms
 //! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
-use super::palettes::{PaletteForm, Palettes};
-use super::source::{READ_ONLY, layout_entry};
+use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, layout_entry};
+use super::shader::Constants;
 use super::visibility::Visibility;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, chunk_uniform};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};
-use std::rc::Rc;
 
 /// Storage buffers that skinning reads.
 pub fn storage_buffers(palette: PaletteForm) -> u32 {
     4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
 }
-
-/// Names and values of shader overrides.
-pub type Constants = Vec<(&'static str, f64)>;
-
-/// Changes a shader's WGSL: tests break it and see parity fail.
-pub type Edit = Rc<dyn Fn(String) -> String>;
 
 /// What decides a group's shader: groups of one kind share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +82,9 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
         entries.push(layout_entry(6, stage, READ_ONLY));
     }
     if output {
-        entries.push(layout_entry(5, stage, wgpu::BufferBindingType::Storage { read_only: false }));
+        entries.push(layout_entry(5, stage, WRITTEN));
     }
-    let label = Some("skinning");
-    gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+    bind_group_layout(gpu, "skinning", &entries)
 }
 
 /// What skinning reads and writes.
@@ -137,17 +129,4 @@ pub fn bind_groups(
         })
     });
     groups.collect()
-}
-
-/// A module; our own WGSL goes without the checks that untrusted shaders need: bounds and loop counters took a compute
-/// kernel on llvmpipe from about 135 to 360 ns a vertex.
-pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> wgpu::ShaderModule {
-    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
-    if !trusted {
-        return gpu.device().create_shader_module(descriptor);
-    }
-    // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and
-    // indices out of range (tests/suite/backends/unchecked.rs proves it), buffers are sized from the chunk that the uniform
-    // describes, and every loop ends at a count from the same data.
-    unsafe { gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }

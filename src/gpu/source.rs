@@ -1,14 +1,29 @@
-//! Where drawing gets skinned vertices from: the arena, or a vertex shader that skins.
+//! Sources of the vertices that are drawn: the arena, or a vertex shader that skins.
 
 use super::Gpu;
-use super::skinning::{Kind, module};
+use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry};
+use super::shader::module;
+use super::skinning::Kind;
 use super::visibility::Visible;
 use crate::frame::Arena;
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Where a vertex shader gets skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
+/// Vertices that drawing can read.
+#[derive(Clone)]
+pub enum Drawable {
+    /// In the arena's host side, from which they are uploaded.
+    Host,
+    /// In the arena's device side.
+    Device,
+    /// In the arena's device side, only those of instances in view, which stand at the beginning of each chunk.
+    Visible(Rc<Visible>),
+    /// Skinned by a vertex shader while they are drawn.
+    Shader(Rc<VertexSource>),
+}
+
+/// A vertex shader's source of skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
 pub struct VertexSource {
     /// What goes before the drawing shader, for a group of a kind.
     pub wgsl: Box<dyn Fn(Kind) -> String>,
@@ -74,10 +89,7 @@ impl VertexSource {
             layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
             layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
         ];
-        let layout = gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("arena"),
-            entries: &entries[..if motion { 3 } else { 2 }],
-        });
+        let layout = bind_group_layout(gpu, "arena", &entries[..if motion { 3 } else { 2 }]);
         let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
             let buffers = [Some(chunk), arena.device.get(index), arena.previous.get(index)];
             bind(gpu, "arena", &layout, &buffers.into_iter().flatten().collect::<Vec<_>>())
@@ -110,40 +122,4 @@ pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
 pub fn draw_wgsl(motion: bool) -> String {
     let motion = if motion { include_str!("../../shaders/draw_motion.wgsl") } else { "" };
     [include_str!("../../shaders/draw.wgsl"), motion].concat()
-}
-
-/// A read-only storage buffer.
-pub const READ_ONLY: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: true };
-
-/// A whole buffer in a bind group's layout.
-pub fn layout_entry(
-    binding: u32,
-    visibility: wgpu::ShaderStages,
-    ty: wgpu::BufferBindingType,
-) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-        count: None,
-    }
-}
-
-/// A bind group of whole buffers, bindings counted from 0.
-pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-    bind_numbered(gpu, label, layout, &(0..).zip(buffers.iter().copied()).collect::<Vec<_>>())
-}
-
-/// A bind group of whole buffers and their bindings.
-pub fn bind_numbered(
-    gpu: &Gpu,
-    label: &str,
-    layout: &wgpu::BindGroupLayout,
-    buffers: &[(u32, &wgpu::Buffer)],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = buffers
-        .iter()
-        .map(|&(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }

@@ -6,7 +6,6 @@ use super::{Chunk, Gpu};
 use crate::crowd::{Crowd, Group};
 use crate::model::Mesh;
 use crate::vertex::Attributes;
-use wgpu::util::DeviceExt;
 
 /// Influences of a vertex that are part of it; more stand in a stream of their own.
 const INLINE: usize = 4;
@@ -55,14 +54,6 @@ impl MeshBuffers {
 
     /// Uploads a model's streams.
     pub fn new(gpu: &Gpu, group: &Group, form: MeshForm) -> Self {
-        let storage = |label, contents: &[u8]| {
-            gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: Some(label),
-                // A binding cannot be empty.
-                contents: if contents.is_empty() { &[0; 16] } else { contents },
-                usage: wgpu::BufferUsages::STORAGE,
-            })
-        };
         let mesh = group.model.mesh();
         let (inline, more) = influences(mesh);
         let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
@@ -76,18 +67,18 @@ impl MeshBuffers {
                     entries: pairs.map(|(entry, _)| entry.into()),
                     weights: pairs.map(|(_, weight)| weight),
                 };
-                storage("mesh vertices", bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()))
+                gpu.storage("mesh vertices", bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()))
             }
             MeshForm::Packed => {
                 let grid = Grid::of(mesh);
                 let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
-                storage("packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
+                gpu.storage("packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
             }
         };
         Self {
             vertices,
-            influences: storage("influences", bytemuck::cast_slice(&more)),
-            tangents: storage("tangents", bytemuck::cast_slice(tangents(group))),
+            influences: gpu.storage("influences", bytemuck::cast_slice(&more)),
+            tangents: gpu.storage("tangents", bytemuck::cast_slice(tangents(group))),
         }
     }
 }
@@ -110,7 +101,7 @@ fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
         pairs.clear();
         pairs.extend(mesh.influences_of(vertex));
         pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
-        // An entry that is read for nothing is one that is read anyway.
+        // Pad with the heaviest entry at weight 0: it is fetched anyway.
         let padding = (pairs[0].0, 0.0);
         inline.push(std::array::from_fn(|k| pairs.get(k).copied().unwrap_or(padding)));
         more.extend(pairs.iter().skip(INLINE).map(|&(entry, weight)| Influence { entry: entry.into(), weight }));
@@ -143,9 +134,5 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
 
 /// A chunk's numbers as a uniform buffer.
 pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
-    gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("chunk"),
-        contents: bytemuck::bytes_of(&chunk_contents(crowd, chunk)),
-        usage: wgpu::BufferUsages::UNIFORM,
-    })
+    gpu.uniform("chunk", bytemuck::bytes_of(&chunk_contents(crowd, chunk)))
 }

@@ -102,14 +102,18 @@ impl Timestamps {
 
     /// Hands the frame's spans over and starts the next frame. The device must be idle. Spans that together exceed the
     /// outer pair are wrong, whichever it is: all are dropped.
-    pub(super) fn collect(&mut self, gpu: &super::Gpu, timer: &mut StageTimer) -> Result<()> {
+    pub(super) fn collect(
+        &mut self,
+        read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,
+        timer: &mut StageTimer,
+    ) -> Result<()> {
         let mut ticks = [0u64; CAPACITY as usize];
         let ticks = &mut ticks[..self.queries() as usize];
         let outer = std::mem::replace(&mut self.outer, Outer::Absent);
         if self.spans.is_empty() {
             return Ok(());
         }
-        gpu.read_mapped(&self.mappable, bytemuck::cast_slice_mut(ticks))?;
+        read_mapped(&self.mappable, bytemuck::cast_slice_mut(ticks))?;
         let between = |[begin, end]: [u32; 2]| {
             let ticks = ticks[end as usize].checked_sub(ticks[begin as usize])?;
             Some((ticks as f64 * f64::from(self.ns_per_tick)).round() as u64).filter(|&ns| ns > 0)

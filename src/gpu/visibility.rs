@@ -1,10 +1,9 @@
 //! Who of a crowd is in view. A compute pass finds out and moves what they play and where they stand close together, in the
 //! crowd's order; every kernel and draw after it takes its count from there and works on them alone.
 
-use super::compute::WORKGROUP;
-use super::device_pose::storage;
-use super::skinning::{self, Edit};
-use super::source::{READ_ONLY, bind_numbered, layout_entry};
+use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
+use super::layout::WORKGROUP;
+use super::shader::{Edit, compute_pipeline, module};
 use super::{Chunk, Commands, Gpu, chunk_contents, layout};
 use crate::crowd::Crowd;
 use crate::frame::{Result, Stage};
@@ -12,7 +11,6 @@ use crate::frustum::Frustum;
 use crate::model::Rows;
 use std::mem::offset_of;
 use std::rc::Rc;
-use wgpu::util::DeviceExt;
 
 /// Storage buffers of the kernel that binds most.
 pub const STORAGE_BUFFERS: u32 = 7;
@@ -96,39 +94,23 @@ pub struct Visibility {
 impl Visibility {
     /// For a crowd without chunks yet; an edit changes the kernels.
     pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, edit: Option<&Edit>) -> Self {
-        let device = gpu.device();
         let layouts = KERNELS.map(|kernel| {
-            let written = wgpu::BufferBindingType::Storage { read_only: false };
-            let ty = |write: bool| if write { written } else { READ_ONLY };
+            let ty = |write: bool| if write { WRITTEN } else { READ_ONLY };
             let buffers = kernel.bindings.iter().map(|&(binding, write)| (binding, ty(write)));
             let entries: Vec<_> = std::iter::once((1, wgpu::BufferBindingType::Uniform))
                 .chain(buffers)
                 .map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty))
                 .collect();
-            let label = Some(kernel.name);
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+            bind_group_layout(gpu, kernel.name, &entries)
         });
         let shaders = shaders();
         let pipelines = std::array::from_fn(|index| {
             let (name, wgsl) = &shaders[index];
             let wgsl = if let Some(edit) = edit { edit(wgsl.clone()) } else { wgsl.clone() };
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(name),
-                layout: Some(&device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: Some(name),
-                    bind_group_layouts: &[Some(&layouts[index])],
-                    immediate_size: 0,
-                })),
-                module: &skinning::module(gpu, name, wgsl, edit.is_none()),
-                entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    zero_initialize_workgroup_memory: false,
-                    ..Default::default()
-                },
-                cache: gpu.pipeline_cache(),
-            })
+            let layout = pipeline_layout(gpu, name, &[Some(&layouts[index])]);
+            compute_pipeline(gpu, name, &layout, &module(gpu, name, wgsl, edit.is_none()), &[])
         });
-        let placements = storage(gpu, "placements", bytemuck::cast_slice(crowd.placements()));
+        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
         let room = gpu.buffer("placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
         let visible = Rc::new(Visible { placements: room, counts: Vec::new() });
         Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
@@ -161,23 +143,20 @@ impl Visibility {
             padding_b: 0,
             padding_c: 0,
         };
-        let filled = |label, contents: &[u8], usage| {
-            gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
-        };
         let room = |label, count: usize, bytes: usize, usage| gpu.buffer(label, (count * bytes) as u64, usage);
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
-        let batch = filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
-        let numbers = filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
-        let spheres = storage(gpu, "spheres", bytemuck::cast_slice(&spheres));
-        let everyone = storage(gpu, "players", bytemuck::cast_slice(players));
+        let cull = gpu.filled("cull", bytemuck::bytes_of(&cull), uniform);
+        let batch = gpu.filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
+        let numbers = gpu.filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
+        let spheres = gpu.storage("spheres", bytemuck::cast_slice(&spheres));
+        let everyone = gpu.storage("players", bytemuck::cast_slice(players));
         let totals = room("totals", workgroups as usize, size_of::<[u32; 2]>(), storing);
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
         let workgroups = room("workgroups", dispatches.len(), size_of::<[u32; 3]>(), indirect);
-        let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
+        let dispatches = gpu.filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
         let Self { placements, visible: drawn, layouts, .. } = self;
         let groups = [
             bind_numbered(gpu, "cull_count", &layouts[0], &[(1, &cull), (2, &totals), (3, &spheres), (4, &everyone)]),

@@ -1,11 +1,14 @@
 //! The gate that every backend must pass before it is timed: agreement with the f64 reference.
 
 use super::reference::{Pose, Vertex};
-use crate::backend::{Backend, Context, Skinned};
+use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
-use crate::frame::{Approximation, Arena, Blending, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::frame::{Approximation, Arena, Blending, FrameInput, Result, StageTimer};
 use crate::frustum::Frustum;
+#[cfg(feature = "gpu")]
+use crate::gpu::Drawable;
 use crate::model::{Model, rows_to_affine};
+use crate::pose::PoseData;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -167,7 +170,7 @@ impl Compared {
 /// What the backend answers to `submit`, `wait` or `read_back`; disagreement is not an error but a
 /// [`Parity::failure`].
 pub fn verify(
-    backend: &mut dyn Backend,
+    backend: &mut dyn Prepared,
     context: &Context,
     crowd: &Crowd,
     arena: &mut Arena,
@@ -180,11 +183,11 @@ pub fn verify(
         Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
     let blending = backend.blending();
     let mut timer = StageTimer::default();
-    let (mut local, mut model, mut palette, mut vertices) = <(ReadBack, ReadBack, ReadBack, ReadBack)>::default();
+    let mut read: [Vec<f32>; 4] = Default::default();
     for &tick in &coverage.ticks {
         poison(backend, context, arena)?;
         let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
-        backend.wait(ticket)?;
+        ticket.finish()?;
         let visible = backend.visible()?;
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
@@ -199,22 +202,17 @@ pub fn verify(
                     kept
                 }
             };
-            for (what, out) in [
-                (Stage::Sample, &mut local),
-                (Stage::LocalToModel, &mut model),
-                (Stage::Palette, &mut palette),
-                (Stage::Skin, &mut vertices),
-            ] {
-                out.values.clear();
-                if what == Stage::Skin || approximation.is_none() {
-                    backend.read_back(crowd, arena, what, range.clone(), out)?;
+            read.iter_mut().for_each(Vec::clear);
+            if approximation.is_none() {
+                for (out, what) in read.iter_mut().zip([PoseData::Local, PoseData::Model, PoseData::Palette]) {
+                    backend.read_poses(crowd, what, range.clone(), out)?;
                 }
             }
+            backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
             let poses = if approximation.is_none() { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
             let counts = [poses[0], poses[1], poses[2], group.instance_words()];
-            let read = [&local, &model, &palette, &vertices].map(|r| &r.values[..]);
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
             {
@@ -290,23 +288,21 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
         .collect()
 }
 
-fn poison(backend: &dyn Backend, context: &Context, arena: &mut Arena) -> Result<()> {
+fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
-        Skinned::Device | Skinned::VisibleOnDevice(_) => {
+        Skinned::Device(Drawable::Host | Drawable::Device | Drawable::Visible(_)) => {
             if let Some(gpu) = &context.gpu {
                 gpu.poison_arena(arena)?;
             }
         }
-        #[cfg(not(feature = "gpu"))]
-        Skinned::Device => {
-            let Context { isa: _, threads: _ } = context;
-        }
         // The capture target is cleared to NaN when vertices are read back.
         #[cfg(feature = "gpu")]
-        Skinned::InVertexShader(_) => {}
+        Skinned::Device(Drawable::Shader(_)) => {}
     }
+    #[cfg(not(feature = "gpu"))]
+    let Context { isa: _, threads: _ } = context;
     Ok(())
 }
 

@@ -10,9 +10,10 @@ use super::schedule::{Schedule, WarmUp};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
-use crate::backend::{Backend, Context, Ticket};
+use crate::backend::{Backend, Context, Prepared, Ticket};
 use crate::frame::{
-    Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Keep, Memory, Result, Span, Stage, StageTimer,
+    Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Span, Stage,
+    StageTimer,
 };
 use crate::frustum::Frustum;
 use crate::registry::Entry;
@@ -42,7 +43,7 @@ pub struct Options {
     /// Bytes of main memory that may be taken.
     pub memory: u64,
     /// Which skinned vertices stay on the device.
-    pub keep: Keep,
+    pub keep: Retention,
 }
 
 /// What became of a backend.
@@ -133,7 +134,7 @@ pub struct Outcome {
     /// How often a frame drew the crowd; 0 without an adapter.
     pub passes: u32,
     /// Which skinned vertices stayed on the device.
-    pub keep: Keep,
+    pub keep: Retention,
     /// What became of it.
     pub status: Status,
     /// Why it is not [`Status::Ok`].
@@ -208,8 +209,8 @@ pub fn verify(
 
 /// How often a frame of a scene draws the crowd: never without an adapter, and never what a ring keeps, which holds a part
 /// of the crowd at a time.
-pub fn passes(context: &Context, scene: &BuiltScene, keep: Keep) -> u32 {
-    let drawn = keep != Keep::Ring && Screen::bytes(context, scene, scene.passes).is_some();
+pub fn passes(context: &Context, scene: &BuiltScene, keep: Retention) -> u32 {
+    let drawn = keep != Retention::Ring && Screen::bytes(context, scene, scene.passes).is_some();
     if drawn { scene.passes } else { 0 }
 }
 
@@ -220,13 +221,21 @@ enum Depth {
     Measured,
 }
 
-/// A backend that takes part.
-struct Contender {
+/// A backend that this machine can run.
+struct Candidate {
     /// Position in the options' backends.
     index: usize,
     entry: &'static Entry,
     backend: Box<dyn Backend>,
     footprint: Footprint,
+}
+
+/// A backend with its buffers.
+struct Contender {
+    /// As in [`Candidate`].
+    index: usize,
+    entry: &'static Entry,
+    prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
 }
@@ -259,29 +268,29 @@ impl<'a> Run<'a> {
     }
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
-        let contenders = self.contenders()?;
+        let candidates = self.candidates()?;
         let shared = Shared {
             arena: Arena::bytes(&self.scene.crowd),
             device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
             presenter: Screen::bytes(self.context, self.scene, self.passes),
             device_is_host: Screen::is_software(self.context),
         };
-        let footprints: Vec<_> = contenders.iter().map(|c| c.footprint).collect();
-        let mut contenders: Vec<_> = contenders.into_iter().map(Some).collect();
+        let footprints: Vec<_> = candidates.iter().map(|c| c.footprint).collect();
+        let mut candidates: Vec<_> = candidates.into_iter().map(Some).collect();
         let (rotations, too_large) = rotations(&footprints, shared, self.options.memory);
-        for contender in too_large.into_iter().filter_map(|index| contenders[index].take()) {
+        for candidate in too_large.into_iter().filter_map(|index| candidates[index].take()) {
             let error = BackendError::TooLarge(format!(
                 "needs {}; {} may be taken",
-                ByteSize(shared.bytes([&contender.footprint])).display().si(),
+                ByteSize(shared.bytes([&candidate.footprint])).display().si(),
                 ByteSize(self.options.memory).display().si(),
             ));
-            self.fail(contender, error)?;
+            self.fail(candidate.index, None, error)?;
         }
         for rotation in rotations {
             if self.observer.interrupted() {
                 break;
             }
-            self.rotation(rotation.into_iter().filter_map(|index| contenders[index].take()).collect())?;
+            self.rotation(rotation.into_iter().filter_map(|index| candidates[index].take()).collect())?;
         }
         Ok(self.outcomes.into_iter().flatten().collect())
     }
@@ -292,37 +301,45 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the backends; those that the machine cannot run are done already.
-    fn contenders(&mut self) -> io::Result<Vec<Contender>> {
+    fn candidates(&mut self) -> io::Result<Vec<Candidate>> {
         let job = self.job();
-        let mut contenders = Vec::new();
+        let mut candidates = Vec::new();
         for (index, &entry) in self.options.backends.iter().enumerate() {
-            let made = (entry.create)(self.context).and_then(|backend| {
+            let created = entry.create(self.context).and_then(|backend| {
                 let footprint = backend.footprint(&self.scene.crowd, &job)?;
-                Ok(Contender { index, entry, backend, footprint, parity: None, stages: Vec::new() })
+                Ok(Candidate { index, entry, backend, footprint })
             });
-            match made {
-                Ok(contender) => contenders.push(contender),
-                Err(error) => self.finish(index, outcome(entry, &self.job(), error))?,
+            match created {
+                Ok(candidate) => candidates.push(candidate),
+                Err(error) => self.fail(index, None, error)?,
             }
         }
-        Ok(contenders)
+        Ok(candidates)
     }
 
-    fn rotation(&mut self, contenders: Vec<Contender>) -> io::Result<()> {
-        let mut bench = match self.bench(&contenders) {
+    fn rotation(&mut self, candidates: Vec<Candidate>) -> io::Result<()> {
+        let mut bench = match self.bench(&candidates) {
             Ok(bench) => bench,
-            Err(error) => return contenders.into_iter().try_for_each(|c| self.fail(c, error.clone())),
+            Err(error) => return candidates.into_iter().try_for_each(|c| self.fail(c.index, None, error.clone())),
         };
-        let mut verified = Vec::with_capacity(contenders.len());
-        for mut contender in contenders {
+        let mut verified = Vec::with_capacity(candidates.len());
+        for Candidate { index, entry, backend, .. } in candidates {
             if self.observer.interrupted() {
                 return Ok(());
             }
-            self.observer.progress(&format!("verifying {}", contender.entry.name), self.done(verified.len(), 0.0));
+            self.observer.progress(&format!("verifying {}", entry.name), self.done(verified.len(), 0.0));
+            let prepared = match backend.prepare(&self.scene.crowd, &self.job()) {
+                Ok(prepared) => prepared,
+                Err(error) => {
+                    self.fail(index, None, error)?;
+                    continue;
+                }
+            };
+            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new() };
             match self.gate(&mut contender, &mut bench) {
                 Ok(Gate::Open) => verified.push(contender),
                 Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
-                Err(error) => self.fail(contender, error)?,
+                Err(error) => self.fail(contender.index, contender.parity, error)?,
             }
         }
         match self.depth {
@@ -332,25 +349,24 @@ impl<'a> Run<'a> {
     }
 
     /// Allocates what the backends of a rotation share.
-    fn bench(&self, contenders: &[Contender]) -> Result<Bench> {
+    fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
         let screen = Screen::new(self.context, self.scene, self.passes)?;
         let mut arena = Arena::default();
-        let host = contenders.iter().any(|c| c.footprint.host_output);
+        let host = candidates.iter().any(|c| c.footprint.host_output);
         if host {
             arena.allocate_host(&self.scene.crowd);
         }
-        if (host && self.passes > 0) || contenders.iter().any(|c| c.footprint.device_output) {
+        if (host && self.passes > 0) || candidates.iter().any(|c| c.footprint.device_output) {
             screen.allocate(self.scene, self.options.keep, &mut arena)?;
         }
         let clocks = ThreadClocks::new(&self.context.threads);
         Ok(Bench { arena, screen, timer: StageTimer::default(), clocks })
     }
 
-    /// Prepares a backend and compares its vertices and its picture.
+    /// Compares a backend's vertices and its picture.
     fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
         let crowd = &self.scene.crowd;
-        contender.backend.prepare(crowd, &self.job())?;
-        let refusal = bench.screen.refusal(&*contender.backend);
+        let refusal = bench.screen.refusal(&*contender.prepared);
         if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
             return Ok(Gate::Closed(Status::Skipped, refusal.into()));
         }
@@ -358,7 +374,7 @@ impl<'a> Run<'a> {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
             Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
         };
-        let (backend, tolerance) = (&mut *contender.backend, self.options.tolerance);
+        let (backend, tolerance) = (&mut *contender.prepared, self.options.tolerance);
         let coverage = Coverage { frustum: self.job().frustum, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
@@ -369,8 +385,8 @@ impl<'a> Run<'a> {
         if refusal.is_some() {
             return Ok(Gate::Open);
         }
-        bench.frame(&mut *contender.backend, self.scene, VERIFIED_TICKS[0])?;
-        let exact = contender.backend.blending() == Blending::Linear && contender.backend.approximation().is_none();
+        bench.frame(&mut *contender.prepared, self.scene, VERIFIED_TICKS[0])?;
+        let exact = contender.prepared.blending() == Blending::Linear && contender.prepared.approximation().is_none();
         if let Some(depths) = bench.screen.depths()?.filter(|_| exact) {
             let difference = match &self.first_depths {
                 Some(first) => depth_difference(first, &depths),
@@ -395,7 +411,7 @@ impl<'a> Run<'a> {
                     estimates.push(estimate);
                     racing.push(Some(contender));
                 }
-                Err(error) => self.fail(contender, error)?,
+                Err(error) => self.fail(contender.index, contender.parity, error)?,
             }
         }
         let mut schedule = Schedule::new(self.options.frames, estimates);
@@ -405,7 +421,7 @@ impl<'a> Run<'a> {
             stage.dropped = 0;
         }
         for contender in racing.iter_mut().flatten() {
-            for traffic in contender.backend.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(&self.scene.crowd) {
                 let limit = self.limits.of(&traffic, &self.context.threads);
                 let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, traffic.clock);
                 if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
@@ -427,7 +443,7 @@ impl<'a> Run<'a> {
                 Ok(()) => racing[index] = Some(contender),
                 Err(error) => {
                     schedule.retire(index);
-                    self.fail(contender, error)?;
+                    self.fail(contender.index, contender.parity, error)?;
                 }
             }
             if self.observer.interrupted() {
@@ -443,7 +459,7 @@ impl<'a> Run<'a> {
     fn measure_limits(&mut self, contenders: &[Contender]) {
         self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
         for contender in contenders {
-            for traffic in contender.backend.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(&self.scene.crowd) {
                 if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
                     // What was not measured limits nothing.
                     self.limits.device = Screen::limits(self.context);
@@ -466,7 +482,7 @@ impl<'a> Run<'a> {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            record(bench.frame(&mut *contender.backend, self.scene, frame)?);
+            record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
         }
         Ok(())
@@ -477,7 +493,7 @@ impl<'a> Run<'a> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         bench.screen.set_timing(false);
-        let samples = bench.throughput(&mut *contender.backend, self.scene, frames);
+        let samples = bench.throughput(&mut *contender.prepared, self.scene, frames);
         bench.screen.set_timing(true);
         let samples = samples?;
         if !samples.is_empty() {
@@ -496,7 +512,7 @@ impl<'a> Run<'a> {
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
         let mut warm_up = WarmUp::default();
         while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
-            warm_up.record(bench.frame(&mut *contender.backend, self.scene, frame)?);
+            warm_up.record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             // Makes the stages' rows, so that none is made while measuring.
             add(&mut contender.stages, frame, bench.timer.spans());
         }
@@ -511,30 +527,37 @@ impl<'a> Run<'a> {
         ((finished + at_hand) / self.outcomes.len().max(1) as f64).min(1.0)
     }
 
-    fn fail(&mut self, contender: Contender, error: BackendError) -> io::Result<()> {
-        let outcome = outcome(contender.entry, &self.job(), error);
-        self.finish(contender.index, Outcome { parity: contender.parity, ..outcome })
+    fn fail(&mut self, index: usize, parity: Option<Parity>, error: BackendError) -> io::Result<()> {
+        let status = match error {
+            BackendError::Unavailable(_) => Status::Skipped,
+            BackendError::TooLarge(_) => Status::TooLarge,
+            BackendError::Device(_) => Status::Error,
+        };
+        let problem = Some(error.to_string());
+        self.finish(index, self.outcome(index, status, problem, parity, String::new(), Vec::new()))
     }
 
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
-        // What a backend chose is known until it is released.
-        let device = contender.backend.info().device;
-        contender.backend.release();
-        let (backend, variant) = names(contender.entry);
+        let device = contender.prepared.device();
+        drop(contender.prepared);
         // The frame's time is written last: it tells what is whole from what a kill cut off.
         contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
-        let outcome = Outcome {
-            backend,
-            variant,
-            passes: self.passes,
-            keep: self.options.keep,
-            status,
-            problem,
-            parity: contender.parity,
-            device,
-            stages: contender.stages,
-        };
-        self.finish(contender.index, outcome)
+        let Contender { index, parity, stages, .. } = contender;
+        self.finish(index, self.outcome(index, status, problem, parity, device, stages))
+    }
+
+    fn outcome(
+        &self,
+        index: usize,
+        status: Status,
+        problem: Option<String>,
+        parity: Option<Parity>,
+        device: String,
+        stages: Vec<StageTimes>,
+    ) -> Outcome {
+        let (backend, variant) = self.options.backends[index].name_and_variant();
+        let (passes, keep) = (self.passes, self.options.keep);
+        Outcome { backend, variant, passes, keep, status, problem, parity, device, stages }
     }
 
     fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
@@ -560,7 +583,7 @@ struct Bench {
 
 impl Bench {
     /// One frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
-    fn frame(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, tick: u32) -> Result<Duration> {
+    fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
         let Self { arena, screen, timer, clocks } = self;
         timer.clear();
         arena.turn();
@@ -568,7 +591,7 @@ impl Bench {
         let start = Instant::now();
         let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
         let ticket = screen.draw(ticket, backend, arena, timer)?;
-        backend.wait(ticket)?;
+        ticket.finish()?;
         let time = start.elapsed();
         let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
         screen.collect(timer)?;
@@ -584,7 +607,7 @@ impl Bench {
 impl Bench {
     /// From one frame's end to the next one's with two in flight, frame by frame; none if frames end when they are
     /// submitted.
-    fn throughput(&mut self, backend: &mut dyn Backend, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
+    fn throughput(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
@@ -602,7 +625,7 @@ impl Bench {
                 ticket = Some(submitted);
             }
             if let Some(earlier) = std::mem::replace(&mut earlier, ticket) {
-                backend.wait(earlier)?;
+                earlier.finish()?;
                 let now = Instant::now();
                 if let Some(end) = end.replace(now) {
                     samples.push((frame - 2, (now - end).as_nanos() as u64));
@@ -611,24 +634,6 @@ impl Bench {
         }
         Ok(samples)
     }
-}
-
-/// Name and variant of a line of the registry.
-fn names(entry: &'static Entry) -> (&'static str, &'static str) {
-    entry.name.split_once(':').unwrap_or((entry.name, ""))
-}
-
-fn outcome(entry: &'static Entry, job: &Job, error: BackendError) -> Outcome {
-    let status = match error {
-        BackendError::Unavailable(_) => Status::Skipped,
-        BackendError::TooLarge(_) => Status::TooLarge,
-        BackendError::Device(_) => Status::Error,
-    };
-    let (backend, variant) = names(entry);
-    let problem = Some(error.to_string());
-    let &Job { passes, keep, .. } = job;
-    let device = String::new();
-    Outcome { backend, variant, passes, keep, status, problem, parity: None, device, stages: Vec::new() }
 }
 
 /// Adds a frame's spans: those of one stage and clock together are one sample, which is dropped if any of them is.

@@ -4,13 +4,13 @@
 use super::limits::Device;
 #[cfg(feature = "gpu")]
 use crate::backend::Skinned;
-use crate::backend::{Backend, Context, Ticket};
+use crate::backend::{Context, Prepared, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Keep, Result, StageTimer};
-#[cfg(feature = "gpu")]
-use crate::gpu::Gpu;
+use crate::frame::{Arena, Result, Retention, StageTimer};
 #[cfg(feature = "gpu")]
 use crate::gpu::present::{self, Presenter};
+#[cfg(feature = "gpu")]
+use crate::gpu::{Drawable, Gpu};
 use crate::scene::BuiltScene;
 #[cfg(feature = "gpu")]
 use std::rc::Rc;
@@ -59,13 +59,13 @@ impl Screen {
     }
 
     /// Bytes of the arena's device side.
-    pub fn arena_bytes(context: &Context, crowd: &Crowd, keep: Keep) -> u64 {
+    pub fn arena_bytes(context: &Context, crowd: &Crowd, keep: Retention) -> u64 {
         // What the adapter cannot hold is told when it is allocated.
         context.gpu.as_ref().and_then(|gpu| gpu.arena_bytes(crowd, keep).ok()).unwrap_or(0)
     }
 
     /// Makes the arena's device side.
-    pub fn allocate(&self, scene: &BuiltScene, keep: Keep, arena: &mut Arena) -> Result<()> {
+    pub fn allocate(&self, scene: &BuiltScene, keep: Retention, arena: &mut Arena) -> Result<()> {
         match &self.gpu {
             Some(gpu) => gpu.allocate_arena(&scene.crowd, keep, arena),
             None => Ok(()),
@@ -78,9 +78,9 @@ impl Screen {
     }
 
     /// Why a backend's frames cannot be measured here.
-    pub fn refusal(&self, backend: &dyn Backend) -> Option<&'static str> {
+    pub fn refusal(&self, backend: &dyn Prepared) -> Option<&'static str> {
         match (backend.skinned(), &self.presenter) {
-            (Skinned::InVertexShader(_), None) => Some("skins in the draw; needs --passes 1 or more"),
+            (Skinned::Device(Drawable::Shader(_)), None) => Some("skins in the draw; needs --passes 1 or more"),
             (Skinned::HostInBlocks, Some(_)) => Some("its output cannot be drawn; needs --passes 0"),
             _ => None,
         }
@@ -89,12 +89,12 @@ impl Screen {
     pub fn draw(
         &mut self,
         ticket: Ticket,
-        backend: &dyn Backend,
+        backend: &dyn Prepared,
         arena: &Arena,
         timer: &mut StageTimer,
     ) -> Result<Ticket> {
         match &mut self.presenter {
-            Some(presenter) => presenter.draw(ticket, &backend.skinned(), arena, timer),
+            Some(presenter) => ticket.draw(presenter, &backend.skinned(), arena, timer),
             None => Ok(ticket),
         }
     }
@@ -134,11 +134,11 @@ impl Screen {
         None
     }
 
-    pub fn arena_bytes(_: &Context, _: &Crowd, _: Keep) -> u64 {
+    pub fn arena_bytes(_: &Context, _: &Crowd, _: Retention) -> u64 {
         0
     }
 
-    pub fn allocate(&self, _: &BuiltScene, _: Keep, _: &mut Arena) -> Result<()> {
+    pub fn allocate(&self, _: &BuiltScene, _: Retention, _: &mut Arena) -> Result<()> {
         Ok(())
     }
 
@@ -146,11 +146,11 @@ impl Screen {
         Ok(Vec::new())
     }
 
-    pub fn refusal(&self, _: &dyn Backend) -> Option<&'static str> {
+    pub fn refusal(&self, _: &dyn Prepared) -> Option<&'static str> {
         None
     }
 
-    pub fn draw(&mut self, ticket: Ticket, _: &dyn Backend, _: &Arena, _: &mut StageTimer) -> Result<Ticket> {
+    pub fn draw(&mut self, ticket: Ticket, _: &dyn Prepared, _: &Arena, _: &mut StageTimer) -> Result<Ticket> {
         Ok(ticket)
     }
 

@@ -2,7 +2,7 @@
 //! measured. Integer nanoseconds; an empty field means absent.
 
 use super::resume::mend;
-use crate::frame::{Clock, Keep, Stage};
+use crate::frame::{Clock, Retention, Stage};
 use crate::harness::environment::Environment;
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -358,7 +358,7 @@ fn row(environment: &Environment, scene: &BuiltScene, outcome: &Outcome, times: 
 }
 
 /// What differs from the defaults, one after the other.
-pub fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
+pub fn options(scene: &BuiltScene, keep: Retention) -> Option<String> {
     let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [
         (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
@@ -371,9 +371,9 @@ pub fn options(scene: &BuiltScene, keep: Keep) -> Option<String> {
             Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
         },
         match keep {
-            Keep::Frame => None,
-            Keep::Ring => Some("output=ring".into()),
-            Keep::TwoFrames => Some("motion".into()),
+            Retention::Frame => None,
+            Retention::Ring => Some("output=ring".into()),
+            Retention::TwoFrames => Some("motion".into()),
         },
     ];
     text(&options.into_iter().flatten().collect::<Vec<String>>().join(" "))
@@ -391,7 +391,7 @@ mod tests {
             backend: "cpu-scalar",
             variant: "",
             passes: 0,
-            keep: crate::frame::Keep::Frame,
+            keep: crate::frame::Retention::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -1,7 +1,7 @@
 //! The terminal table of a scene, and the verdict under it.
 
 use super::csv::options;
-use crate::frame::{Clock, Keep, Stage};
+use crate::frame::{Clock, Retention, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -60,7 +60,7 @@ pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outco
         text += &format!("{}: {}{visible}\n", name(outcome), outcome.device);
     }
     if let Some(error) = fidelity::clip_error(scene) {
-        let options = options(scene, Keep::Frame).unwrap_or_default();
+        let options = options(scene, Retention::Frame).unwrap_or_default();
         text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
     }
     if outcomes.iter().flat_map(|o| &o.stages).any(|s| s.floor.is_some()) {
@@ -262,7 +262,7 @@ mod tests {
             backend,
             variant: "",
             passes: 1,
-            keep: crate::frame::Keep::Frame,
+            keep: crate::frame::Retention::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

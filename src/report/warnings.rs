@@ -75,7 +75,7 @@ fn drifts(frames: &StageTimes) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Keep;
+    use crate::frame::Retention;
     use crate::harness::run::Status;
 
     fn outcome(times: impl Fn(u32) -> u64) -> Outcome {
@@ -90,7 +90,7 @@ mod tests {
             backend: "cpu",
             variant: "",
             passes: 0,
-            keep: Keep::Frame,
+            keep: Retention::Frame,
             status: Status::Ok,
             problem: None,
             parity: None,

@@ -6,6 +6,7 @@ use super::placing::Stand;
 use super::{Camera, ClipChoice, Clips, Economy, Group, ModelSource, Place, Scene, SceneError};
 use crate::compact;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
+use crate::frame::View;
 use crate::model::{Clip, Model, Rows, rows_to_affine};
 use crate::text;
 use crate::vertex::Encoding;
@@ -45,11 +46,10 @@ impl BuiltScene {
         self.camera.view_projection(&self.crowd, self.resolution)
     }
 
-    /// What the presenter needs.
-    #[cfg(feature = "gpu")]
-    pub fn view(&self) -> crate::gpu::present::View {
+    /// The picture of the scene.
+    pub fn view(&self) -> View {
         let [width, height] = self.resolution;
-        crate::gpu::present::View {
+        View {
             view_projection: self.view_projection(),
             light: glam::Vec3::new(0.45, 0.77, 0.45).normalize(),
             width,

@@ -1,19 +1,13 @@
 //! `cpu-simd:cluster`: a lone character, 16 vertices side by side, joints looked up within registers.
 
-use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context};
+use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
-use crate::threads::Threads;
 
 /// The clusters of each group's mesh.
-struct Cluster(Vec<Clusters>);
-
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<Cluster>::create("cpu-simd:cluster", context, Threads::One))
-}
+pub struct Cluster(Vec<Clusters>);
 
 impl Skinner for Cluster {
     const LAYOUT: Layout = Layout::Rows;

@@ -1,18 +1,13 @@
 //! `cpu-simd:columns`: one vertex at a time, matrix columns in 128-bit registers, as engines commonly do it.
 
-use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context};
+use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_columns;
-use crate::threads::Threads;
 
-struct Columns;
-
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<Columns>::create("cpu-simd:columns", context, Threads::One))
-}
+/// Skins vertex by vertex, a matrix column in each register.
+pub struct Columns;
 
 impl Skinner for Columns {
     const LAYOUT: Layout = Layout::Rows;

@@ -1,26 +1,16 @@
 //! `cpu-simd:dual-quaternion`: 16 instances side by side, joints blended as dual quaternions.
 
-use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context};
+use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Blending, Result};
-use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
+use crate::frame::{Blending, Result};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
-use crate::threads::Threads;
-use glam::DMat3;
 use std::sync::{Mutex, PoisonError};
 
-/// How far scales of one joint may differ, relative to the largest.
-const EVEN: f64 = 1e-5;
-
 /// A block's palette as dual quaternions.
-struct DualQuaternions {
+pub struct DualQuaternions {
     palette: Mutex<Aligned<DualQuaternion>>,
-}
-
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<DualQuaternions>::create("cpu-simd:dual-quaternion", context, Threads::One))
 }
 
 impl DualQuaternions {
@@ -42,71 +32,14 @@ impl Skinner for DualQuaternions {
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {
-        scales_evenly(crowd)
+        require_even_scale(crowd)
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        // One thread: nobody waits.
+        // There is one thread, so that the lock is always free.
         let mut palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
         let palette = &mut palette[..job.lanes.len()];
         dual_quaternions(job.lanes, palette);
         skin_dual_quaternions(job.isa, job.group.model.mesh(), palette, job.group.format, job.store, out);
     }
-}
-
-/// Refuses a crowd that dual quaternions cannot skin.
-pub fn scales_evenly(crowd: &Crowd) -> Result<()> {
-    match crowd.groups().iter().find_map(|g| uneven(&g.model)) {
-        Some(problem) => Err(BackendError::Unavailable(format!("takes no uneven scale: {problem}"))),
-        None => Ok(()),
-    }
-}
-
-/// A clip's scales, and whose they are.
-fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
-    let raw = clip.tracks().iter().filter(|t| t.channel == Channel::Scale).flat_map(|track| {
-        // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
-        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-        let count = parts * clip.times_of(track).len();
-        let values = clip.values()[track.first_value as usize..][..3 * count].as_chunks::<3>().0;
-        values.iter().map(|&scale| (track.joint, scale))
-    });
-    let compact = clip.compact().into_iter().flat_map(|compact| {
-        let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
-        let frame = |index| compact.tracks.iter().zip(compact.frame(index));
-        let keys = (0..compact.frames as usize).flat_map(frame).filter(|(track, _)| track.channel == Channel::Scale);
-        still
-            .map(|s| (s.joint, [s.value[0], s.value[1], s.value[2]]))
-            .chain(keys.map(|(track, key)| (track.joint, track.vector(*key))))
-    });
-    raw.chain(compact)
-}
-
-/// Where a model scales unevenly, or mirrors, if it does.
-fn uneven(model: &Model) -> Option<String> {
-    let differ = |s: [f64; 3]| {
-        let largest = s.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        s.iter().any(|v| (v - s[0]).abs() > EVEN * largest)
-    };
-    let name = |joint: usize| &model.skeleton().names()[joint];
-    let skeleton = model.skeleton();
-    if let Some(joint) = skeleton.rest().iter().position(|r| differ(r.scale.to_array().map(f64::from))) {
-        return Some(format!("joint {:?} of {:?} at rest", name(joint), model.name()));
-    }
-    for clip in model.clips() {
-        if let Some((joint, _)) = scales(clip).find(|(_, scale)| differ(scale.map(f64::from))) {
-            let joint = name(joint.into());
-            return Some(format!("joint {joint:?} of {:?} in clip {:?}", model.name(), clip.name()));
-        }
-    }
-    let sheared = |m: DMat3| {
-        let product = m.transpose() * m;
-        let size = product.x_axis.x;
-        m.determinant() <= 0.0
-            || (0..3).any(|c| (product.col(c) - DMat3::IDENTITY.col(c) * size).length() > 10.0 * EVEN * size)
-    };
-    let matrices = skeleton.matrices().iter().map(|(joint, rows)| (usize::from(*joint), rows));
-    let binds = model.palette_joints().iter().map(|&j| usize::from(j)).zip(model.inverse_binds());
-    let found = matrices.chain(binds).find(|(_, rows)| sheared(rows_to_affine(rows).matrix3));
-    found.map(|(joint, _)| format!("the matrix of joint {:?} of {:?}", name(joint), model.name()))
 }

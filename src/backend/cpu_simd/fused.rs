@@ -1,18 +1,13 @@
 //! `cpu-simd:fused`: 16 instances side by side, a block skinned while its palette is in the cache.
 
-use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context};
+use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_lanes;
-use crate::threads::Threads;
 
-struct Fused;
-
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<Fused>::create("cpu-simd:fused", context, Threads::One))
-}
+/// As [`super::Lanes`], block by block.
+pub struct Fused;
 
 impl Skinner for Fused {
     const LAYOUT: Layout = Layout::Fused;

@@ -1,28 +1,19 @@
 //! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
 
-use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
-use super::super::{Backend, Context, Skinned};
+use super::super::Skinned;
+use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Result};
 use crate::simd::Isa;
 use crate::skin::{skin_interleaved, skin_lanes};
-use crate::threads::Threads;
 use std::ops::Range;
 
-/// One contiguous output an instance.
+/// Writes one contiguous output per instance.
 pub struct Lanes;
 
-/// `[block][vertex][word][instance of the block]`.
+/// Writes `[block][vertex][word][instance of the block]`.
 pub struct Interleaved;
-
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<Lanes>::create("cpu-simd:lanes", context, Threads::One))
-}
-
-pub fn create_interleaved(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Cpu::<Interleaved>::create("cpu-simd:lanes-interleaved", context, Threads::One))
-}
 
 impl Skinner for Lanes {
     const LAYOUT: Layout = Layout::Lanes;

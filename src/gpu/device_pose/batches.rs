@@ -1,35 +1,18 @@
 //! A crowd's chunks as the kernels pose them: buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{KERNELS, Kernels, Needs, binding, dispatches};
+use super::kernels::{Bound, Kernels, Needs, binding, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::gpu::layout::{self, NONE};
+use crate::gpu::slots::{LOCAL_BYTES, slots};
 use crate::gpu::visibility::Visibility;
 use crate::gpu::{Chunk, Gpu};
 use crate::model::{NO_PARENT, Skeleton};
 use std::ops::Range;
-use wgpu::util::DeviceExt;
 
-/// Bytes of a joint's local pose on the device: rotation, translation, scale, four numbers each.
-pub const LOCAL_BYTES: u64 = 48;
 /// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
-
-/// Poses sampled for an instance, its slots: one a layer, and two more for each up to the one that fades inertially; twice
-/// these and another where it is not posed at every tick. The first holds what it shows.
-pub fn slots(crowd: &Crowd, instance: u32) -> u32 {
-    let layers = crowd.layers().of(instance as usize);
-    let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
-    let once = (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32;
-    if crowd.update_rate(instance) == UpdateRate::PLAIN { once } else { 1 + 2 * once }
-}
-
-/// Bytes of the local poses of the instance of a group that samples most of them.
-pub fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
-    let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
-    u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
-}
 
 /// Inertial fades of so many instances: one for each pose that is posed.
 fn momenta(crowd: &Crowd, instances: u64) -> u64 {
@@ -88,7 +71,7 @@ impl Statics {
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
-        let storage = |label, contents: &[u8]| storage(gpu, label, contents);
+        let storage = |label, contents: &[u8]| gpu.storage(label, contents);
         let (model, skeleton) = (&group.model, group.model.skeleton());
         let store = ClipStore::new(model, plain);
         let (levels, order) = levels(skeleton);
@@ -116,24 +99,6 @@ impl Statics {
     pub fn needs(&self) -> Needs {
         self.needs
     }
-}
-
-/// A buffer of what does not change. A binding cannot be empty.
-pub fn storage(gpu: &Gpu, label: &str, contents: &[u8]) -> wgpu::Buffer {
-    gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some(label),
-        contents: if contents.is_empty() { &[0; 64] } else { contents },
-        usage: wgpu::BufferUsages::STORAGE,
-    })
-}
-
-/// A batch's numbers as a uniform buffer.
-pub fn uniform(gpu: &Gpu, numbers: &layout::Batch) -> wgpu::Buffer {
-    gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("batch"),
-        contents: bytemuck::bytes_of(numbers),
-        usage: wgpu::BufferUsages::UNIFORM,
-    })
 }
 
 fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
@@ -192,16 +157,10 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
 pub struct Batch {
     /// Which instances, those out of view among them.
     pub instances: Range<u32>,
-    /// What their group asks of the kernels.
-    pub needs: Needs,
     /// Channels of a slot's joints that some clip moves.
     pub moving: u64,
-    /// As the kernels read it.
-    pub numbers: layout::Batch,
-    /// Bindings of each kernel.
-    pub groups: [wgpu::BindGroup; KERNELS.len()],
-    /// Workgroups of each kernel, if the device counts them.
-    pub workgroups: Option<wgpu::Buffer>,
+    /// As the kernels see it.
+    pub bound: Bound,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
@@ -226,7 +185,11 @@ impl Batch {
         let slots = chunk.instances.clone().map(|instance| slots(crowd, instance)).sum();
         let numbers = layout::Batch { instances, joints, entries, slots, levels: statics.levels, ..Default::default() };
         let (uniform, players, workgroups) = match visibility {
-            None => (uniform(gpu, &numbers), storage(gpu, "players", bytemuck::cast_slice(&players)), None),
+            None => (
+                gpu.uniform("batch", bytemuck::bytes_of(&numbers)),
+                gpu.storage("players", bytemuck::cast_slice(&players)),
+                None,
+            ),
             Some(visibility) => {
                 let visible = visibility.push(gpu, crowd, chunk, &numbers, &players, &dispatches(gpu, &numbers));
                 (visible.batch.clone(), visible.players.clone(), Some(visible.workgroups.clone()))
@@ -236,17 +199,14 @@ impl Batch {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             gpu.buffer(label, u64::from(count) * bytes, usage)
         };
-        let layers = storage(gpu, "layers", bytemuck::cast_slice(&layers));
+        let layers = gpu.storage("layers", bytemuck::cast_slice(&layers));
         let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
         let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
         // What is still in all clips stays as it is put here.
-        let locals = gpu.device().create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("local poses"),
-            contents: bytemuck::cast_slice(&statics.rest.repeat(slots as usize)),
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-        });
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
         let model_poses = room("model poses", instances * joints, model_bytes);
         let mut buffers = [&uniform; binding::COUNT];
@@ -273,8 +233,7 @@ impl Batch {
         ] {
             buffers[number as usize] = buffer;
         }
-        let groups = kernels.bind(gpu, &buffers);
-        let (needs, moving, instances) = (statics.needs, statics.moving, chunk.instances.clone());
-        Self { instances, needs, moving, numbers, groups, workgroups, locals, model: model_poses }
+        let bound = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
+        Self { instances: chunk.instances.clone(), moving: statics.moving, bound, locals, model: model_poses }
     }
 }

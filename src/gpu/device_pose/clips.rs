@@ -1,48 +1,22 @@
 //! A model's clips as kernels read them: tracks by joint, keys in quads, times, angles and 16-bit numbers in words.
 
-use crate::gpu::layout::{self, NONE};
+use crate::gpu::layout::{self, Form, NONE};
 use crate::model::compact::Compact;
 use crate::model::{Channel, Clip, Interpolation, Model, RotationBlend, Track, Transform};
 use glam::{Quat, Vec3};
 
-/// How a track goes from key to key (the constants in shaders/pose_sample.wgsl).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// The rest pose's value in all clips: nothing is sampled.
-    Still,
-    /// One value.
-    Constant,
-    /// The earlier key holds.
-    Step,
-    /// A straight line, of vectors.
-    Line,
-    /// Spherical, by an angle that the clip holds.
-    Slerp,
-    /// A normalised line.
-    Nlerp,
-    /// As authored.
-    Authored,
-    /// Hermite.
-    Cubic,
-    /// Shoemake's.
-    Squad,
-    /// 16-bit numbers.
-    Packed,
-}
-
-impl Form {
-    fn of(clip: &Clip, track: &Track, keys: usize) -> Self {
-        let rotation = track.channel == Channel::Rotation;
-        match (track.interpolation, clip.rotation_blend()) {
-            _ if keys == 1 => Self::Constant,
-            (Interpolation::Step, _) => Self::Step,
-            (Interpolation::CubicSpline, _) => Self::Cubic,
-            (Interpolation::Squad, _) => Self::Squad,
-            (Interpolation::Linear, _) if !rotation => Self::Line,
-            (Interpolation::Linear, RotationBlend::Slerp) => Self::Slerp,
-            (Interpolation::Linear, RotationBlend::Nlerp) => Self::Nlerp,
-            (Interpolation::Linear, RotationBlend::AuthoredPath) => Self::Authored,
-        }
+/// The form of a track with so many keys.
+fn form(clip: &Clip, track: &Track, keys: usize) -> Form {
+    let rotation = track.channel == Channel::Rotation;
+    match (track.interpolation, clip.rotation_blend()) {
+        _ if keys == 1 => Form::Constant,
+        (Interpolation::Step, _) => Form::Step,
+        (Interpolation::CubicSpline, _) => Form::Cubic,
+        (Interpolation::Squad, _) => Form::Squad,
+        (Interpolation::Linear, _) if !rotation => Form::Line,
+        (Interpolation::Linear, RotationBlend::Slerp) => Form::Slerp,
+        (Interpolation::Linear, RotationBlend::Nlerp) => Form::Nlerp,
+        (Interpolation::Linear, RotationBlend::AuthoredPath) => Form::Authored,
     }
 }
 
@@ -187,7 +161,7 @@ impl ClipStore {
         own.timeline = timelines.first().copied().unwrap_or(NONE);
         for track in clip.tracks() {
             let keys = clip.times_of(track).len();
-            let form = Form::of(clip, track, keys);
+            let form = form(clip, track, keys);
             let width = track.channel.width();
             let values = &clip.values()[track.first_value as usize..];
             let values = &values[..keys * track.interpolation.values_per_key() * width];

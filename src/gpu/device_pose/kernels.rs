@@ -1,12 +1,10 @@
 //! The kernels that pose: what each is made of, reads and writes, and their pipelines for a group's needs.
 
-use super::batches::Batch;
 use super::clips::ClipStore;
 use crate::gpu::Gpu;
-use crate::gpu::compute::WORKGROUP;
-use crate::gpu::layout;
-use crate::gpu::skinning::{self, Constants, Edit};
-use crate::gpu::source::{READ_ONLY, layout_entry};
+use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
+use crate::gpu::layout::{self, WORKGROUP};
+use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
 
 /// Bindings of group 0, the same number in every kernel that has them.
 pub mod binding {
@@ -276,44 +274,29 @@ struct Made {
 
 impl Made {
     fn new(gpu: &Gpu, kernel: &'static Kernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
-        let device = gpu.device();
         let entries: Vec<_> = kernel
             .bindings()
             .map(|(binding, written)| {
                 let ty = match binding {
                     BATCH | NOW => wgpu::BufferBindingType::Uniform,
-                    _ if written => wgpu::BufferBindingType::Storage { read_only: false },
+                    _ if written => WRITTEN,
                     _ => READ_ONLY,
                 };
                 layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)
             })
             .collect();
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(kernel.name), entries: &entries };
-        let layout = device.create_bind_group_layout(&descriptor);
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(kernel.name),
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
+        let layout = bind_group_layout(gpu, kernel.name, &entries);
+        let pipeline_layout = pipeline_layout(gpu, kernel.name, &[Some(&layout)]);
         let wgsl = kernel.shader();
         let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
-        let module = skinning::module(gpu, kernel.name, wgsl, edit.is_none());
+        let module = module(gpu, kernel.name, wgsl, edit.is_none());
         let mut pipelines: Vec<(Needs, wgpu::ComputePipeline)> = Vec::new();
         for &needs in needs {
             if pipelines.iter().any(|(known, _)| *known == needs) {
                 continue;
             }
-            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(kernel.name),
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &needs.constants(kernel, at_once(gpu)),
-                    zero_initialize_workgroup_memory: false,
-                },
-                cache: gpu.pipeline_cache(),
-            });
+            let constants = needs.constants(kernel, at_once(gpu));
+            let pipeline = compute_pipeline(gpu, kernel.name, &pipeline_layout, &module, &constants);
             pipelines.push((needs, pipeline));
         }
         Self { kernel, layout, pipelines }
@@ -331,30 +314,42 @@ impl Kernels {
         Self { made: KERNELS.map(|kernel| Made::new(gpu, kernel, needs, edit)) }
     }
 
-    /// A bind group for each kernel; `buffers` by binding.
-    pub fn bind(&self, gpu: &Gpu, buffers: &[&wgpu::Buffer; COUNT]) -> [wgpu::BindGroup; KERNELS.len()] {
-        self.made.each_ref().map(|made| {
-            let entries: Vec<_> = made
-                .kernel
-                .bindings()
-                .map(|(binding, _)| wgpu::BindGroupEntry {
-                    binding,
-                    resource: buffers[binding as usize].as_entire_binding(),
-                })
-                .collect();
-            let (label, layout) = (Some(made.kernel.name), &made.layout);
-            gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
-        })
+    /// Binds a chunk's buffers, in the order of their bindings, to every kernel.
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        needs: Needs,
+        numbers: layout::Batch,
+        buffers: &[&wgpu::Buffer; COUNT],
+        workgroups: Option<wgpu::Buffer>,
+    ) -> Bound {
+        let groups = self.made.each_ref().map(|made| {
+            let bound: Vec<_> = made.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
+            bind_numbered(gpu, made.kernel.name, &made.layout, &bound)
+        });
+        Bound { needs, numbers, groups, workgroups }
     }
 
-    /// Dispatches a kernel for a batch.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, batch: &Batch) {
+    /// Dispatches a kernel for a chunk.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, bound: &Bound) {
         let made = &self.made[step as usize];
-        let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == batch.needs) else { return };
+        let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == bound.needs) else { return };
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &batch.groups[step as usize], &[]);
-        let dispatch = made.kernel.threads.dispatch(&batch.numbers, at_once(gpu));
-        let (instances, slots) = (batch.numbers.instances, batch.numbers.slots);
-        gpu.dispatch(pass, batch.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
+        pass.set_bind_group(0, &bound.groups[step as usize], &[]);
+        let dispatch = made.kernel.threads.dispatch(&bound.numbers, at_once(gpu));
+        let (instances, slots) = (bound.numbers.instances, bound.numbers.slots);
+        gpu.dispatch(pass, bound.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
     }
+}
+
+/// A chunk as the kernels see it.
+pub struct Bound {
+    /// What its group asks of the kernels.
+    pub needs: Needs,
+    /// Its numbers.
+    pub numbers: layout::Batch,
+    /// Bindings of each kernel.
+    groups: [wgpu::BindGroup; KERNELS.len()],
+    /// Workgroups of each kernel, if the device counts them.
+    workgroups: Option<wgpu::Buffer>,
 }

@@ -4,21 +4,22 @@ mod batches;
 mod clips;
 mod kernels;
 
-pub(super) use batches::{listed, pose_bytes, storage, uniform};
-pub use clips::Form;
+pub(super) use batches::listed;
 pub use kernels::{KERNELS, SKIN, STORAGE_BUFFERS};
 
-use super::palettes::{PaletteSource, Palettes, PoseBytes};
-use super::skinning::Edit;
+use super::palette_source::{PaletteSource, PoseBytes};
+use super::shader::Edit;
+use super::slots::{LOCAL_BYTES, slots};
 use super::visibility::Visibility;
-use super::{Chunk, Commands, Gpu, PaletteForm, compute, layout};
+use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, compute, layout};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, FrameInput, ReadBack, Result, Stage, StageTimer};
+use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::Frustum;
 use crate::model::Rows;
-use batches::{Batch, LOCAL_BYTES, Statics, chunk_bytes, slots, static_bytes};
+use crate::pose::PoseData;
+use batches::{Batch, Statics, chunk_bytes, static_bytes};
 use glam::{Mat3, Quat};
-use kernels::{Kernels, Step};
+use kernels::{Bound, Kernels, Step};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -105,7 +106,7 @@ impl DevicePose {
         let largest = batches.iter().max_by_key(|batch| batch.instances.len());
         // How long a walk takes does not depend on what is posed.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
-            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], batch));
+            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bound));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
@@ -116,7 +117,7 @@ impl DevicePose {
         self.gpu.compute_pass(commands, stage, |pass| {
             for step in steps {
                 for batch in &self.batches {
-                    self.kernels.dispatch(&self.gpu, pass, *step, batch);
+                    self.kernels.dispatch(&self.gpu, pass, *step, &batch.bound);
                 }
             }
         });
@@ -145,7 +146,7 @@ impl DevicePose {
     /// Appends local poses of neighbouring places, the fourth of some quads left out.
     fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let batch = &self.batches[index];
-        let joints = batch.numbers.joints as usize;
+        let joints = batch.bound.numbers.joints as usize;
         let quads = 3 * joints;
         let listed = self.visible.as_ref().map(|visible| &visible[index]);
         let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
@@ -177,7 +178,7 @@ impl PaletteSource for DevicePose {
         &self.palettes
     }
 
-    fn way(&self) -> Option<String> {
+    fn label(&self) -> Option<String> {
         Some(format!("poses by {}", self.walk.name()))
     }
 
@@ -188,10 +189,10 @@ impl PaletteSource for DevicePose {
     fn poses(&self) -> Option<PoseBytes> {
         let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.numbers.slots) * batch.moving * QUAD_BYTES),
+            sampled: sum(&|batch| u64::from(batch.bound.numbers.slots) * batch.moving * QUAD_BYTES),
             local: sum(&|batch| {
-                let channels = if batch.needs.rigid { 2 } else { 3 };
-                u64::from(batch.numbers.instances * batch.numbers.joints) * channels * QUAD_BYTES
+                let channels = if batch.bound.needs.rigid { 2 } else { 3 };
+                u64::from(batch.bound.numbers.instances * batch.bound.numbers.joints) * channels * QUAD_BYTES
             }),
             model: sum(&|batch| batch.model.size()),
         })
@@ -223,7 +224,7 @@ impl PaletteSource for DevicePose {
         self.places_in(index, chunk.instances.start, instances)
     }
 
-    fn read_back(&mut self, crowd: &Crowd, what: Stage, instances: Range<u32>, out: &mut ReadBack) -> Result<()> {
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         for chunk in 0..self.batches.len() {
             let own = &self.batches[chunk].instances;
             let part = own.start.max(instances.start)..own.end.min(instances.end);
@@ -232,20 +233,20 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let Batch { numbers, needs, model, .. } = &self.batches[chunk];
+            let Batch { bound: Bound { numbers, needs, .. }, model, .. } = &self.batches[chunk];
             let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)
             };
             match what {
-                Stage::Palette => read(self.palettes[chunk].buffer(), 12 * numbers.entries, &mut out.values)?,
-                Stage::LocalToModel if needs.rigid => {
+                PoseData::Palette => read(self.palettes[chunk].buffer(), 12 * numbers.entries, out)?,
+                PoseData::Model if needs.rigid => {
                     let mut rigid = Vec::new();
                     read(model, 8 * numbers.joints, &mut rigid)?;
-                    out.values.extend(rigid.as_chunks().0.iter().flat_map(rows));
+                    out.extend(rigid.as_chunks().0.iter().flat_map(rows));
                 }
-                Stage::LocalToModel => read(model, 12 * numbers.joints, &mut out.values)?,
-                _ => self.read_local(crowd, chunk, places, &mut out.values)?,
+                PoseData::Model => read(model, 12 * numbers.joints, out)?,
+                PoseData::Local => self.read_local(crowd, chunk, places, out)?,
             }
         }
         Ok(())

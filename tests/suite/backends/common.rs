@@ -2,7 +2,7 @@
 
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
-use skinbench::backend::{Backend, Context};
+use skinbench::backend::{Backend, Context, Prepared};
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{Arena, Job};
 use skinbench::frustum::Frustum;
@@ -140,7 +140,7 @@ pub fn context() -> Context {
 
 /// Every registered backend that this machine can run.
 pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
-    REGISTRY.iter().filter_map(|entry| (entry.create)(context).ok().map(|backend| (entry, backend))).collect()
+    REGISTRY.iter().filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend))).collect()
 }
 
 /// A view of [`crowd`] that some of its instances are out of.
@@ -150,12 +150,12 @@ pub fn close_up() -> Frustum {
 }
 
 /// Prepares a backend and an arena with both sides.
-pub fn prepare(backend: &mut dyn Backend, context: &Context, crowd: &Crowd) -> Arena {
+pub fn prepare(backend: &dyn Backend, context: &Context, crowd: &Crowd) -> (Box<dyn Prepared>, Arena) {
     prepare_for(backend, context, crowd, &Job { passes: 1, ..Job::default() })
 }
 
 /// As [`prepare`], for a job.
-pub fn prepare_for(backend: &mut dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> Arena {
+pub fn prepare_for(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> (Box<dyn Prepared>, Arena) {
     let mut arena = Arena::default();
     arena.allocate_host(crowd);
     #[cfg(feature = "gpu")]
@@ -164,6 +164,5 @@ pub fn prepare_for(backend: &mut dyn Backend, context: &Context, crowd: &Crowd, 
     }
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;
-    backend.prepare(crowd, job).unwrap();
-    arena
+    (backend.prepare(crowd, job).unwrap(), arena)
 }

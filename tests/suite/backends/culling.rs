@@ -8,11 +8,12 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::registry::Entry;
 
 /// The registered backends that leave instances out.
-fn culling(context: &skinbench::backend::Context) -> Vec<Box<dyn Backend>> {
+fn culling(context: &skinbench::backend::Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
     let named = |name: &str| name.ends_with("culled");
-    backends(context).into_iter().filter(|(entry, _)| named(entry.name)).map(|(_, backend)| backend).collect()
+    backends(context).into_iter().filter(|(entry, _)| named(entry.name)).collect()
 }
 
 /// Instances whose spheres reach into a frustum.
@@ -33,14 +34,15 @@ fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
         gpu.limit_bindings(limit);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len(), "one chunk a group");
     }
-    let shown = culling(&context).into_iter().map(|mut backend| {
-        let name = backend.info().variant;
-        let mut arena = prepare_for(&mut *backend, &context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+    let shown = culling(&context).into_iter().map(|(entry, backend)| {
+        let name = entry.name;
+        let (mut backend, mut arena) =
+            prepare_for(&*backend, &context, crowd, &Job { passes: 1, frustum, ..Job::default() });
         let coverage = Coverage { frustum, ..Coverage::all(crowd, &[3, 1_000_003]) };
         let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         assert_eq!(parity.failure, None, "{name}");
         let ticket = backend.submit(&mut FrameInput { crowd, tick: 9, arena: &mut arena }, &mut StageTimer::default());
-        backend.wait(ticket.unwrap()).unwrap();
+        ticket.unwrap().finish().unwrap();
         let visible = backend.visible().unwrap().unwrap();
         assert_eq!(parity.visible, Some(visible.len() as u64), "{name}");
         visible

@@ -2,9 +2,10 @@
 
 use crate::backends::common::{backends, context, crowd, prepare, prepare_for, tube};
 use skinbench::backend::Skinned;
-use skinbench::frame::{FrameInput, Job, Keep, ReadBack, Stage, StageTimer};
-use skinbench::gpu::present::{Mode, Presenter, View};
+use skinbench::frame::{FrameInput, Job, Mode, Retention, StageTimer, View};
+use skinbench::gpu::present::Presenter;
 use skinbench::gpu::skeleton_lines;
+use skinbench::pose::PoseData;
 use skinbench::registry::REGISTRY;
 use std::rc::Rc;
 
@@ -28,22 +29,22 @@ fn depth_images_of_all_backends_agree() {
     let view = view();
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
-        for (entry, mut backend) in backends(&context) {
+        for (entry, backend) in backends(&context) {
             if let Err(refusal) = backend.footprint(&crowd, &Job { passes, ..Job::default() }) {
                 println!("{}: {refusal}", entry.name);
                 continue;
             }
-            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
             let mut timer = StageTimer::default();
             let ticket =
                 backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
-            let drawn = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer);
+            let drawn = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer);
             if matches!(backend.skinned(), Skinned::HostInBlocks) {
                 assert_eq!(drawn.err().unwrap().to_string(), "its output cannot be drawn", "{}", entry.name);
                 continue;
             }
-            backend.wait(drawn.unwrap()).unwrap();
+            drawn.unwrap().finish().unwrap();
             gpu.collect(&mut timer).unwrap();
             let depth = presenter.read_depth().unwrap();
             assert_eq!(depth.len(), 300 * 200);
@@ -68,18 +69,18 @@ fn wireframes_and_skeletons_are_drawn() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![(tube(5, 12, 4), 37)]);
     let covered = |mode, lines: bool| {
-        let mut backend = (REGISTRY[0].create)(&context).unwrap();
-        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let backend = REGISTRY[0].create(&context).unwrap();
+        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
         let mut timer = StageTimer::default();
         let ticket =
             backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
-        let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
-        backend.wait(ticket).unwrap();
+        let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+        ticket.finish().unwrap();
         if lines {
-            let mut poses = ReadBack::default();
-            backend.read_back(&crowd, &arena, Stage::LocalToModel, 0..37, &mut poses).unwrap();
-            let poses = poses.values.as_chunks::<12>().0.chunks(5);
+            let mut poses = Vec::new();
+            backend.read_poses(&crowd, PoseData::Model, 0..37, &mut poses).unwrap();
+            let poses = poses.as_chunks::<12>().0.chunks(5);
             let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, pose)).collect();
             assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
             presenter.draw_lines(&lines).unwrap();
@@ -102,18 +103,18 @@ fn two_outputs_swap_and_show_motion() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
     let words: Vec<usize> = crowd.groups().iter().map(|g| g.len() * g.instance_words()).collect();
-    let job = Job { passes: 1, keep: Keep::TwoFrames, ..Job::default() };
-    for (entry, mut backend) in backends(&context) {
+    let job = Job { passes: 1, keep: Retention::TwoFrames, ..Job::default() };
+    for (entry, backend) in backends(&context) {
         if let Err(refusal) = backend.footprint(&crowd, &job) {
             let refusal = refusal.to_string();
             let known = ["would skin twice", "no uneven scale", "keeps those in view"];
             assert!(known.iter().any(|reason| refusal.contains(reason)), "{}: {refusal}", entry.name);
             continue;
         }
+        let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
         if matches!(backend.skinned(), Skinned::HostInBlocks) {
             continue;
         }
-        let mut arena = prepare_for(&mut *backend, &context, &crowd, &job);
         let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view(), 2).unwrap();
         let mut timer = StageTimer::default();
         let mut before: Option<Vec<f32>> = None;
@@ -121,8 +122,8 @@ fn two_outputs_swap_and_show_motion() {
             arena.turn();
             let ticket =
                 backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
-            let ticket = presenter.draw(ticket, &backend.skinned(), &arena, &mut timer).unwrap();
-            backend.wait(ticket).unwrap();
+            let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+            ticket.finish().unwrap();
             let read = |buffers: &[wgpu::Buffer]| {
                 let mut vertices = Vec::new();
                 buffers.iter().zip(&words).for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());

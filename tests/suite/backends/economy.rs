@@ -20,7 +20,7 @@ fn assert_parity(crowd: &Crowd) {
     let context = context();
     let coverage = Coverage::all(crowd, &TICKS);
     let mut verified = 0;
-    for (entry, mut backend) in backends(&context) {
+    for (entry, backend) in backends(&context) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
@@ -29,7 +29,7 @@ fn assert_parity(crowd: &Crowd) {
             );
             continue;
         }
-        let mut arena = prepare(&mut *backend, &context, crowd);
+        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
         let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);
         verified += 1;

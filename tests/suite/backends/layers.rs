@@ -56,7 +56,7 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
 fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
     let context = context();
     let coverage = Coverage::all(crowd, ticks);
-    for (entry, mut backend) in backends(&context) {
+    for (entry, backend) in backends(&context) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
@@ -66,7 +66,7 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
             );
             continue;
         }
-        let mut arena = prepare(&mut *backend, &context, crowd);
+        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
         let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
         assert_eq!(parity.failure, None, "{}", entry.name);

@@ -1,9 +1,9 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
 use crate::backends::common::{close_up, crowd, prepare_for, tube};
-use skinbench::backend::{Backend, BackendInfo, Context, Skinned, Ticket};
+use skinbench::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
-use skinbench::frame::{Arena, Footprint, FrameInput, Job, ReadBack, Result, Stage, StageTimer};
+use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
@@ -26,15 +26,15 @@ fn small_crowd() -> Crowd {
 }
 
 /// Why the gate refuses a backend, if it does.
-fn refused(backend: &mut dyn Backend, context: &Context) -> Option<String> {
+fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
     refused_with(&small_crowd(), backend, context)
 }
 
-fn refused_with(crowd: &Crowd, backend: &mut dyn Backend, context: &Context) -> Option<String> {
+fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Option<String> {
     let frustum = close_up();
-    let mut arena = prepare_for(backend, context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+    let (mut backend, mut arena) = prepare_for(backend, context, crowd, &Job { passes: 1, frustum, ..Job::default() });
     let coverage = Coverage { frustum, ..Coverage::all(crowd, &[0, 33]) };
-    let parity = verify(backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+    let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
     let Tolerance { position, normal, .. } = parity.tolerance;
     assert_eq!(parity.failure.is_none(), parity.max_rel <= position && parity.max_normal <= normal);
     parity.failure
@@ -75,18 +75,18 @@ fn broken(crowd: &Crowd, mutation: Mutation) -> Crowd {
     broken
 }
 
+/// A backend with a fault.
+struct Mutant(Mutation);
+
 /// Poses that a mutation of the crowd may break, and a skinning loop that another one may.
-struct Mutant {
+struct PreparedMutant {
     mutation: Mutation,
-    pose: Option<(Crowd, CrowdPose)>,
+    posed: Crowd,
+    pose: CrowdPose,
     palette: Vec<Rows>,
 }
 
-impl Mutant {
-    fn new(mutation: Mutation) -> Self {
-        Self { mutation, pose: None, palette: Vec::new() }
-    }
-
+impl PreparedMutant {
     fn skin(&self, mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
         let m = self.mutation;
         let end = mesh.vertex_count() - usize::from(m == Mutation::TailUnwritten);
@@ -117,22 +117,24 @@ impl Mutant {
 }
 
 impl Backend for Mutant {
-    fn info(&self) -> BackendInfo {
-        BackendInfo { name: "mutant", variant: "", device: String::new() }
-    }
     fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
         Ok(Footprint::default())
     }
-    fn prepare(&mut self, crowd: &Crowd, _: &Job) -> Result<()> {
-        let crowd = &broken(crowd, self.mutation);
-        let pose = CrowdPose::new(crowd, Width::One, Isa::Scalar, &Threads::One);
-        self.pose = Some((crowd.clone(), pose));
-        self.palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
-        Ok(())
+    fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
+        let posed = broken(crowd, self.0);
+        let pose = CrowdPose::new(&posed, Width::One, Isa::Scalar, &Threads::One);
+        let palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
+        Ok(Box::new(PreparedMutant { mutation: self.0, posed, pose, palette }))
+    }
+}
+
+impl Prepared for PreparedMutant {
+    fn device(&self) -> String {
+        String::new()
     }
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-        let (crowd, pose) = self.pose.as_mut().unwrap();
-        pose.pose(crowd, frame.tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut self.palette));
+        let Self { posed, pose, .. } = self;
+        pose.pose(posed, frame.tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut self.palette));
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
@@ -150,39 +152,22 @@ impl Backend for Mutant {
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }
-    fn read_back(
-        &mut self,
-        crowd: &Crowd,
-        arena: &Arena,
-        what: Stage,
-        instances: Range<u32>,
-        out: &mut ReadBack,
-    ) -> Result<()> {
-        let (posed, pose) = self.pose.as_ref().unwrap();
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         match what {
-            Stage::Sample => pose.read(posed, PoseData::Local, instances, &mut out.values),
-            Stage::LocalToModel => pose.read(posed, PoseData::Model, instances, &mut out.values),
-            Stage::Palette => {
-                let before = crowd.groups()[..crowd.group_of(instances.start)]
-                    .iter()
-                    .map(|g| g.len() * g.model.palette_joints().len());
-                let group = &crowd.groups()[crowd.group_of(instances.start)];
-                let entries = group.model.palette_joints().len();
-                let first = before.sum::<usize>() + (instances.start - group.instances.start) as usize * entries;
-                out.values.extend(self.palette[first..first + instances.len() * entries].as_flattened());
-            }
-            _ => out.values.extend(arena.host_vertices(crowd, instances)),
+            PoseData::Palette => out.extend(crowd.rows_of(&self.palette, instances).as_flattened()),
+            _ => self.pose.read(&self.posed, what, instances, out),
         }
         Ok(())
     }
-    fn release(&mut self) {
-        self.pose = None;
+    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        out.extend(arena.host_vertices(crowd, instances));
+        Ok(())
     }
 }
 
 #[test]
 fn cpu_mutants_die() {
-    let killed = |mutation| refused(&mut Mutant::new(mutation), &Context::default());
+    let killed = |mutation| refused(&Mutant(mutation), &Context::default());
     assert_eq!(killed(Mutation::None), None);
     for (mutation, what) in [
         (Mutation::TransposedMatrix, "position"),
@@ -205,8 +190,9 @@ mod gpu {
     use super::*;
     use crate::backends::common::context;
     use skinbench::asset::walker::walker;
-    use skinbench::backend::{gpu_baked, gpu_compute, gpu_full, gpu_vertex};
-    use skinbench::gpu::skinning::Edit;
+    use skinbench::backend::gpu::Edits;
+    use skinbench::gpu::shader::Edit;
+    use skinbench::registry;
     use std::cell::Cell;
     use std::rc::Rc;
 
@@ -249,6 +235,11 @@ mod gpu {
         (edit, edited)
     }
 
+    /// A backend whose shaders that pose or skin are changed.
+    fn edited(context: &Context, name: &str, pose: Option<Edit>, skin: Option<Edit>) -> Box<dyn Backend> {
+        registry::find(name).unwrap().create_edited(context, Edits { pose, skin }).unwrap()
+    }
+
     /// Shaders as they are pass; each mutation is held by one of them, and refused for what is named.
     fn all_die(
         crowd: &Crowd,
@@ -258,7 +249,7 @@ mod gpu {
     ) {
         let killed = |mutation: Option<Mutation>| {
             let (edit, edited) = edit_of_some(mutation);
-            let failure = refused_with(crowd, &mut *create(edit), context);
+            let failure = refused_with(crowd, &*create(edit), context);
             assert!(edited.get(), "no shader holds {mutation:?}");
             failure
         };
@@ -276,7 +267,7 @@ mod gpu {
             return;
         }
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
-        let create = |edit| gpu_baked::with_edit(&context, edit).unwrap();
+        let create = |edit: Edit| edited(&context, "gpu-baked:compute", Some(edit.clone()), Some(edit));
         let mutations = [
             ("place - f32(frame)", "0.0"),
             ("place - f32(frame)", "1.0 - (place - f32(frame))"),
@@ -297,7 +288,8 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let killed = |mutation| refused(&mut *gpu_compute::with_edit(&context, edit(mutation)).unwrap(), &context);
+        let killed =
+            |mutation| refused(&*edited(&context, "gpu-compute:instances", None, Some(edit(mutation))), &context);
         assert_eq!(killed(None), None);
         let own = [
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
@@ -315,7 +307,7 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let create = |edit| edited(&context, "gpu-full", Some(edit), None);
         let mutations = [
             (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
             (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
@@ -343,7 +335,7 @@ mod gpu {
             return;
         }
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
-        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let create = |edit| edited(&context, "gpu-full", Some(edit), None);
         let mutations = [
             (("if !is(track, STILL, ROTATIONS)", "if is(track, STILL, ROTATIONS)"), "sample"),
             (("if !is(track, STILL, TRANSLATIONS)", "if is(track, STILL, TRANSLATIONS)"), "sample"),
@@ -361,7 +353,7 @@ mod gpu {
             return;
         }
         let crowd = small_crowd().with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 }).unwrap();
-        let create = |edit| gpu_full::with_edit(&context, false, edit).unwrap();
+        let create = |edit| edited(&context, "gpu-full", Some(edit), None);
         let mutations = [
             ("which == place", "which != place"),
             ("ticks[which] == needed", "ticks[which] != needed + 1u"),
@@ -384,7 +376,7 @@ mod gpu {
         }
         // Enough for several workgroups, each with some in view and some out of it.
         let crowd = crowd(vec![(tube(3, 3, 2), 300), (tube(2, 3, 2), 5)]);
-        let create = |edit| gpu_full::with_edit(&context, true, edit).unwrap();
+        let create = |edit| edited(&context, "gpu-full:culled", Some(edit), None);
         let mutations = [
             ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
@@ -405,7 +397,7 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let killed = |mutation| refused(&mut *gpu_vertex::with_edit(&context, edit(mutation)).unwrap(), &context);
+        let killed = |mutation| refused(&*edited(&context, "gpu-vertex", None, Some(edit(mutation))), &context);
         assert_eq!(killed(None), None);
         let own = [("skin(held(vertex), instance)", "skin(held(min(vertex, chunk.vertices - 2u)), instance)")];
         for mutation in SKINNING.into_iter().chain(own) {

@@ -9,10 +9,10 @@ use skinbench::compact;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 #[cfg(feature = "gpu")]
-use skinbench::frame::Keep;
+use skinbench::frame::Retention;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{Channel, Clip, Interpolation, Keys, Model, RotationBlend};
-use skinbench::registry::REGISTRY;
+use skinbench::registry;
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
@@ -20,12 +20,12 @@ use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
     let context = context();
     let coverage = Coverage::all(crowd, ticks);
-    for (entry, mut backend) in backends(&context) {
+    for (entry, backend) in backends(&context) {
         if backend.footprint(crowd, &Job::default()).is_err() {
             println!("{}: does not write this format", entry.name);
             continue;
         }
-        let mut arena = prepare(&mut *backend, &context, crowd);
+        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
         let tolerance = Tolerance::of(crowd.format());
         let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, tolerance).unwrap();
         println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
@@ -52,7 +52,7 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
     let coverage = Coverage::all(&crowd, &[0, 41]);
     for isa in Isa::available() {
         let context = Context::host(isa, Threads::new(2).unwrap());
-        for (entry, mut backend) in backends(&context) {
+        for (entry, backend) in backends(&context) {
             if let Err(refusal) = backend.footprint(&crowd, &Job::default()) {
                 let expected = match entry.name {
                     "cpu-simd:cluster" => format!("needs avx512; this run uses {isa}"),
@@ -61,7 +61,7 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
                 assert!(refusal.to_string().contains(&expected), "{}: {refusal}", entry.name);
                 continue;
             }
-            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
             assert_eq!(parity.failure, None, "{} on {isa}", entry.name);
         }
@@ -81,8 +81,8 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
     assert!(compact.clips().last().unwrap().compact().is_some());
     let name = model.skeleton().names()[7].clone();
     for model in [model, compact] {
-        let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
-        let backend = (entry.create)(&Context::default()).unwrap();
+        let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
+        let backend = entry.create(&Context::default()).unwrap();
         let refusal = backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string();
         assert_eq!(refusal, format!("takes no uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
     }
@@ -100,9 +100,9 @@ fn dual_quaternions_agree_where_nothing_scales() {
         let linear = skinbench::harness::parity::reference_vertices(&crowd, 3, 33);
         for isa in Isa::available() {
             let context = Context { isa, ..Context::default() };
-            let entry = REGISTRY.iter().find(|e| e.name == "cpu-simd:dual-quaternion").unwrap();
-            let mut backend = (entry.create)(&context).unwrap();
-            let mut arena = prepare(&mut *backend, &context, &crowd);
+            let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
+            let backend = entry.create(&context).unwrap();
+            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let tolerance = Tolerance::of(format);
             let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, tolerance).unwrap();
             assert_eq!(parity.failure, None, "{isa}");
@@ -126,15 +126,15 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
     let chunks = gpu.chunks(&crowd).unwrap().len();
     assert!(chunks > 30, "{chunks} chunks");
     let coverage = Coverage::all(&crowd, &[0, 59]);
-    for keep in [Keep::Frame, Keep::Ring] {
-        for (entry, mut backend) in backends(&context) {
+    for keep in [Retention::Frame, Retention::Ring] {
+        for (entry, backend) in backends(&context) {
             if backend.footprint(&crowd, &Job { keep, ..Job::default() }).is_err() {
                 let rigid = ["dual-quaternion", "gpu-baked"].iter().any(|name| entry.name.contains(name));
                 assert!(rigid, "{}", entry.name);
                 continue;
             }
-            let mut arena = prepare_for(&mut *backend, &context, &crowd, &Job { keep, ..Job::default() });
-            assert_eq!(arena.device.len(), if keep == Keep::Ring { 3 } else { chunks });
+            let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &Job { keep, ..Job::default() });
+            assert_eq!(arena.device.len(), if keep == Retention::Ring { 3 } else { chunks });
             let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
             assert_eq!(parity.failure, None, "{}", entry.name);
         }
@@ -148,12 +148,12 @@ fn dual_quaternions_agree_on_the_device_too() {
     if context.gpu.is_none() {
         return;
     }
-    let entry = REGISTRY.iter().find(|e| e.name == "gpu-compute:dual-quaternion").unwrap();
+    let entry = registry::find("gpu-compute:dual-quaternion").unwrap();
     for (attributes, encoding) in [(Attributes::Pn, Encoding::F32), (Attributes::Pnt, Encoding::Packed)] {
         let format = VertexFormat { attributes, encoding, ..VertexFormat::default() };
         let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
-        let mut backend = (entry.create)(&context).unwrap();
-        let mut arena = prepare(&mut *backend, &context, &crowd);
+        let backend = entry.create(&context).unwrap();
+        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let coverage = Coverage::all(&crowd, &[0, 33]);
         let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
         assert_eq!(parity.failure, None);

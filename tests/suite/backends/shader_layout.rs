@@ -1,10 +1,11 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use skinbench::backend::gpu_compute::STRATEGIES;
 use skinbench::bake::BakeFormat;
-use skinbench::gpu::compute::{Threads, WORKGROUP};
-use skinbench::gpu::device_pose::{Form, KERNELS, STORAGE_BUFFERS};
+use skinbench::gpu::compute::Threads;
+use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
+use skinbench::gpu::layout::{Form, WORKGROUP};
+use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, wgsl};
 use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
 use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
@@ -57,7 +58,7 @@ const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
 fn kernels() -> Vec<(String, String)> {
     let mut kernels = Vec::new();
-    for (strategy, mesh) in STRATEGIES.iter().flat_map(|s| FORMS.map(|mesh| (s, mesh))) {
+    for (strategy, mesh) in skin_kernels::ALL.iter().flat_map(|s| FORMS.map(|mesh| (s, mesh))) {
         let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt].into_iter().flat_map(|attributes| {
             [Encoding::F32, Encoding::Packed].map(|encoding| VertexFormat {
                 attributes,
@@ -160,7 +161,7 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 
 #[test]
 fn numbers_are_as_in_rust() {
-    for strategy in STRATEGIES {
+    for strategy in skin_kernels::ALL {
         let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);

@@ -1,0 +1,203 @@
+//! What GPU backends share: a crowd cut into chunks, the source of its palettes, the frame's commands. A [`Strategy`]
+//! says how a backend poses and skins; [`Skinner`] is what its two kinds of skinning have in common.
+
+use super::even_scale::require_even_scale;
+use super::gpu_compute::ComputeSkinner;
+use super::gpu_vertex::VertexSkinner;
+use super::traffic::posed;
+use super::{Backend, Context, Prepared, Skinned, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+use crate::gpu::compute::Kernel;
+use crate::gpu::shader::Edit;
+use crate::gpu::{Chunk, Commands, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, Posing};
+use crate::pose::PoseData;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// How a GPU backend poses and skins.
+#[derive(Debug, Clone, Copy)]
+pub struct Strategy {
+    /// Where palettes are made.
+    pub posing: Posing,
+    /// Where vertices are skinned.
+    pub skin: Skin,
+}
+
+/// Where vertices are skinned.
+#[derive(Debug, Clone, Copy)]
+pub enum Skin {
+    /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
+    Vertex(MeshForm, PaletteForm),
+    /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
+    Compute(&'static [&'static Kernel]),
+}
+
+impl Skin {
+    fn mesh(self) -> MeshForm {
+        match self {
+            Self::Vertex(mesh, _) => mesh,
+            Self::Compute(kernels) => kernels[0].mesh,
+        }
+    }
+
+    fn palette(self) -> PaletteForm {
+        match self {
+            Self::Vertex(_, palette) => palette,
+            Self::Compute(kernels) => kernels[0].palette,
+        }
+    }
+}
+
+/// Changes to shaders, by which tests break them and see parity fail.
+#[derive(Clone, Default)]
+pub struct Edits {
+    /// Of the kernels that pose.
+    pub pose: Option<Edit>,
+    /// Of the kernels that skin.
+    pub skin: Option<Edit>,
+}
+
+/// A GPU backend.
+struct GpuBackend {
+    gpu: Rc<Gpu>,
+    strategy: Strategy,
+    edits: Edits,
+}
+
+/// The backend of a strategy.
+///
+/// # Errors
+/// There is no adapter.
+pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
+    Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
+}
+
+/// A crowd on the device, up to its palettes.
+pub(super) struct Posed {
+    pub gpu: Rc<Gpu>,
+    pub chunks: Vec<Chunk>,
+    pub palettes: Box<dyn PaletteSource>,
+}
+
+/// A way to skin posed chunks.
+pub(super) trait Skinner {
+    /// A word for tables on how it skins, if there is a choice.
+    fn label(&self) -> Option<String> {
+        None
+    }
+
+    /// Bytes that a frame's skinning stage must move, if it has a stage of its own.
+    fn traffic(&self, crowd: &Crowd) -> Option<Traffic>;
+
+    /// Records the skinning of a frame after its posing.
+    fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands);
+
+    /// Makes bindings to the arena's buffers where they are new.
+    fn bind(&mut self, posed: &Posed, frame: &FrameInput);
+
+    /// The place where vertices are.
+    fn skinned(&self, posed: &Posed) -> Skinned;
+
+    /// Appends the vertices of some instances of one group.
+    fn read(
+        &mut self,
+        posed: &mut Posed,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()>;
+}
+
+impl Backend for GpuBackend {
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        let Strategy { posing, skin } = self.strategy;
+        let gpu = &self.gpu;
+        let own = match skin {
+            Skin::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
+            Skin::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
+        };
+        if !skin.palette().scales_unevenly() {
+            require_even_scale(crowd)?;
+        }
+        let (host, palettes) = posing.bytes(gpu, crowd, &gpu.chunks(crowd)?, skin.palette())?;
+        let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, skin.mesh())).sum();
+        Ok(Footprint { host, device: own.device + palettes + meshes, ..own })
+    }
+
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
+        let Strategy { posing, skin } = self.strategy;
+        let gpu = Rc::clone(&self.gpu);
+        let chunks = gpu.chunks(crowd)?;
+        let palettes = posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, self.edits.pose.as_ref())?;
+        let posed = Posed { gpu, chunks, palettes };
+        let edit = self.edits.skin.as_ref();
+        let skinner: Box<dyn Skinner> = match skin {
+            Skin::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
+            Skin::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+        };
+        self.gpu.check()?;
+        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))
+    }
+}
+
+struct PreparedGpu {
+    strategy: Strategy,
+    posed: Posed,
+    skinner: Box<dyn Skinner>,
+}
+
+impl Prepared for PreparedGpu {
+    fn device(&self) -> String {
+        let labels = self.posed.palettes.label().into_iter().chain(self.skinner.label());
+        labels.fold(self.posed.gpu.summary().name.clone(), |device, label| format!("{device}, {label}"))
+    }
+
+    fn blending(&self) -> Blending {
+        match self.strategy.skin.palette() {
+            PaletteForm::DualQuaternions => Blending::DualQuaternion,
+            _ => Blending::Linear,
+        }
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        self.posed.palettes.approximation()
+    }
+
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        // How many instances are in view differs from tick to tick.
+        if self.strategy.posing == Posing::Visible {
+            return Vec::new();
+        }
+        let Strategy { posing, skin } = self.strategy;
+        let mut traffic = posed(crowd, posing, skin.palette(), self.posed.palettes.poses());
+        traffic.extend(self.skinner.traffic(crowd));
+        traffic
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
+        let Self { posed, skinner, .. } = self;
+        skinner.bind(posed, frame);
+        let mut commands = posed.gpu.frame("frame");
+        posed.palettes.submit(&posed.gpu, frame, timer, &mut commands);
+        skinner.record(posed, frame, &mut commands);
+        Ok(Ticket::recorded(commands))
+    }
+
+    fn skinned(&self) -> Skinned {
+        self.skinner.skinned(&self.posed)
+    }
+
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        self.posed.palettes.visible()
+    }
+
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        self.posed.palettes.read_poses(crowd, what, instances, out)
+    }
+
+    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        self.skinner.read(&mut self.posed, crowd, arena, instances, out)
+    }
+}

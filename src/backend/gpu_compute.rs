@@ -1,0 +1,130 @@
+//! Skinning in a compute shader: once for all passes, into the arena's storage buffers.
+
+use super::Skinned;
+use super::gpu::{Posed, Skinner};
+use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Stage, Traffic};
+use crate::gpu::compute::{self, ComputeSkin, Kernel};
+use crate::gpu::shader::Edit;
+use crate::gpu::{Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Dispatches one kernel for every chunk.
+pub(super) struct ComputeSkinner {
+    skin: ComputeSkin,
+    /// Whether the kernel was chosen among several.
+    chosen: bool,
+    /// For each of the arena's buffers the chunk whose vertices it holds.
+    held: Vec<usize>,
+}
+
+impl ComputeSkinner {
+    /// Device memory beside palettes and meshes.
+    pub fn footprint(
+        gpu: &Gpu,
+        posing: Posing,
+        kernels: &[&'static Kernel],
+        crowd: &Crowd,
+        job: &Job,
+    ) -> Result<Footprint> {
+        if job.keep == Retention::TwoFrames && posing == Posing::Visible {
+            let message = "keeps those in view, others in every frame; needs a run without --motion";
+            return Err(BackendError::Unavailable(message.into()));
+        }
+        gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;
+        let trial = if kernels.len() > 1 { compute::trial_bytes(gpu, crowd)? } else { 0 };
+        Ok(Footprint { host: 0, device: trial, host_output: false, device_output: true })
+    }
+
+    /// Compiles the kernels and finds the fastest, if there are several.
+    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static Kernel], edit: Option<&Edit>) -> Result<Self> {
+        let Posed { gpu, chunks, palettes } = posed;
+        let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
+        let skin = match kernels {
+            [only] => compiled(only),
+            many => compute::trial(gpu, crowd, chunks, palettes.chunks(), many.iter().map(|k| compiled(k)).collect())?,
+        };
+        Ok(Self { skin, chosen: kernels.len() > 1, held: Vec::new() })
+    }
+}
+
+impl Skinner for ComputeSkinner {
+    fn label(&self) -> Option<String> {
+        self.chosen.then(|| format!("skins by {}", self.skin.kernel().name))
+    }
+
+    fn traffic(&self, crowd: &Crowd) -> Option<Traffic> {
+        let kernel = self.skin.kernel();
+        let (_, palettes) = PosedPalettes::bytes(crowd, kernel.palette);
+        let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, kernel.mesh)).sum();
+        Some(Traffic {
+            stage: Stage::Skin,
+            clock: Clock::Gpu,
+            read: palettes + meshes,
+            written: Arena::bytes(crowd),
+            memory: Memory::Device,
+        })
+    }
+
+    fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
+        let Arena { device, previous, .. } = &*frame.arena;
+        if !self.skin.choose(device) {
+            let Posed { gpu, chunks, palettes } = posed;
+            let sets: &[&[_]] = &[device, previous];
+            self.skin.bind(gpu, frame.crowd, chunks, palettes.chunks(), sets, palettes.visibility());
+        }
+        self.held.resize(device.len(), 0);
+    }
+
+    fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands) {
+        let Self { skin, held, .. } = self;
+        posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
+            for (index, chunk) in posed.chunks.iter().enumerate() {
+                skin.dispatch(&posed.gpu, pass, frame.crowd, chunk, index);
+                let buffers = held.len();
+                held[index % buffers] = index;
+            }
+        });
+    }
+
+    fn skinned(&self, posed: &Posed) -> Skinned {
+        Skinned::Device(match posed.palettes.visibility() {
+            Some(visibility) => Drawable::Visible(Rc::clone(visibility.visible())),
+            None => Drawable::Device,
+        })
+    }
+
+    fn read(
+        &mut self,
+        posed: &mut Posed,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let Posed { gpu, chunks, palettes } = posed;
+        for (index, chunk) in chunks.iter().enumerate() {
+            let slot = index % arena.device.len();
+            let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
+            if part.is_empty() {
+                continue;
+            }
+            // Buffers of a ring hold a later chunk by now: this one is skinned again.
+            if self.held[slot] != index {
+                gpu.poison(&arena.device[slot..=slot])?;
+                let mut commands = gpu.commands("skin again");
+                let mut pass = commands.encoder.begin_compute_pass(&Default::default());
+                self.skin.dispatch(gpu, &mut pass, crowd, chunk, index);
+                drop(pass);
+                commands.finish()?;
+                self.held[slot] = index;
+            }
+            let words = crowd.groups()[chunk.group].instance_words();
+            let places = palettes.places(chunk, index, part)?;
+            let first = places.start as usize * words;
+            gpu.read_back(&arena.device[slot], first as u64, places.len() * words, out)?;
+        }
+        Ok(())
+    }
+}

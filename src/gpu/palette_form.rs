@@ -1,0 +1,163 @@
+//! The forms in which palettes lie in device memory.
+
+use super::binding::READ_ONLY;
+use super::{Chunk, Gpu};
+use crate::bake::{BakeFormat, motion};
+use crate::crowd::{Crowd, Group};
+use crate::frame::{BackendError, Result};
+use crate::model::Rows;
+use glam::Quat;
+
+/// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
+pub const UNIFORM_ENTRIES: usize = 96;
+/// Texels of a row of a palette texture (`WIDTH` in shaders/palette_texture.wgsl).
+pub const TEXTURE_WIDTH: u32 = 4096;
+/// Bytes of a row of a palette texture.
+pub(super) const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
+
+/// A 4x4 matrix, columns.
+type Columns = [f32; 16];
+/// A rotation, half the translation times it, both as quaternions x y z w (Kavan and others 2008), and a uniform scale.
+type DualQuaternion = [f32; 12];
+
+/// How palettes lie in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteForm {
+    /// 3x4 matrices in a storage buffer.
+    Rows,
+    /// As rows, and copied to workgroup memory by the kernel.
+    Workgroup,
+    /// 4x4 matrices in a storage buffer.
+    Columns,
+    /// 4x4 matrices in a uniform buffer, room for [`UNIFORM_ENTRIES`] a character, bound character by character.
+    Uniform,
+    /// Rows of 3x4 matrices as texels of a float texture.
+    Texture,
+    /// Dual quaternions in a storage buffer: joints must not scale unevenly.
+    DualQuaternions,
+    /// Baked frames in a storage buffer, and which of them each instance shows in another.
+    Baked(BakeFormat),
+}
+
+impl PaletteForm {
+    /// The shader's part.
+    pub(super) fn wgsl(self) -> &'static str {
+        match self {
+            Self::Rows => include_str!("../../shaders/palette_rows.wgsl"),
+            Self::Workgroup => include_str!("../../shaders/palette_workgroup.wgsl"),
+            Self::Columns => include_str!("../../shaders/palette_columns.wgsl"),
+            Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
+            Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
+            Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
+            Self::Baked(BakeFormat::Motions) => {
+                concat!(
+                    include_str!("../../shaders/baked.wgsl"),
+                    include_str!("../../shaders/palette_baked_motions.wgsl")
+                )
+            }
+            Self::Baked(BakeFormat::Matrices) => {
+                concat!(
+                    include_str!("../../shaders/baked.wgsl"),
+                    include_str!("../../shaders/palette_baked_matrices.wgsl")
+                )
+            }
+        }
+    }
+
+    pub(super) fn binding_type(self) -> wgpu::BindingType {
+        let buffer =
+            |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+        match self {
+            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions | Self::Baked(_) => {
+                buffer(READ_ONLY, false)
+            }
+            Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
+            Self::Texture => wgpu::BindingType::Texture {
+                sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                view_dimension: wgpu::TextureViewDimension::D2,
+                multisampled: false,
+            },
+        }
+    }
+
+    /// Whether joints may scale along one axis more than along another.
+    pub fn scales_unevenly(self) -> bool {
+        !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
+    }
+
+    /// Bytes from one character's palette to the next where each is bound on its own.
+    pub fn stride(self) -> Option<u32> {
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
+    }
+
+    /// Floats of an instance's converted palette; none where rows are uploaded as they are.
+    pub(super) fn converted(self, group: &Group) -> usize {
+        let entries = group.model.palette_joints().len();
+        match self {
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Columns => entries * size_of::<Columns>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
+            Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
+        }
+    }
+
+    pub(super) fn instance_bytes(self, group: &Group) -> u64 {
+        match self.converted(group) {
+            0 => (group.model.palette_joints().len() * size_of::<Rows>()) as u64,
+            floats => (floats * size_of::<f32>()) as u64,
+        }
+    }
+
+    /// Writes an instance's palette in this form.
+    pub(super) fn convert(self, rows: &[Rows], out: &mut [f32]) {
+        match self {
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Columns | Self::Uniform => {
+                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
+            }
+            Self::DualQuaternions => {
+                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = dual_quaternion(rows));
+            }
+        }
+    }
+
+    /// Whether a device can hold a crowd's palettes in this form.
+    pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        let limits = gpu.device().limits();
+        for chunk in chunks {
+            let group = &crowd.groups()[chunk.group];
+            let (entries, name) = (group.model.palette_joints().len(), group.model.name());
+            if self == Self::Uniform && entries > UNIFORM_ENTRIES {
+                let message =
+                    format!("{name:?} has {entries} palette entries; a uniform block holds {UNIFORM_ENTRIES}");
+                return Err(BackendError::Unavailable(message));
+            }
+            let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
+            let most = match self {
+                Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
+                _ => limits.max_buffer_size,
+            };
+            if bytes > most || (self == Self::Texture && limits.max_texture_dimension_2d < TEXTURE_WIDTH) {
+                let message = format!("palettes of {name:?} need {bytes} bytes at once; the adapter allows {most}");
+                return Err(BackendError::TooLarge(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn columns(rows: &Rows) -> Columns {
+    std::array::from_fn(|i| match i % 4 {
+        3 if i == 15 => 1.0,
+        3 => 0.0,
+        row => rows[4 * row + i / 4],
+    })
+}
+
+fn dual_quaternion(rows: &Rows) -> DualQuaternion {
+    let (rotation, moved, scale) = motion(rows);
+    let [x, y, z] = moved.map(|v| 0.5 * v);
+    let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;
+    let ([a, b, c, d], [e, f, g, h]) = (rotation.to_array(), half_moved.to_array());
+    [a, b, c, d, e, f, g, h, scale, 0.0, 0.0, 0.0]
+}

@@ -1,0 +1,103 @@
+//! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
+
+use super::palette_source::PaletteSource;
+use super::{Chunk, Commands, Gpu, PaletteForm, Palettes};
+use crate::crowd::Crowd;
+use crate::frame::{FrameInput, Result, Stage, StageTimer};
+use crate::model::Rows;
+use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
+use crate::simd::Isa;
+use crate::threads::Threads;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A crowd's poses on the host and its palettes on the device.
+pub struct PosedPalettes {
+    pose: CrowdPose,
+    form: PaletteForm,
+    rows: Vec<Rows>,
+    converted: Vec<f32>,
+    shares: Vec<Share>,
+    chunks: Vec<Palettes>,
+}
+
+/// A chunk's share of the crowd's rows, and of the numbers that they are converted to.
+struct Share {
+    rows: Range<usize>,
+    converted: Range<usize>,
+    /// Rows of an instance.
+    entries: usize,
+    /// Converted numbers of an instance; 0 where rows are uploaded as they are.
+    floats: usize,
+}
+
+impl PosedPalettes {
+    /// Bytes on the host and on the device.
+    pub fn bytes(crowd: &Crowd, form: PaletteForm) -> (u64, u64) {
+        let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
+        let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
+        let device = match form {
+            PaletteForm::Rows | PaletteForm::Workgroup => rows,
+            PaletteForm::Columns | PaletteForm::Uniform | PaletteForm::DualQuaternions => converted as u64,
+            PaletteForm::Texture => 2 * rows,
+            PaletteForm::Baked(_) => 0,
+        };
+        (CrowdPose::bytes(crowd, Width::Block, Threads::All.count()) + rows + converted as u64, device)
+    }
+
+    /// Buffers for a crowd.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
+        let (mut row, mut float) = (0, 0);
+        let mut shares = Vec::with_capacity(chunks.len());
+        let palettes = chunks.iter().map(|chunk| {
+            let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
+            let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
+            let (rows, converted) = (row..row + count * entries, float..float + count * floats);
+            (row, float) = (rows.end, converted.end);
+            shares.push(Share { rows, converted, entries, floats });
+            Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
+        });
+        let chunks = palettes.collect();
+        let pose = CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::All);
+        Self { pose, form, rows: vec![[0.0; 12]; row], converted: vec![0.0; float], shares, chunks }
+    }
+}
+
+impl PaletteSource for PosedPalettes {
+    fn chunks(&self) -> &[Palettes] {
+        &self.chunks
+    }
+
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
+        let Self { pose, form, rows, converted, shares, chunks } = self;
+        timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
+        if shares.iter().any(|share| share.floats > 0) {
+            timer.wall_part(Stage::Palette, || {
+                for share in shares.iter().filter(|share| share.floats > 0) {
+                    let instances = rows[share.rows.clone()].par_chunks(share.entries);
+                    let out = converted[share.converted.clone()].par_chunks_mut(share.floats);
+                    instances.zip(out).for_each(|(rows, out)| form.convert(rows, out));
+                }
+            });
+        }
+        timer.wall(Stage::Upload, || {
+            gpu.timed(commands, Stage::Upload, |commands| {
+                for (chunk, share) in chunks.iter().zip(shares.iter()) {
+                    let data = match share.floats {
+                        0 => bytemuck::cast_slice(&rows[share.rows.clone()]),
+                        _ => bytemuck::cast_slice(&converted[share.converted.clone()]),
+                    };
+                    chunk.upload(gpu, commands, data);
+                }
+            });
+        });
+    }
+
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        match what {
+            PoseData::Palette => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
+            PoseData::Local | PoseData::Model => self.pose.read(crowd, what, instances, out),
+        }
+        Ok(())
+    }
+}
