@@ -2,8 +2,9 @@
 use crate::support::reference;
 use crate::support::sprout::Sprout;
 use glam::DVec3;
-use skinbench::asset;
+use skinbench::asset::{self, glb};
 use skinbench::model::{Channel, Handedness, Model};
+use skinbench::{compact, pose};
 use std::fs;
 
 fn load(files: &[(&str, &str)]) -> Model {
@@ -158,6 +159,94 @@ fn ogre_strips_and_fans_become_triangles_and_submeshes_may_own_vertices() {
     assert_eq!(triangles(0), [0, 1, 2, 1, 3, 2]);
     assert_eq!(triangles(1), [1, 2, 0, 2, 3, 0]);
     assert_eq!(repairs(&model), ["8 vertices that no joint held are held by the skin's joint 0"]);
+}
+
+/// One bone that slides along X by its keyframes (time, distance) in a clip of 1 s, and one vertex on it.
+fn ogre_slide(keyframes: &[(f32, f32)]) -> Model {
+    let mesh = "<mesh><submeshes><submesh usesharedvertices='false'><faces/><geometry vertexcount='1'><vertexbuffer>\
+                <vertex><position x='0' y='0' z='0'/></vertex></vertexbuffer></geometry><boneassignments>\
+                <vertexboneassignment vertexindex='0' boneindex='0' weight='1'/></boneassignments></submesh></submeshes>\
+                <skeletonlink name='a.skeleton'/></mesh>";
+    let keyframe =
+        |(time, x): &(f32, f32)| format!("<keyframe time='{time}'><translate x='{x}' y='0' z='0'/></keyframe>");
+    let skeleton = format!(
+        "<skeleton><bones><bone id='0' name='a'/></bones><animations><animation name='slide' length='1'><tracks>\
+         <track bone='a'><keyframes>{}</keyframes></track></tracks></animation></animations></skeleton>",
+        keyframes.iter().map(keyframe).collect::<String>()
+    );
+    load(&[("a.mesh.xml", mesh), ("a.skeleton.xml", &skeleton)])
+}
+
+/// Where the vertex of [`ogre_slide`] is at a time, in the sampler that frames use and in the f64 reference.
+fn slid(model: &Model, time: f32) -> f32 {
+    let mut local = vec![[[0.0; 1]; 10]];
+    pose::one::sample(model.skeleton(), Some(&model.clips()[0]), time, &mut local);
+    let sampled = local[0][pose::first_row(Channel::Translation)][0];
+    let exact = positions(model, Some((0, time.into())))[0].x;
+    assert!((f64::from(sampled) - exact).abs() < 1e-6, "{sampled} and {exact} at {time} s");
+    sampled
+}
+
+#[test]
+fn ogre_keyframes_that_equal_the_one_before_are_left_out() {
+    let plain = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]);
+    let doubled = ogre_slide(&[(0.0, 0.0), (0.0, 0.0), (0.3, 3.0), (0.3, 3.0), (0.3, 3.0), (0.6, 0.0)]);
+    assert_eq!(doubled.clips(), plain.clips());
+    assert_eq!(repairs(&doubled), ["left out 3 keyframes that never show: others have the same time"]);
+    assert!(repairs(&plain).is_empty());
+}
+
+#[test]
+fn ogre_keyframes_that_differ_at_one_time_are_a_step() {
+    let model = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (0.6, 10.0)]);
+    assert_eq!(repairs(&model), ["made 1 steps of different keyframes at the same time"]);
+    let at = 0.3f32;
+    for (time, x) in [(0.15, 1.5), (at.next_down(), 3.0), (at, 3.0), (at.next_up(), 13.0), (0.45, 11.5), (0.8, 5.0)] {
+        assert!((slid(&model, time) - x).abs() < 1e-5, "{} at {time} s", slid(&model, time));
+    }
+    assert_eq!(model.clips()[0].duration(), 1.0);
+    // Of three, the middle one never shows; a step of no time at all does not either.
+    let three = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 13.0), (0.6, 10.0)]);
+    assert_eq!(three.clips(), model.clips());
+    assert_eq!(repairs(&three)[0], "left out 1 keyframes that never show: others have the same time");
+    let back = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 3.0), (0.6, 0.0)]);
+    assert_eq!(back.clips(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]).clips());
+    assert_eq!(repairs(&back), ["left out 2 keyframes that never show: others have the same time"]);
+    let (next, close) = (at.next_up(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (at.next_up(), 20.0)]));
+    assert_eq!((slid(&close, at), slid(&close, next)), (3.0, 20.0));
+}
+
+#[test]
+fn ogre_steps_at_the_start_and_the_end_of_a_clip_are_exact() {
+    // From time 0 the second shows; the loop leads back to the first.
+    let start = ogre_slide(&[(0.0, 0.0), (0.0, 10.0), (0.5, 8.0)]);
+    assert_eq!(repairs(&start), ["made 1 steps of different keyframes at the same time"]);
+    for (time, x) in [(0.0, 10.0), (0.25, 9.0), (0.5, 8.0), (0.75, 4.0), (1.0, 0.0)] {
+        assert_eq!(slid(&start, time), x, "at {time} s");
+    }
+    // At the end the second never shows, and the clip has no key beyond it.
+    let end = ogre_slide(&[(0.0, 0.0), (1.0, 4.0), (1.0, 9.0)]);
+    assert_eq!(repairs(&end), ["left out 1 keyframes that never show: others have the same time"]);
+    assert_eq!(end.clips(), ogre_slide(&[(0.0, 0.0), (1.0, 4.0)]).clips());
+    let last = 1.0f32.next_down();
+    let before = ogre_slide(&[(0.0, 0.0), (last, 4.0), (last, 9.0)]);
+    assert_eq!((slid(&before, last), before.clips()[0].times().last()), (4.0, Some(&1.0)));
+}
+
+/// Neither export nor compact clips lose a step.
+#[test]
+fn ogre_steps_survive_export_and_compaction() {
+    let model = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (0.6, 10.0)]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.glb");
+    glb::write(&model, &file).unwrap();
+    let copy = asset::load(&file).unwrap();
+    let compact = compact::compacted(model.clone(), compact::ERROR).unwrap();
+    let at = 0.3f32;
+    for time in [0.0, 0.15, at.next_down(), at, at.next_up(), 0.45, 0.6, 0.8, 1.0] {
+        assert_eq!(slid(&copy, time), slid(&model, time), "exported, at {time} s");
+        assert_eq!(slid(&compact, time), slid(&model, time), "compact, at {time} s");
+    }
 }
 
 #[test]
