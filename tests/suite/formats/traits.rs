@@ -89,6 +89,38 @@ fn raa_without_a_count_ends_after_its_last_frame_and_wraps() {
     assert!(positions(&model, Some((0, 0.78)))[0].abs_diff_eq(DVec3::X, 1e-6));
 }
 
+/// Keys at frames 5 and 15 of 20: what is left of the way back at the clip's end is shown at its start.
+#[test]
+fn raa_tracks_that_start_late_come_from_their_last_key() {
+    let ram = "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n\
+               vertices\n0 1 0 0\nnormals\nuvs\ntriangles\nweights\n0 0 0 \"a\" 1\n";
+    // Degrees; the last two are followed by the normalised line, in parts and as a whole.
+    for turn in [150.0f64, 90.0, 60.0, 30.0] {
+        let (sin, cos) = (turn.to_radians() / 2.0).sin_cos();
+        let raa = format!("frames 20\ntrack 0 0 \"a\"\n0 5 0 0 0 1\n1 15 0 0 {sin} {cos}\n");
+        let model = load(&[("a.ram", ram), ("a.raa", &raa)]);
+        assert_eq!(model.clips()[0].duration(), 0.8);
+        // The normalised line from the last key to the first where their cosine is 0.95 or more, else the arc.
+        let expected = |t: f64| match cos >= 0.95 {
+            true => 2.0 * ((1.0 - t) * sin).atan2((1.0 - t) * cos + t).to_degrees(),
+            false => (1.0 - t) * turn,
+        };
+        for frame in [0.0, 0.3, 1.0, 2.5, 3.7, 5.0, 15.0, 16.1, 17.5, 19.0, 20.0] {
+            let place = positions(&model, Some((0, frame / 25.0)))[0];
+            let t = if frame <= 5.0 { (frame + 5.0) / 10.0 } else { (frame - 15.0) / 10.0 };
+            let angle = place.y.atan2(place.x).to_degrees();
+            assert!((angle - expected(t)).abs() < 1e-4, "{turn} degrees, frame {frame}: {angle}, not {}", expected(t));
+        }
+    }
+    // One key stays; of two opposite ones the path does not move.
+    for keys in ["0 5 0 0 0 1\n", "0 5 0 0 0 1\n1 15 0 0 0 -1\n"] {
+        let model = load(&[("a.ram", ram), ("a.raa", &format!("frames 20\ntrack 0 0 \"a\"\n{keys}"))]);
+        for frame in [0.0, 2.0, 5.0, 12.0, 18.0] {
+            assert!(positions(&model, Some((0, frame / 25.0)))[0].abs_diff_eq(DVec3::X, 1e-6), "frame {frame}");
+        }
+    }
+}
+
 #[test]
 fn json_may_be_wrapped_in_an_object_document() {
     let json = Sprout::new().three_json();
