@@ -4,8 +4,10 @@ use crate::support::sprout::Sprout;
 use glam::DVec3;
 use skinbench::asset::{self, glb};
 use skinbench::model::{Channel, Handedness, Model};
+use skinbench::report::inspection::Inspection;
 use skinbench::{compact, pose};
 use std::fs;
+use std::time::Duration;
 
 fn load(files: &[(&str, &str)]) -> Model {
     let folder = tempfile::tempdir().unwrap();
@@ -299,6 +301,29 @@ fn md5_frames_hold_the_components_that_move() {
     assert_eq!(model.clips()[0].duration(), 0.25);
     let end = positions(&model, Some((0, 0.25)));
     assert!(end[1].abs_diff_eq(DVec3::new(1.0, 3.0, 12.0), 1e-5), "{}", end[1]);
+}
+
+/// A mesh without vertices is no part of the character.
+#[test]
+fn md5_meshes_without_vertices_are_left_out() {
+    let joints = "joints { \"a\" -1 (0 0 0) (0 0 0) }\n";
+    let empty = "mesh { shader \"none\" numverts 0 numtris 0 numweights 0 }\n";
+    let point = "mesh { shader \"point\" numverts 1 vert 0 (0 0) 0 1 numtris 0 numweights 1 weight 0 0 1 (1 2 3) }\n";
+    let text = format!("MD5Version 10 numJoints 1 numMeshes 3 {joints}{empty}{point}{empty}");
+    let model = load(&[("a.md5mesh", &text)]);
+    assert_eq!(model.mesh().primitives().iter().map(|p| p.vertex_count).collect::<Vec<_>>(), [1]);
+    assert_eq!(model.mesh().sources()[0].primitive, 0);
+    assert_eq!(repairs(&model), ["left out 2 primitives without vertices"]);
+    let inspected = Inspection::new(&model, Duration::ZERO);
+    let materials: Vec<_> = inspected.primitives.iter().map(|p| p.materials.clone()).collect();
+    assert_eq!(materials, [["point"]]);
+    assert!(!inspected.to_string().contains(" 0 vertices"), "{inspected}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.md5mesh");
+    fs::write(&file, format!("MD5Version 10 numJoints 1 numMeshes 2 {joints}{empty}{empty}")).unwrap();
+    let error = asset::load(&file).unwrap_err();
+    assert_eq!((error.place.as_str(), error.problem.as_str()), ("mesh", "no skinned vertex; expected at least one"));
 }
 
 #[test]
