@@ -1,6 +1,6 @@
 //! Uniform rates that a clip may be kept at, and times at which what becomes of it is measured.
 
-use crate::model::Clip;
+use crate::model::{Clip, ClipKeys};
 
 /// Most frames that a clip is kept in.
 const MOST_FRAMES: usize = 1 << 16;
@@ -22,12 +22,15 @@ pub struct KeySpan {
 impl KeySpan {
     /// Of a clip's tracks, or its frames if it is compact.
     pub fn of(clip: &Clip) -> Self {
-        if let Some(compact) = clip.compact() {
-            let intervals = (compact.frames - 1) as usize;
-            let end = compact.start + intervals as f32 * compact.interval;
-            return Self { start: compact.start, end, intervals };
-        }
-        let lines = || clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
+        let raw = match clip.keys() {
+            ClipKeys::Raw(raw) => raw,
+            ClipKeys::Compact(compact) => {
+                let intervals = (compact.frames - 1) as usize;
+                let end = compact.start + intervals as f32 * compact.interval;
+                return Self { start: compact.start, end, intervals };
+            }
+        };
+        let lines = || raw.timelines().iter().map(|line| raw.times_on(line));
         // Neighbouring floats are how an importer writes a jump, which no rate follows: they say nothing of a rate.
         let intervals = lines().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
         let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);

@@ -3,7 +3,7 @@
 use super::super::cpu::{BlockJob, Cpu, Layout, Skinner};
 use super::super::{Backend, BackendError, Blending, Context, Result};
 use crate::crowd::Crowd;
-use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
+use crate::model::{Channel, Clip, Model, rows_to_affine};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
 use crate::threads::Threads;
@@ -63,14 +63,12 @@ pub fn scales_evenly(crowd: &Crowd) -> Result<()> {
 
 /// A clip's scales, and whose they are.
 fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
-    let raw = clip.tracks().iter().filter(|t| t.channel == Channel::Scale).flat_map(|track| {
-        // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
-        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-        let count = parts * clip.times_of(track).len();
-        let values = clip.values()[track.first_value as usize..][..3 * count].as_chunks::<3>().0;
-        values.iter().map(|&scale| (track.joint, scale))
+    // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
+    let raw = clip.keys().raw().into_iter().flat_map(|raw| {
+        let tracks = raw.tracks().iter().filter(|t| t.channel == Channel::Scale);
+        tracks.flat_map(|track| raw.values_of(track).as_chunks::<3>().0.iter().map(|&scale| (track.joint, scale)))
     });
-    let compact = clip.compact().into_iter().flat_map(|compact| {
+    let compact = clip.keys().compact().into_iter().flat_map(|compact| {
         let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
         let frame = |index| compact.tracks.iter().zip(compact.frame(index));
         let keys = (0..compact.frames as usize).flat_map(frame).filter(|(track, _)| track.channel == Channel::Scale);
