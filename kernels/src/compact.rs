@@ -3,7 +3,7 @@
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
-use crate::model::{Channel, Clip, Model, ModelError, Skeleton, Track, Transform};
+use crate::model::{Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Track, Transform};
 use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
@@ -31,14 +31,15 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
     model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
 }
 
-/// The clip compact, or as it is.
+/// The clip compact, or as it is; one that is compact already stays so.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
+    let ClipKeys::Raw(raw) = clip.keys() else { return Ok(clip.clone()) };
     let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
-        let mut poses = Resampled::new(skeleton, clip, keys, frames);
+        let mut poses = Resampled::new(skeleton, clip, raw, keys, frames);
         // None beyond the error.
         let within = |made: Compact| {
-            let made = clip.clone().with_compact(made);
+            let made = clip.with_compact(made);
             let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
             (found.distance <= enough).then(|| made.with_error(found))
         };
@@ -67,10 +68,10 @@ struct Resampled {
 }
 
 impl Resampled {
-    fn new(skeleton: &Skeleton, clip: &Clip, keys: KeySpan, frames: usize) -> Self {
+    fn new(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, keys: KeySpan, frames: usize) -> Self {
         let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
         let channel = |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new() };
-        let mut channels: Vec<Samples> = clip.tracks().iter().map(channel).collect();
+        let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
         let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
         for frame in 0..frames {
             let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
@@ -179,8 +180,21 @@ mod tests {
         let times: Vec<f32> = (0..64).map(|i| i as f32 * 0.1).collect();
         let (skeleton, clip) = one_joint(&times, &(0..64).map(turn).collect::<Vec<_>>(), Interpolation::Linear);
         let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
-        assert_eq!(made.compact().unwrap().tracks[0].dropped, crate::model::compact::ANY);
+        assert_eq!(made.keys().compact().unwrap().tracks[0].dropped, crate::model::compact::ANY);
         assert!(error(&skeleton, &clip, &made, &[0.05, 1.234, 3.3, 6.25]).distance < ERROR);
+    }
+
+    #[test]
+    fn what_is_made_from_raw_keys_refuses_compact_ones() {
+        let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
+        let ends = Ends::new(&skeleton);
+        let made = compact(&skeleton, &ends, &still, ERROR).unwrap();
+        assert_eq!(compact(&skeleton, &ends, &made, ERROR).unwrap(), made);
+        assert_eq!(made.smoothed().unwrap(), made);
+        for error in [made.additive().unwrap_err(), made.closed().unwrap_err()] {
+            assert_eq!(error.to_string(), "clip \"c\": compact keys; expected raw ones");
+        }
+        assert_eq!(made.keys().joints().collect::<Vec<_>>(), [0], "still joints too");
     }
 
     #[test]
@@ -216,7 +230,7 @@ mod tests {
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
             let found = error(&skeleton, &clip, &made, &times);
             assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
-            made.compact().unwrap().tracks.iter().map(|track| track.joint).collect()
+            made.keys().compact().unwrap().tracks.iter().map(|track| track.joint).collect()
         };
         assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
         // The chain's end would go too far by what joint 1 does, and by what 2 and 3 do together.
@@ -227,10 +241,10 @@ mod tests {
     fn what_does_not_change_is_dropped_or_stored_once() {
         let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
         let made = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
-        let kept = made.compact().unwrap();
+        let kept = made.keys().compact().unwrap();
         assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
         let (skeleton, resting) = one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
         let made = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
-        assert_eq!(made.compact().unwrap().bytes(), 0);
+        assert_eq!(made.keys().compact().unwrap().bytes(), 0);
     }
 }

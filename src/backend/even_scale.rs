@@ -2,7 +2,7 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};
-use crate::model::{Channel, Clip, Interpolation, Model, rows_to_affine};
+use crate::model::{Channel, Clip, Model, rows_to_affine};
 use glam::DMat3;
 
 /// Largest difference between the scales of one joint, relative to the largest scale.
@@ -18,14 +18,12 @@ pub(super) fn require_even_scale(crowd: &Crowd) -> Result<()> {
 
 /// The scales in a clip, each with its joint.
 fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
-    let raw = clip.tracks().iter().filter(|t| t.channel == Channel::Scale).flat_map(|track| {
-        // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
-        let parts = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-        let count = parts * clip.times_of(track).len();
-        let values = clip.values()[track.first_value as usize..][..3 * count].as_chunks::<3>().0;
-        values.iter().map(|&scale| (track.joint, scale))
+    // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
+    let raw = clip.keys().raw().into_iter().flat_map(|raw| {
+        let tracks = raw.tracks().iter().filter(|t| t.channel == Channel::Scale);
+        tracks.flat_map(|track| raw.values_of(track).as_chunks::<3>().0.iter().map(|&scale| (track.joint, scale)))
     });
-    let compact = clip.compact().into_iter().flat_map(|compact| {
+    let compact = clip.keys().compact().into_iter().flat_map(|compact| {
         let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
         let frame = |index| compact.tracks.iter().zip(compact.frame(index));
         let keys = (0..compact.frames as usize).flat_map(frame).filter(|(track, _)| track.channel == Channel::Scale);

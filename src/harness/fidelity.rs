@@ -15,7 +15,7 @@ const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 /// shared poses and of poses that are not computed at every tick, together at most. None for the plain crowd.
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
-    let compact = clips.filter_map(|c| Some(c.compact()?.error.distance)).reduce(f64::max);
+    let compact = clips.filter_map(|c| Some(c.keys().compact()?.error.distance)).reduce(f64::max);
     match (compact, saving_error(&scene.crowd)) {
         (None, None) => None,
         (compact, saving) => Some(compact.unwrap_or(0.0) + saving.unwrap_or(0.0)),

@@ -8,7 +8,9 @@ mod compact;
 
 use crate::crowd::{Crowd, Group, UpdateRate};
 use crate::frame::Blending;
-use crate::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Track, rows_to_affine};
+use crate::model::{
+    Channel, Clip, ClipKeys, Interpolation, Model, NO_PARENT, RawKeys, RotationBlend, Track, rows_to_affine,
+};
 use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
@@ -158,12 +160,13 @@ fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) ->
 
 /// The pose that a clip shows, over the one there is.
 fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
-    if let Some(compact) = clip.compact() {
-        return compact::sample(compact, time, local);
-    }
-    for track in clip.tracks() {
+    let raw = match clip.keys() {
+        ClipKeys::Raw(raw) => raw,
+        ClipKeys::Compact(compact) => return compact::sample(compact, time, local),
+    };
+    for track in raw.tracks() {
         let joint = &mut local[usize::from(track.joint)];
-        let value = value(clip, track, time);
+        let value = value(raw, clip.rotation_blend(), track, time);
         match track.channel {
             Channel::Rotation => joint.rotation = DQuat::from_vec4(value),
             Channel::Translation => joint.translation = value.truncate(),
@@ -172,8 +175,8 @@ fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
     }
 }
 
-fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
-    let times: Vec<f64> = clip.times_of(track).iter().map(|&t| f64::from(t)).collect();
+fn value(raw: &RawKeys, blend: RotationBlend, track: &Track, time: f64) -> DVec4 {
+    let times: Vec<f64> = raw.times_of(track).iter().map(|&t| f64::from(t)).collect();
     let width = track.channel.width();
     // Key `k`'s `part`: 0 the value, or for cubic splines 0 in-tangent, 1 value, 2 out-tangent, for squad 0 value,
     // 1 control point.
@@ -186,7 +189,7 @@ fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
         let at = track.first_value as usize + index * width;
         let mut v = DVec4::ZERO;
         for c in 0..width {
-            v[c] = f64::from(clip.values()[at + c]);
+            v[c] = f64::from(raw.values()[at + c]);
         }
         v
     };
@@ -205,7 +208,7 @@ fn value(clip: &Clip, track: &Track, time: f64) -> DVec4 {
     let t = (time - times[k]) / interval;
     match track.interpolation {
         Interpolation::Step => part(k, 0),
-        Interpolation::Linear if rotation => arc(part(k, 0), part(k + 1, 0), t, clip.rotation_blend()),
+        Interpolation::Linear if rotation => arc(part(k, 0), part(k + 1, 0), t, blend),
         Interpolation::Linear => part(k, 0).lerp(part(k + 1, 0), t),
         Interpolation::Squad => {
             let (keys, controls) = (sphere(part(k, 0), part(k + 1, 0), t), sphere(part(k, 1), part(k + 1, 1), t));

@@ -1,7 +1,7 @@
 //! What a model holds: for `skinbench inspect`, as text and as JSON.
 
 use crate::compact;
-use crate::model::{Clip, Handedness, MAX_INFLUENCES, Model};
+use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -109,20 +109,20 @@ pub struct CompactSummary {
 
 /// A clip raw, and compact if that worked out.
 fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
-    let compact = compact.and_then(Clip::compact).map(|compact| CompactSummary {
+    let compact = compact.and_then(|clip| clip.keys().compact()).map(|compact| CompactSummary {
         bytes: compact.bytes(),
         frames: compact.frames,
         error: compact.error.distance,
         worst_joint: model.skeleton().names()[usize::from(compact.error.joint)].clone(),
     });
-    ClipSummary {
-        name: clip.name().to_owned(),
-        duration: clip.duration(),
-        tracks: clip.tracks().len(),
-        keys: clip.tracks().iter().map(|track| clip.times_of(track).len()).sum(),
-        bytes: clip.bytes(),
-        compact,
-    }
+    let (tracks, keys) = match clip.keys() {
+        ClipKeys::Raw(raw) => (raw.tracks().len(), raw.tracks().iter().map(|t| raw.times_of(t).len()).sum()),
+        ClipKeys::Compact(compact) => {
+            let (moving, still) = (compact.tracks.len(), compact.still.len());
+            (moving + still, compact.frames as usize * moving + still)
+        }
+    };
+    ClipSummary { name: clip.name().to_owned(), duration: clip.duration(), tracks, keys, bytes: clip.bytes(), compact }
 }
 
 /// Bytes of the stores.

@@ -3,7 +3,7 @@
 use super::build::Found;
 use super::layer::{LayerPlan, PlaybackMode};
 use super::{Economy, Group};
-use crate::model::{Clip, Interpolation, Model, RotationBlend};
+use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
@@ -110,29 +110,35 @@ impl SceneHash {
             RotationBlend::Nlerp => 1,
             RotationBlend::AuthoredPath => 2,
         });
-        for track in clip.tracks() {
-            self.number(track.joint);
-            self.number(track.channel as u8);
-            self.number(match track.interpolation {
-                Interpolation::Step => 0u32,
-                Interpolation::Linear => 1,
-                Interpolation::CubicSpline => 2,
-                Interpolation::Squad => 3,
-            });
-            self.floats(clip.times_of(track).as_chunks::<1>().0);
-        }
-        self.floats(clip.values().as_chunks::<1>().0);
-        if let Some(compact) = clip.compact() {
-            self.floats(&[[compact.start, compact.interval]]);
-            self.shorts(&compact.numbers);
-            for track in &compact.tracks {
-                self.number(track.joint);
-                self.number(track.dropped);
-                self.floats(&[track.low, track.step]);
+        match clip.keys() {
+            ClipKeys::Raw(raw) => {
+                for track in raw.tracks() {
+                    self.number(track.joint);
+                    self.number(track.channel as u8);
+                    self.number(match track.interpolation {
+                        Interpolation::Step => 0u32,
+                        Interpolation::Linear => 1,
+                        Interpolation::CubicSpline => 2,
+                        Interpolation::Squad => 3,
+                    });
+                    self.floats(raw.times_of(track).as_chunks::<1>().0);
+                }
+                self.floats(raw.values().as_chunks::<1>().0);
             }
-            for still in &compact.still {
-                self.number(still.joint);
-                self.floats(&[still.value]);
+            ClipKeys::Compact(compact) => {
+                // No raw values, so that older results keep their hashes.
+                self.floats::<1>(&[]);
+                self.floats(&[[compact.start, compact.interval]]);
+                self.shorts(&compact.numbers);
+                for track in &compact.tracks {
+                    self.number(track.joint);
+                    self.number(track.dropped);
+                    self.floats(&[track.low, track.step]);
+                }
+                for still in &compact.still {
+                    self.number(still.joint);
+                    self.floats(&[still.value]);
+                }
             }
         }
     }

@@ -52,7 +52,7 @@ fn compact_clips_are_baked_as_raw_ones() {
     let model = walker(500).unwrap();
     let baker = Baker::new(&model, BakeFormat::Motions);
     for clip in compact::clips(&model, compact::ERROR).unwrap() {
-        assert!(clip.compact().is_some());
+        assert!(clip.keys().compact().is_some());
         assert!(baker.rate(Some(&clip), 4_000).is_some(), "{}", clip.name());
     }
 }

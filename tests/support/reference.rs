@@ -1,6 +1,6 @@
 //! Skinned vertices by the plainest f64 formulae, for holding importers to vertices that other engines computed.
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use skinbench::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RotationBlend, Rows, Track};
+use skinbench::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RawKeys, RotationBlend, Rows, Track};
 
 /// A primitive's vertices in file order; normals are empty where the file has none.
 #[derive(Default)]
@@ -51,13 +51,16 @@ fn model_pose(model: &Model, clip: Option<(&Clip, f64)>) -> Vec<DAffine3> {
     let mut scales: Vec<DVec3> = skeleton.rest().iter().map(|t| t.scale.as_dvec3()).collect();
     let mut rotations: Vec<DQuat> = skeleton.rest().iter().map(|t| t.rotation.as_dquat().normalize()).collect();
     let mut translations: Vec<DVec3> = skeleton.rest().iter().map(|t| t.translation.as_dvec3()).collect();
-    for (clip, track, time) in clip.iter().flat_map(|(c, time)| c.tracks().iter().map(move |t| (c, t, *time))) {
-        let joint = usize::from(track.joint);
-        let value = sample(clip, track, time);
-        match track.channel {
-            Channel::Rotation => rotations[joint] = DQuat::from_slice(&value).normalize(),
-            Channel::Translation => translations[joint] = DVec3::from_slice(&value),
-            Channel::Scale => scales[joint] = DVec3::from_slice(&value),
+    if let Some((clip, time)) = clip {
+        let raw = clip.keys().raw().expect("importers make raw keys");
+        for track in raw.tracks() {
+            let joint = usize::from(track.joint);
+            let value = sample(raw, clip.rotation_blend(), track, time);
+            match track.channel {
+                Channel::Rotation => rotations[joint] = DQuat::from_slice(&value).normalize(),
+                Channel::Translation => translations[joint] = DVec3::from_slice(&value),
+                Channel::Scale => scales[joint] = DVec3::from_slice(&value),
+            }
         }
     }
     let mut pose: Vec<DAffine3> = Vec::new();
@@ -72,13 +75,13 @@ fn model_pose(model: &Model, clip: Option<(&Clip, f64)>) -> Vec<DAffine3> {
     pose
 }
 
-fn sample(clip: &Clip, track: &Track, time: f64) -> Vec<f64> {
-    let times = clip.times_of(track);
+fn sample(raw: &RawKeys, blend: RotationBlend, track: &Track, time: f64) -> Vec<f64> {
+    let times = raw.times_of(track);
     let width = track.channel.width();
     let cubic = track.interpolation == Interpolation::CubicSpline;
     let numbers = |key: usize, part: usize| -> Vec<f64> {
         let first = track.first_value as usize + if cubic { 3 * key + part } else { key } * width;
-        clip.values()[first..first + width].iter().map(|&v| f64::from(v)).collect()
+        raw.values()[first..first + width].iter().map(|&v| f64::from(v)).collect()
     };
     let value = |key| numbers(key, 1);
     let after = times.partition_point(|&t| f64::from(t) <= time);
@@ -92,9 +95,7 @@ fn sample(clip: &Clip, track: &Track, time: f64) -> Vec<f64> {
     match track.interpolation {
         Interpolation::Step => a,
         Interpolation::Linear if track.channel == Channel::Rotation => {
-            rotate(clip.rotation_blend(), DQuat::from_slice(&a).normalize(), DQuat::from_slice(&b).normalize(), t)
-                .to_array()
-                .into()
+            rotate(blend, DQuat::from_slice(&a).normalize(), DQuat::from_slice(&b).normalize(), t).to_array().into()
         }
         Interpolation::Linear => a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect(),
         Interpolation::Squad => unreachable!("no format has it"),

@@ -5,7 +5,8 @@
 //! and inertial fades may add is added.
 
 use super::{Crowd, Fade, Group, LayerKind};
-use crate::model::{Channel, Clip, Interpolation, NO_PARENT, Rows, Track, rows_to_affine};
+use crate::model::compact::Compact;
+use crate::model::{Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// What an f32 may be off by, as a part of radius and distance.
@@ -132,26 +133,33 @@ fn motions(group: &Group) -> Vec<Motion> {
     });
     let mut motions: Vec<_> = rest.collect();
     for clip in group.model.clips() {
-        for track in clip.tracks() {
-            include(&mut motions[usize::from(track.joint)], clip, track);
-        }
-        let Some(compact) = clip.compact() else { continue };
-        for still in &compact.still {
-            let motion = &mut motions[usize::from(still.joint)];
-            match still.channel {
-                Channel::Rotation => motion.rotation(clip.is_additive(), &still.value),
-                channel => motion.value(channel, clip.is_additive(), vector(&still.value)),
+        match clip.keys() {
+            ClipKeys::Raw(raw) => {
+                for track in raw.tracks() {
+                    include(&mut motions[usize::from(track.joint)], clip.is_additive(), raw, track);
+                }
             }
-        }
-        for track in &compact.tracks {
-            let motion = &mut motions[usize::from(track.joint)];
-            motion.turns |= track.channel == Channel::Rotation;
-            let (low, step) = (vector(&track.low), vector(&track.step));
-            motion.value(track.channel, clip.is_additive(), low);
-            motion.value(track.channel, clip.is_additive(), low + f64::from(u16::MAX) * step);
+            ClipKeys::Compact(compact) => include_compact(&mut motions, clip.is_additive(), compact),
         }
     }
     motions
+}
+
+fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
+    for still in &compact.still {
+        let motion = &mut motions[usize::from(still.joint)];
+        match still.channel {
+            Channel::Rotation => motion.rotation(additive, &still.value),
+            channel => motion.value(channel, additive, vector(&still.value)),
+        }
+    }
+    for track in &compact.tracks {
+        let motion = &mut motions[usize::from(track.joint)];
+        motion.turns |= track.channel == Channel::Rotation;
+        let (low, step) = (vector(&track.low), vector(&track.step));
+        motion.value(track.channel, additive, low);
+        motion.value(track.channel, additive, low + f64::from(u16::MAX) * step);
+    }
 }
 
 fn vector(numbers: &[f32]) -> DVec3 {
@@ -159,31 +167,29 @@ fn vector(numbers: &[f32]) -> DVec3 {
 }
 
 /// Adds what a track's keys say; a Hermite spline stays within the hull of its Bézier points.
-fn include(motion: &mut Motion, clip: &Clip, track: &Track) {
-    let (times, width) = (clip.times_of(track), track.channel.width());
+fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
+    let (times, width) = (raw.times_of(track), track.channel.width());
     let per_key = track.interpolation.values_per_key();
-    let value = |key: usize, which: usize| {
-        &clip.values()[track.first_value as usize + (key * per_key + which) * width..][..width]
-    };
+    let value = |key: usize, which: usize| &raw.values_of(track)[(key * per_key + which) * width..][..width];
     let own = track.interpolation.value_of_key();
     let curved = matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad);
     for key in 0..times.len() {
         if track.channel == Channel::Rotation {
             motion.turns |= curved;
-            motion.rotation(clip.is_additive(), value(key, own));
+            motion.rotation(additive, value(key, own));
             continue;
         }
         let here = vector(value(key, own));
-        motion.value(track.channel, clip.is_additive(), here);
+        motion.value(track.channel, additive, here);
         if track.interpolation == Interpolation::CubicSpline {
             let interval = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
             if key > 0 {
                 let before = here - interval(key - 1, key) * vector(value(key, 0));
-                motion.value(track.channel, clip.is_additive(), before);
+                motion.value(track.channel, additive, before);
             }
             if key + 1 < times.len() {
                 let after = here + interval(key, key + 1) * vector(value(key, 2));
-                motion.value(track.channel, clip.is_additive(), after);
+                motion.value(track.channel, additive, after);
             }
         }
     }

@@ -2,6 +2,9 @@
 
 pub mod compact;
 mod derived;
+mod raw;
+
+pub use raw::{RawKeys, Timeline, Track};
 
 use super::ModelError;
 use compact::{ClipError, Compact};
@@ -55,7 +58,7 @@ impl Interpolation {
         usize::from(self == Self::CubicSpline)
     }
 
-    /// Angles that an interval of a rotation track has in [`Clip::angles`].
+    /// Angles that an interval of a rotation track has in [`RawKeys::angles`].
     pub fn angles_per_interval(self) -> usize {
         match self {
             Self::Step | Self::CubicSpline => 0,
@@ -92,45 +95,51 @@ pub struct Keys {
     pub values: Vec<f32>,
 }
 
-/// Key times shared by tracks: a range of [`Clip::times`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Timeline {
-    /// First key time.
-    pub first: u32,
-    /// Number of keys, at least one.
-    pub count: u32,
-}
-
-/// One joint's channel in a clip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Track {
-    /// Joint of the skeleton.
-    pub joint: u16,
-    /// Driven channel.
-    pub channel: Channel,
-    /// Between keys.
-    pub interpolation: Interpolation,
-    /// Index into [`Clip::timelines`].
-    pub timeline: u32,
-    /// Index of the first number in [`Clip::values`].
-    pub first_value: u32,
-    /// Index of the first interval's angle in [`Clip::angles`]; meaningful for linear and squad rotations.
-    pub first_angle: u32,
-}
-
 /// An animation of a skeleton's joints over `[0, duration)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
     name: String,
     duration: f32,
     rotation_blend: RotationBlend,
-    timelines: Vec<Timeline>,
-    times: Vec<f32>,
-    tracks: Vec<Track>,
-    values: Vec<f32>,
-    angles: Vec<f32>,
     additive: bool,
-    compact: Option<Compact>,
+    keys: ClipKeys,
+}
+
+/// The form that a clip's keys are stored in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClipKeys {
+    /// Tracks of keys, as a file has them.
+    Raw(RawKeys),
+    /// Frames of 16-bit numbers.
+    Compact(Compact),
+}
+
+impl ClipKeys {
+    /// Tracks of keys, unless they are compact.
+    pub fn raw(&self) -> Option<&RawKeys> {
+        match self {
+            Self::Raw(raw) => Some(raw),
+            Self::Compact(_) => None,
+        }
+    }
+
+    /// Frames, if they are compact.
+    pub fn compact(&self) -> Option<&Compact> {
+        match self {
+            Self::Raw(_) => None,
+            Self::Compact(compact) => Some(compact),
+        }
+    }
+
+    /// Joints of the skeleton that the keys set, one entry per channel.
+    pub fn joints(&self) -> impl Iterator<Item = u16> {
+        let raw = self.raw().into_iter().flat_map(|raw| raw.tracks()).map(|track| track.joint);
+        let compact = self.compact().into_iter().flat_map(|compact| {
+            let moving = compact.tracks.iter().map(|track| track.joint);
+            moving.chain(compact.still.iter().map(|still| still.joint))
+        });
+        raw.chain(compact)
+    }
 }
 
 impl Clip {
@@ -146,7 +155,7 @@ impl Clip {
         name: impl Into<String>,
         duration: Option<f32>,
         rotation_blend: RotationBlend,
-        mut keys: Vec<Keys>,
+        keys: Vec<Keys>,
     ) -> Result<Self, ModelError> {
         let name = name.into();
         let last_key = keys.iter().filter_map(|k| k.times.last()).fold(0.0f32, |a, &b| a.max(b));
@@ -157,52 +166,8 @@ impl Clip {
                 format!("a duration of {duration} s; expected 0 or more"),
             ));
         }
-        let mut clip = Self {
-            name,
-            duration,
-            rotation_blend,
-            timelines: Vec::new(),
-            times: Vec::new(),
-            tracks: Vec::with_capacity(keys.len()),
-            values: Vec::new(),
-            angles: Vec::new(),
-            additive: false,
-            compact: None,
-        };
-        keys.sort_by_key(|k| (k.joint, k.channel));
-        let mut known_timelines = std::collections::HashMap::new();
-        for (index, track) in keys.into_iter().enumerate() {
-            let place = format!("clip {:?}, track {index} ({:?} of joint {})", clip.name, track.channel, track.joint);
-            check_keys(&track).map_err(|problem| ModelError::new(&place, problem))?;
-            if clip.tracks.last().is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel)) {
-                return Err(ModelError::new(place, "a second track for the same channel; expected one"));
-            }
-            let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
-            let timeline = *known_timelines.entry(bits).or_insert_with(|| {
-                clip.timelines.push(Timeline { first: clip.times.len() as u32, count: track.times.len() as u32 });
-                clip.times.extend_from_slice(&track.times);
-                clip.timelines.len() as u32 - 1
-            });
-            clip.tracks.push(Track {
-                joint: track.joint,
-                channel: track.channel,
-                interpolation: track.interpolation,
-                timeline,
-                first_value: clip.values.len() as u32,
-                first_angle: clip.angles.len() as u32,
-            });
-            clip.values.extend_from_slice(&track.values);
-            if track.channel == Channel::Rotation {
-                let angles = track.times.len() * track.interpolation.angles_per_interval();
-                clip.angles.resize(clip.angles.len() + angles, 0.0);
-            }
-        }
-        for track in 0..clip.tracks.len() {
-            clip.normalise_rotations(track)
-                .map_err(|problem| ModelError::new(format!("clip {:?}, track {track}", clip.name), problem))?;
-        }
-        clip.set_rotation_blend(rotation_blend);
-        Ok(clip)
+        let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
+        Ok(Self { name, duration, rotation_blend, additive: false, keys })
     }
 
     /// Name in the file, possibly empty.
@@ -213,164 +178,52 @@ impl Clip {
     pub fn duration(&self) -> f32 {
         self.duration
     }
-    /// How linear rotation tracks blend.
+    /// How linear rotation tracks blend. Compact keys always blend spherically; their clip keeps what the raw one had.
     pub fn rotation_blend(&self) -> RotationBlend {
         self.rotation_blend
-    }
-    /// Distinct sets of key times.
-    pub fn timelines(&self) -> &[Timeline] {
-        &self.timelines
-    }
-    /// Key times in seconds, addressed by [`Timeline`].
-    pub fn times(&self) -> &[f32] {
-        &self.times
-    }
-    /// Tracks by joint, then channel.
-    pub fn tracks(&self) -> &[Track] {
-        &self.tracks
-    }
-    /// Key values, addressed by [`Track::first_value`].
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-    /// Angle in radians between the quaternions of key k and k + 1, then for squad that between their control points,
-    /// addressed by [`Track::first_angle`].
-    pub fn angles(&self) -> &[f32] {
-        &self.angles
     }
     /// Whether values are differences from the first frame, of [`Clip::additive`].
     pub fn is_additive(&self) -> bool {
         self.additive
     }
-    /// The keys, if they are compact; then there are no tracks.
-    pub fn compact(&self) -> Option<&Compact> {
-        self.compact.as_ref()
+    /// The keys, in the form that they are stored in.
+    pub fn keys(&self) -> &ClipKeys {
+        &self.keys
     }
     /// Bytes of the store.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.times[..])
-            + size_of_val(&self.values[..])
-            + size_of_val(&self.angles[..])
-            + size_of_val(&self.tracks[..])
-            + size_of_val(&self.timelines[..])
-            + self.compact.as_ref().map_or(0, Compact::bytes)
-    }
-    /// The clip with compact keys in place of its tracks.
-    pub fn with_compact(self, compact: Compact) -> Self {
-        Self {
-            timelines: Vec::new(),
-            times: Vec::new(),
-            tracks: Vec::new(),
-            values: Vec::new(),
-            angles: Vec::new(),
-            compact: Some(compact),
-            ..self
+        match &self.keys {
+            ClipKeys::Raw(raw) => raw.bytes(),
+            ClipKeys::Compact(compact) => compact.bytes(),
         }
     }
-    /// The compact clip with what it was found to be off by.
+    /// The clip with compact keys in place of its own.
+    pub fn with_compact(&self, compact: Compact) -> Self {
+        Self { name: self.name.clone(), keys: ClipKeys::Compact(compact), ..*self }
+    }
+    /// The clip with what its compact keys were found to be off by; raw keys stay as they are.
     pub fn with_error(mut self, error: ClipError) -> Self {
-        if let Some(compact) = &mut self.compact {
+        if let ClipKeys::Compact(compact) = &mut self.keys {
             compact.error = error;
         }
         self
     }
-    /// A track's key times.
-    pub fn times_of(&self, track: &Track) -> &[f32] {
-        let line = self.timelines[track.timeline as usize];
-        &self.times[line.first as usize..(line.first + line.count) as usize]
-    }
-
-    fn normalise_rotations(&mut self, track: usize) -> Result<(), String> {
-        let track = self.tracks[track];
-        if track.channel != Channel::Rotation {
-            return Ok(());
-        }
-        let count = self.times_of(&track).len();
-        // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF
-        // normalises after interpolation, so only linear and step keys are touched.
-        if track.interpolation == Interpolation::CubicSpline {
-            return Ok(());
-        }
-        for key in 0..count * track.interpolation.values_per_key() {
-            let at = track.first_value as usize + 4 * key;
-            let q: [f64; 4] = std::array::from_fn(|c| f64::from(self.values[at + c]));
-            let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if length < 1e-6 {
-                return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
-            }
-            for (value, q) in self.values[at..at + 4].iter_mut().zip(q) {
-                *value = (q / length) as f32;
-            }
-        }
-        Ok(())
-    }
-
     /// Changes how linear rotation tracks blend.
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
         self.rotation_blend = blend;
-        for track in &self.tracks {
-            if track.channel != Channel::Rotation {
-                continue;
-            }
-            let line = self.timelines[track.timeline as usize];
-            // Linear keys turn to the shorter arc; squad's did before their control points were made.
-            let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
-            let stride = 4 * track.interpolation.values_per_key();
-            let angles = track.interpolation.angles_per_interval();
-            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
-            {
-                let at = track.first_value as usize + stride * key + 4 * part;
-                let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
-                let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
-                if turns && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                    self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
-                    b = b.map(|v| -v);
-                }
-                self.angles[track.first_angle as usize + angles * key + part] = angle_of(a, b);
-            }
+        if let ClipKeys::Raw(raw) = &mut self.keys {
+            raw.set_rotation_blend(blend);
         }
-    }
-}
-
-/// The angle between two unit quaternions, accurate where the cosine is near one.
-fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
-    let length = |sign: f64| a.iter().zip(b).map(|(a, b)| (a + sign * b).powi(2)).sum::<f64>().sqrt();
-    (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
-}
-
-fn check_keys(track: &Keys) -> Result<(), String> {
-    let count = track.times.len();
-    if count == 0 {
-        return Err("no key; expected at least one".into());
-    }
-    for (key, time) in track.times.iter().enumerate() {
-        if !time.is_finite() || *time < 0.0 {
-            return Err(format!("key {key} has the time {time}; expected seconds, 0 or more"));
-        }
-        if key > 0 && *time <= track.times[key - 1] {
-            return Err(format!(
-                "key {key} at {time} s does not come after key {} at {} s",
-                key - 1,
-                track.times[key - 1]
-            ));
-        }
-    }
-    if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
-        return Err(format!("squad for {:?}; expected a rotation", track.channel));
-    }
-    let per_key = track.channel.width() * track.interpolation.values_per_key();
-    if track.values.len() != count * per_key {
-        return Err(format!("{} numbers for {count} keys; expected {per_key} a key", track.values.len()));
-    }
-    match track.values.iter().position(|v| !v.is_finite()) {
-        Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),
-        None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn raw(clip: &Clip) -> &RawKeys {
+        clip.keys().raw().unwrap()
+    }
 
     fn rotation(times: &[f32], values: &[f32]) -> Keys {
         Keys {
@@ -387,10 +240,10 @@ mod tests {
         let half = std::f32::consts::FRAC_1_SQRT_2;
         let keys = || vec![rotation(&[0.0, 1.0], &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half])];
         let clip = Clip::new("c", None, RotationBlend::Slerp, keys()).unwrap();
-        assert_eq!(clip.values(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
-        assert!((clip.angles()[0] - std::f32::consts::FRAC_PI_4).abs() < 1e-6);
+        assert_eq!(raw(&clip).values(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
+        assert!((raw(&clip).angles()[0] - std::f32::consts::FRAC_PI_4).abs() < 1e-6);
         let authored = Clip::new("c", None, RotationBlend::AuthoredPath, keys()).unwrap();
-        assert!((authored.angles()[0] - 3.0 * std::f32::consts::FRAC_PI_4).abs() < 1e-6);
+        assert!((raw(&authored).angles()[0] - 3.0 * std::f32::consts::FRAC_PI_4).abs() < 1e-6);
     }
 
     #[test]
@@ -400,8 +253,8 @@ mod tests {
         let clip =
             Clip::new("c", None, RotationBlend::Slerp, vec![other.clone(), rotation(&[0.0, 1.0], &other.values)])
                 .unwrap();
-        assert_eq!(clip.timelines().len(), 1);
-        assert_eq!(clip.tracks()[0].joint, 0);
+        assert_eq!(raw(&clip).timelines().len(), 1);
+        assert_eq!(raw(&clip).tracks()[0].joint, 0);
     }
 
     #[test]

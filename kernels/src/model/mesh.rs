@@ -126,9 +126,9 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Concatenates primitives, repairs weights and sorts vertices into runs.
+    /// Concatenates primitives, repairs weights and sorts vertices into runs. Primitives without a vertex are left out.
     pub(super) fn new(
-        primitives: Vec<PrimitiveData>,
+        mut primitives: Vec<PrimitiveData>,
         skins: &[Skin],
         materials: usize,
         repairs: &mut Vec<Repair>,
@@ -143,11 +143,19 @@ impl Mesh {
                 format!("{vertex_count} vertices; expected at most {}", u32::MAX as usize / MAX_INFLUENCES),
             ));
         }
-        let mut weight_repairs = WeightRepairs::default();
-        let mut vertices = Vec::with_capacity(vertex_count);
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials)
                 .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
+        }
+        let found = primitives.len();
+        primitives.retain(|primitive| !primitive.positions.is_empty());
+        let empty = found - primitives.len();
+        if empty > 0 {
+            repairs.push(Repair { message: format!("left out {empty} primitives without vertices") });
+        }
+        let mut weight_repairs = WeightRepairs::default();
+        let mut vertices = Vec::with_capacity(vertex_count);
+        for (index, primitive) in primitives.iter().enumerate() {
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
             for vertex in 0..primitive.positions.len() {
                 let pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);

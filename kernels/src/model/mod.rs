@@ -9,7 +9,7 @@ mod skeleton;
 mod skeleton_builder;
 
 pub use clip::compact;
-pub use clip::{Channel, Clip, Interpolation, Keys, RotationBlend, Timeline, Track};
+pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
 };
@@ -330,11 +330,11 @@ impl Model {
 }
 
 fn check_clip(clip: &Clip, skeleton: &Skeleton) -> Result<(), ModelError> {
-    match clip.tracks().iter().find(|t| usize::from(t.joint) >= skeleton.len()) {
+    match clip.keys().joints().find(|&joint| usize::from(joint) >= skeleton.len()) {
         None => Ok(()),
-        Some(track) => Err(ModelError::new(
+        Some(joint) => Err(ModelError::new(
             format!("clip {:?}", clip.name()),
-            format!("a track moves joint {}; the skeleton has {}", track.joint, skeleton.len()),
+            format!("a track moves joint {joint}; the skeleton has {}", skeleton.len()),
         )),
     }
 }

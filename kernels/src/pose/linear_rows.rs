@@ -2,7 +2,7 @@
 
 use super::arc::{arc, sine_over_x};
 use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
-use crate::model::{Channel, Clip, Interpolation, RotationBlend, Transform};
+use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
 use crate::simd::{Aligned, Simd};
 
 /// A rotation key: x y z w, then of the way to the next key the square of the angle, and the angle over its sine.
@@ -20,21 +20,21 @@ pub(super) struct LinearRows {
 
 impl LinearRows {
     /// Bytes at most, for so many chunks of joints.
-    pub fn bytes(clip: &Clip, chunks: usize) -> u64 {
-        let keys = clip.times().len().max(2);
+    pub fn bytes(raw: &RawKeys, chunks: usize) -> u64 {
+        let keys = raw.times().len().max(2);
         Aligned::<Turn>::bytes(keys * chunks) + chunks as u64 * Aligned::<Vectors>::bytes(keys)
     }
 
-    /// The clip's rows over what joints do without a track, that alone without a clip; none if tracks differ in their
-    /// key times, or are not all linear and spherical.
-    pub fn new(clip: Option<&Clip>, base: &[Transform]) -> Option<Self> {
-        let tracks = clip.map_or(&[][..], Clip::tracks);
-        let plain = clip.is_none_or(|c| c.rotation_blend() == RotationBlend::Slerp && c.timelines().len() <= 1)
-            && tracks.iter().all(|t| t.interpolation == Interpolation::Linear);
+    /// The rows of keys over what joints do without a track; none if tracks differ in their key times, or are not all
+    /// linear and spherical.
+    pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {
+        let plain = blend == RotationBlend::Slerp
+            && raw.timelines().len() <= 1
+            && raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear);
         if !plain {
             return None;
         }
-        let mut times = clip.map_or(Vec::new(), |c| c.times().to_vec());
+        let mut times = raw.times().to_vec();
         let keys = times.len();
         // Every time falls between two keys, if need be between two of one value.
         while times.len() < 2 {
@@ -52,14 +52,14 @@ impl LinearRows {
             }
         }
         let mut moved: Vec<Option<Aligned<Vectors>>> = (0..chunks).map(|_| None).collect();
-        for (clip, track) in clip.iter().flat_map(|clip| tracks.iter().map(move |t| (clip, t))) {
+        for track in raw.tracks() {
             let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
-            let values = &clip.values()[track.first_value as usize..][..keys * track.channel.width()];
+            let values = raw.values_of(track);
             let key_of = |time: usize| time.min(keys - 1);
             if track.channel == Channel::Rotation {
                 for time in 0..times.len() {
                     let key = key_of(time);
-                    let angle = if key + 1 < keys { clip.angles()[track.first_angle as usize + key] } else { 0.0 };
+                    let angle = if key + 1 < keys { raw.angles()[track.first_angle as usize + key] } else { 0.0 };
                     let [x, y, z, w] = values.as_chunks::<4>().0[key];
                     let numbers = [x, y, z, w, angle * angle, 1.0 / sine_over_x(angle)];
                     let rows = &mut rotations[time * chunks + chunk];

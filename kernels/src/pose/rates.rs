@@ -1,6 +1,6 @@
 //! Uniform rates that a clip may be kept at, and times at which what becomes of it is measured.
 
-use crate::model::Clip;
+use crate::model::{Clip, ClipKeys};
 
 /// Most frames that a clip is kept in.
 const MOST_FRAMES: usize = 1 << 16;
@@ -15,20 +15,25 @@ pub struct KeySpan {
     pub start: f32,
     /// Seconds at the last one.
     pub end: f32,
-    /// Intervals if all were as short as the shortest.
+    /// Intervals if all were as short as the shortest, jumps between neighbouring floats aside.
     intervals: usize,
 }
 
 impl KeySpan {
     /// Of a clip's tracks, or its frames if it is compact.
     pub fn of(clip: &Clip) -> Self {
-        if let Some(compact) = clip.compact() {
-            let intervals = (compact.frames - 1) as usize;
-            let end = compact.start + intervals as f32 * compact.interval;
-            return Self { start: compact.start, end, intervals };
-        }
-        let lines = || clip.timelines().iter().map(|l| &clip.times()[l.first as usize..][..l.count as usize]);
-        let shortest = lines().flat_map(|times| times.windows(2).map(|w| w[1] - w[0])).fold(f32::INFINITY, f32::min);
+        let raw = match clip.keys() {
+            ClipKeys::Raw(raw) => raw,
+            ClipKeys::Compact(compact) => {
+                let intervals = (compact.frames - 1) as usize;
+                let end = compact.start + intervals as f32 * compact.interval;
+                return Self { start: compact.start, end, intervals };
+            }
+        };
+        let lines = || raw.timelines().iter().map(|line| raw.times_on(line));
+        // Neighbouring floats are how an importer writes a jump, which no rate follows: they say nothing of a rate.
+        let intervals = lines().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
+        let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);
         let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);
         let end = lines().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
         if !start.is_finite() || start >= end {
@@ -63,5 +68,25 @@ impl KeySpan {
         // An odd stride visits every one of a power of two; the golden section keeps neighbours apart.
         let stride = (count as f64 * 0.618) as usize | 1;
         (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Channel, Interpolation, Keys, RotationBlend};
+
+    #[test]
+    fn jumps_are_no_rate() {
+        let candidates = |times: &[f32]| {
+            let values = times.iter().flat_map(|&t| [t, 0.0, 0.0]).collect();
+            let (channel, interpolation) = (Channel::Translation, Interpolation::Linear);
+            let keys = Keys { joint: 0, channel, interpolation, times: times.into(), values };
+            KeySpan::of(&Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap()).candidates(2)
+        };
+        let even = candidates(&[0.0, 0.5, 1.0]);
+        assert_eq!(even, [2, 3, 4, 5]);
+        assert_eq!(candidates(&[0.0, 0.5, 0.5f32.next_up(), 1.0]), even);
+        assert_eq!(candidates(&[0.5, 0.5f32.next_up()]), [2, 3], "a jump alone");
     }
 }

@@ -3,7 +3,7 @@
 use super::arc::{angle_between, slerp};
 use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION, write};
-use crate::model::{Channel, Clip, Interpolation, RotationBlend, Skeleton, Track, Transform};
+use crate::model::{Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform};
 
 /// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
 const AUTHORED_PATH_LINE: f32 = 0.95;
@@ -28,21 +28,26 @@ pub(super) fn sample<const N: usize>(
         write(out, lane, SCALE, &rest.scale.to_array());
     }
     let Some(clip) = clip else { return };
-    if let Some(compact) = clip.compact() {
-        return sample_compact(compact, time, lane, local);
+    match clip.keys() {
+        ClipKeys::Raw(raw) => sample_raw(raw, clip.rotation_blend(), time, lane, local),
+        ClipKeys::Compact(compact) => sample_compact(compact, time, lane, local),
     }
+}
+
+/// Writes what raw keys move over the poses that are there, in lane `lane` of a block.
+fn sample_raw<const N: usize>(raw: &RawKeys, blend: RotationBlend, time: f32, lane: usize, local: &mut [Local<N>]) {
     let mut timeline = u32::MAX;
     let mut cursor = Cursor { key: 0, step_key: 0, fraction: 0.0, interval: 0.0 };
-    for track in clip.tracks() {
+    for track in raw.tracks() {
         if track.timeline != timeline {
             timeline = track.timeline;
-            cursor = Cursor::seek(clip.times_of(track), time);
+            cursor = Cursor::seek(raw.times_of(track), time);
         }
         let out = &mut local[usize::from(track.joint)];
         match track.channel {
-            Channel::Rotation => write(out, lane, ROTATION, &rotation(clip, track, &cursor)),
-            Channel::Translation => write(out, lane, TRANSLATION, &vector(clip, track, &cursor)),
-            Channel::Scale => write(out, lane, SCALE, &vector(clip, track, &cursor)),
+            Channel::Rotation => write(out, lane, ROTATION, &rotation(raw, blend, track, &cursor)),
+            Channel::Translation => write(out, lane, TRANSLATION, &vector(raw, track, &cursor)),
+            Channel::Scale => write(out, lane, SCALE, &vector(raw, track, &cursor)),
         }
     }
 }
@@ -74,31 +79,31 @@ impl Cursor {
     }
 }
 
-fn key<const W: usize>(clip: &Clip, track: &Track, index: usize) -> [f32; W] {
+fn key<const W: usize>(raw: &RawKeys, track: &Track, index: usize) -> [f32; W] {
     let at = track.first_value as usize + index * W;
-    std::array::from_fn(|c| clip.values()[at + c])
+    std::array::from_fn(|c| raw.values()[at + c])
 }
 
-fn vector(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 3] {
+fn vector(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 3] {
     match track.interpolation {
-        Interpolation::Step => key(clip, track, cursor.step_key),
-        Interpolation::Linear if cursor.interval == 0.0 => key(clip, track, cursor.key),
+        Interpolation::Step => key(raw, track, cursor.step_key),
+        Interpolation::Linear if cursor.interval == 0.0 => key(raw, track, cursor.key),
         Interpolation::Linear => {
-            let (a, b) = (key::<3>(clip, track, cursor.key), key::<3>(clip, track, cursor.key + 1));
+            let (a, b) = (key::<3>(raw, track, cursor.key), key::<3>(raw, track, cursor.key + 1));
             std::array::from_fn(|c| a[c] + cursor.fraction * (b[c] - a[c]))
         }
-        Interpolation::CubicSpline | Interpolation::Squad => cubic(clip, track, cursor),
+        Interpolation::CubicSpline | Interpolation::Squad => cubic(raw, track, cursor),
     }
 }
 
-fn rotation(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
+fn rotation(raw: &RawKeys, blend: RotationBlend, track: &Track, cursor: &Cursor) -> [f32; 4] {
     match track.interpolation {
-        Interpolation::Step => key(clip, track, cursor.step_key),
-        Interpolation::Linear if cursor.interval == 0.0 => key(clip, track, cursor.key),
+        Interpolation::Step => key(raw, track, cursor.step_key),
+        Interpolation::Linear if cursor.interval == 0.0 => key(raw, track, cursor.key),
         Interpolation::Linear => {
-            let (a, b) = (key(clip, track, cursor.key), key(clip, track, cursor.key + 1));
-            let angle = clip.angles()[track.first_angle as usize + cursor.key];
-            match clip.rotation_blend() {
+            let (a, b) = (key(raw, track, cursor.key), key(raw, track, cursor.key + 1));
+            let angle = raw.angles()[track.first_angle as usize + cursor.key];
+            match blend {
                 RotationBlend::Slerp => slerp(a, b, angle, cursor.fraction),
                 RotationBlend::Nlerp => nlerp(a, b, cursor.fraction),
                 RotationBlend::AuthoredPath => {
@@ -111,18 +116,18 @@ fn rotation(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
                 }
             }
         }
-        Interpolation::CubicSpline => normalised(cubic(clip, track, cursor)),
-        Interpolation::Squad => squad(clip, track, cursor),
+        Interpolation::CubicSpline => normalised(cubic(raw, track, cursor)),
+        Interpolation::Squad => squad(raw, track, cursor),
     }
 }
 
 /// Spherical and quadrangle interpolation (Shoemake 1987): slerp between keys towards slerp between control points.
-fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
-    let value = |index: usize| key::<4>(clip, track, 2 * cursor.key + index);
+fn squad(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 4] {
+    let value = |index: usize| key::<4>(raw, track, 2 * cursor.key + index);
     if cursor.interval == 0.0 {
         return value(0);
     }
-    let angles = &clip.angles()[track.first_angle as usize + 2 * cursor.key..];
+    let angles = &raw.angles()[track.first_angle as usize + 2 * cursor.key..];
     let t = cursor.fraction;
     let keys = slerp(value(0), value(2), angles[0], t);
     let controls = slerp(value(1), value(3), angles[1], t);
@@ -130,14 +135,14 @@ fn squad(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; 4] {
 }
 
 /// Hermite spline with per-key tangents (glTF 2.0, appendix C.4); keys are in-tangent, value, out-tangent.
-fn cubic<const W: usize>(clip: &Clip, track: &Track, cursor: &Cursor) -> [f32; W] {
-    let value = key::<W>(clip, track, 3 * cursor.key + 1);
+fn cubic<const W: usize>(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; W] {
+    let value = key::<W>(raw, track, 3 * cursor.key + 1);
     if cursor.interval == 0.0 {
         return value;
     }
-    let out_tangent = key::<W>(clip, track, 3 * cursor.key + 2);
-    let in_tangent = key::<W>(clip, track, 3 * cursor.key + 3);
-    let next = key::<W>(clip, track, 3 * cursor.key + 4);
+    let out_tangent = key::<W>(raw, track, 3 * cursor.key + 2);
+    let in_tangent = key::<W>(raw, track, 3 * cursor.key + 3);
+    let next = key::<W>(raw, track, 3 * cursor.key + 4);
     let t = cursor.fraction;
     let (t2, t3) = (t * t, t * t * t);
     let (h00, h10) = (2.0 * t3 - 3.0 * t2 + 1.0, (t3 - 2.0 * t2 + t) * cursor.interval);

@@ -11,7 +11,7 @@ use super::linear_rows::LinearRows;
 use super::rows::{CHUNK, Row, Vectors, load_rows, vectors};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
-use crate::model::{Channel, Clip, Skeleton, Transform};
+use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
 use crate::simd::{self, Isa, Kernel, Simd, load_group, prefetch};
 use glam::{Quat, Vec3};
 
@@ -38,9 +38,9 @@ impl ClipRows {
     /// About how many bytes a clip's rows take at most.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
         let chunks = skeleton.len().div_ceil(CHUNK);
-        let keys = match clip.compact() {
-            Some(compact) => CompactRows::bytes(compact, chunks),
-            None => LinearRows::bytes(clip, chunks),
+        let keys = match clip.keys() {
+            ClipKeys::Raw(raw) => LinearRows::bytes(raw, chunks),
+            ClipKeys::Compact(compact) => CompactRows::bytes(compact, chunks),
         };
         keys + (chunks * size_of::<Vectors>()) as u64
     }
@@ -49,9 +49,10 @@ impl ClipRows {
     /// and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
-        let keys = match clip.and_then(Clip::compact) {
-            Some(compact) => Keys::Compact(CompactRows::new(compact, &base)),
-            None => Keys::Linear(LinearRows::new(clip, &base)?),
+        let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
+            None => Keys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
+            Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
+            Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
         };
         let still = (0..base.len().div_ceil(CHUNK)).map(|chunk| stills.place(vectors(&base, chunk))).collect();
         Some(Self { keys, still })
@@ -90,7 +91,7 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     if clip.is_some_and(Clip::is_additive) {
         base.fill(Transform::IDENTITY);
     }
-    for still in clip.and_then(Clip::compact).iter().flat_map(|c| &c.still) {
+    for still in clip.and_then(|clip| clip.keys().compact()).iter().flat_map(|compact| &compact.still) {
         let joint = &mut base[usize::from(still.joint)];
         let [x, y, z, _] = still.value;
         match still.channel {

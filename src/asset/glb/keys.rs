@@ -1,6 +1,6 @@
 //! Keys as glTF can say them: linear rotations are slerp, and a clip ends with its last key.
 
-use crate::model::{Channel, Clip, Interpolation, RotationBlend, Track};
+use crate::model::{Channel, Clip, Interpolation, RawKeys, RotationBlend, Track};
 
 /// How far resampled curves may be off: radians for rotations, parts of the value for others.
 const TOLERANCE: f64 = 1e-6;
@@ -16,9 +16,9 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// A track from its first key to the clip's end.
-    pub(super) fn new(clip: &Clip, track: &Track) -> Self {
-        let curve = Curve { clip, track, times: clip.times_of(track) };
+    /// A track of a clip's raw keys from its first key to the clip's end.
+    pub(super) fn new(clip: &Clip, raw: &RawKeys, track: &Track) -> Self {
+        let curve = Curve { raw, blend: clip.rotation_blend(), track, times: raw.times_of(track) };
         let end = clip.duration();
         let ends_in_time = curve.times.last().is_some_and(|&last| last <= end);
         let curved = matches!(track.interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
@@ -72,7 +72,8 @@ impl Keys {
 
 /// A track as a function of time, in f64.
 struct Curve<'a> {
-    clip: &'a Clip,
+    raw: &'a RawKeys,
+    blend: RotationBlend,
     track: &'a Track,
     times: &'a [f32],
 }
@@ -84,14 +85,13 @@ impl Curve<'_> {
 
     /// Whether glTF's linear interpolation is what happens between keys.
     fn is_slerp(&self) -> bool {
-        self.track.interpolation == Interpolation::Linear
-            && (!self.is_rotation() || self.clip.rotation_blend() == RotationBlend::Slerp)
+        self.track.interpolation == Interpolation::Linear && (!self.is_rotation() || self.blend == RotationBlend::Slerp)
     }
 
     fn stored(&self, index: usize) -> [f32; 4] {
         let width = self.track.channel.width();
         let first = self.track.first_value as usize + index * width;
-        std::array::from_fn(|c| if c < width { self.clip.values()[first + c] } else { 0.0 })
+        std::array::from_fn(|c| if c < width { self.raw.values()[first + c] } else { 0.0 })
     }
 
     fn verbatim(&self) -> Keys {
@@ -119,7 +119,7 @@ impl Curve<'_> {
         match self.track.interpolation {
             Interpolation::Step => a,
             Interpolation::Linear if !self.is_rotation() => lerp(a, b, t),
-            Interpolation::Linear => match self.clip.rotation_blend() {
+            Interpolation::Linear => match self.blend {
                 RotationBlend::Slerp => slerp(a, b, t),
                 RotationBlend::Nlerp => normalised(lerp(a, b, t)),
                 RotationBlend::AuthoredPath if dot(a, b).abs() >= 0.95 => normalised(lerp(a, b, t)),

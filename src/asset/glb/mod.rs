@@ -8,7 +8,9 @@ mod buffer;
 mod keys;
 mod mesh;
 
-use crate::model::{Axes, Channel, Clip, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform};
+use crate::model::{
+    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform,
+};
 use buffer::{Buffer, Use};
 use keys::Keys;
 use serde_json::{Map, Value, json};
@@ -23,6 +25,9 @@ pub enum ExportError {
     /// The container counts bytes in 32 bits.
     #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
     TooLarge(u64),
+    /// Compact keys are made from a file's keys, which are closer to what was authored.
+    #[error("clip {0:?} is compact; expected the clip that it was made from")]
+    Compact(String),
     /// The file, or the one that is to become it, could not be written.
     #[error("{}: cannot be written: {source}", .file.display())]
     Unwritable {
@@ -36,7 +41,7 @@ pub enum ExportError {
 /// Writes a model to a `.glb`; a file of that name is replaced at once, and only by a whole one.
 ///
 /// # Errors
-/// The model is too large for the container, or the folder cannot be written to.
+/// As [`to_glb`]; or the folder cannot be written to.
 pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
     let bytes = to_glb(model)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -54,7 +59,7 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
 /// get more keys where glTF's spherical interpolation would leave the path.
 ///
 /// # Errors
-/// More bytes than the container's 32 bits count.
+/// More bytes than the container's 32 bits count, or a compact clip.
 pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let mut writer = Writer {
         model,
@@ -67,7 +72,8 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     writer.joints();
     let skins = writer.skins();
     writer.meshes();
-    let animations: Vec<Value> = model.clips().iter().map(|clip| writer.animation(clip)).collect();
+    let animations: Vec<Value> =
+        model.clips().iter().map(|clip| writer.animation(clip)).collect::<Result<_, ExportError>>()?;
     let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
     buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
 
@@ -245,14 +251,18 @@ impl Writer<'_> {
         }
     }
 
-    fn animation(&mut self, clip: &Clip) -> Value {
+    fn animation(&mut self, clip: &Clip) -> Result<Value, ExportError> {
+        let raw = match clip.keys() {
+            ClipKeys::Raw(raw) => raw,
+            ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
+        };
         let skeleton = self.model.skeleton();
         let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
-        let mut tracks: Vec<(usize, Channel, Keys)> = clip
+        let mut tracks: Vec<(usize, Channel, Keys)> = raw
             .tracks()
             .iter()
             .filter(|track| !fixed.contains(&track.joint))
-            .map(|track| (track.joint.into(), track.channel, Keys::new(clip, track)))
+            .map(|track| (track.joint.into(), track.channel, Keys::new(clip, raw, track)))
             .collect();
         if tracks.is_empty() {
             // glTF has no clip without a channel: some joint stays where it is.
@@ -295,7 +305,7 @@ impl Writer<'_> {
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
         }
-        json!({"name": clip.name(), "channels": channels, "samplers": samplers})
+        Ok(json!({"name": clip.name(), "channels": channels, "samplers": samplers}))
     }
 }
 

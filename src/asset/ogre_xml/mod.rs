@@ -48,7 +48,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
         clips: skeleton.clips,
         primitives,
         materials: mesh.materials,
-        repairs: Vec::new(),
+        repairs: skeleton.repairs,
     };
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }

@@ -2,7 +2,9 @@
 
 use super::xml::{Element, Xml};
 use crate::asset::{Fault, affine};
-use crate::model::{Channel, Clip, Interpolation, Joint, Keys, Local, RotationBlend, Skeleton as Joints, Transform};
+use crate::model::{
+    Channel, Clip, Interpolation, Joint, Keys, Local, Repair, RotationBlend, Skeleton as Joints, Transform,
+};
 use glam::{DQuat, DVec3, Vec3};
 use std::collections::HashMap;
 
@@ -14,6 +16,7 @@ pub(super) struct Skeleton {
     pub(super) joint_of: Vec<u16>,
     /// Index, in the file's order, of each bone's ID.
     pub(super) index_of: HashMap<u32, u16>,
+    pub(super) repairs: Vec<Repair>,
 }
 
 /// Where a bone is bound.
@@ -45,6 +48,7 @@ pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
     let root = xml.root("skeleton")?;
     let mut bones = Bones::default();
     let mut animations = Vec::new();
+    let mut meetings = Meetings::default();
     while let Some(child) = xml.child()? {
         match child.name() {
             "bones" => {
@@ -55,7 +59,7 @@ pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
             "bonehierarchy" => hierarchy(xml, &mut bones)?,
             "animations" => {
                 while let Some(child) = xml.child()? {
-                    animations.push(animation(xml, child, &bones)?);
+                    animations.push(animation(xml, child, &bones, &mut meetings)?);
                 }
             }
             _ => xml.skip()?,
@@ -73,7 +77,7 @@ pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
         let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
         clips.push(clip.map_err(|error| xml.fault(&element, error.to_string()))?);
     }
-    Ok(Skeleton { joints, clips, joint_of, index_of: bones.by_id })
+    Ok(Skeleton { joints, clips, joint_of, index_of: bones.by_id, repairs: meetings.describe() })
 }
 
 fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault> {
@@ -133,7 +137,7 @@ struct Animation {
     keys: Vec<Keys>,
 }
 
-fn animation(xml: &mut Xml, element: Element, bones: &Bones) -> Result<Animation, Fault> {
+fn animation(xml: &mut Xml, element: Element, bones: &Bones, meetings: &mut Meetings) -> Result<Animation, Fault> {
     let name = xml.required(&element, "name")?;
     let length = xml.number(&element, "length")?;
     if length < 0.0 {
@@ -156,7 +160,7 @@ fn animation(xml: &mut Xml, element: Element, bones: &Bones) -> Result<Animation
                 }
             }
             if let Some(bind) = bones.binds.get(bone) {
-                keys.extend(tracks(bone as u16, bind, poses, length));
+                keys.extend(tracks(bone as u16, bind, meetings.resolve(poses, length)));
             }
         }
     }
@@ -164,7 +168,7 @@ fn animation(xml: &mut Xml, element: Element, bones: &Bones) -> Result<Animation
 }
 
 /// A key as the file has it, relative to the bind pose.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Keyframe {
     time: f32,
     translation: Option<DVec3>,
@@ -175,8 +179,9 @@ struct Keyframe {
 fn keyframes(xml: &mut Xml, keyframes: &mut Vec<Keyframe>) -> Result<(), Fault> {
     while let Some(element) = xml.child()? {
         let time = xml.number(&element, "time")?;
-        if time < 0.0 || keyframes.last().is_some_and(|k| time <= k.time) {
-            let problem = format!("time={time}; expected a time of 0 or more, after the one before");
+        let least = keyframes.last().map_or(0.0, |k| k.time);
+        if time < least {
+            let problem = format!("time={time}; expected {least} or more, as times must not fall");
             return Err(xml.fault(&element, problem));
         }
         let mut keyframe = Keyframe { time, translation: None, rotation: None, scale: None };
@@ -199,13 +204,67 @@ fn keyframes(xml: &mut Xml, keyframes: &mut Vec<Keyframe>) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Channels that any key names, relative to the parent, with a key beyond the end that leads back to the first.
-fn tracks(bone: u16, bind: &Bind, mut keyframes: Vec<Keyframe>, length: f32) -> Vec<Keys> {
-    if let [first, .., last] = keyframes[..]
-        && last.time < length
-    {
-        keyframes.push(Keyframe { time: length + first.time, ..first });
+/// Keyframes that meet: several of a track at the same time. Counts what became of them.
+#[derive(Default)]
+struct Meetings {
+    left_out: usize,
+    steps: u32,
+}
+
+impl Meetings {
+    /// A track's keyframes at rising times, with one beyond the end that leads back to the first.
+    ///
+    /// Where keyframes of one time differ, OGRE interpolates towards the first of them until that time, and from the
+    /// last of them after it. Here the last one stands at the next time that f32 can represent. It is left out where it
+    /// would never show: at or after the clip's end, or where the next keyframe has that time already. Nothing comes
+    /// before time 0, so only the last one stands there; the loop still leads back to the first.
+    fn resolve(&mut self, mut keyframes: Vec<Keyframe>, length: f32) -> Vec<Keyframe> {
+        let found = keyframes.len();
+        keyframes.dedup();
+        self.left_out += found - keyframes.len();
+        if let [first, .., last] = keyframes[..]
+            && last.time < length
+        {
+            keyframes.push(Keyframe { time: length + first.time, ..first });
+        }
+        let mut rising = Vec::with_capacity(keyframes.len());
+        let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
+        while let Some(meeting) = meetings.next() {
+            let (first, last) = match *meeting {
+                [first, .., last] if first != last => (first, last),
+                [only, ..] => {
+                    rising.push(only);
+                    self.left_out += meeting.len() - 1;
+                    continue;
+                }
+                [] => continue,
+            };
+            let after = first.time.next_up();
+            let shows = after < length && meetings.peek().is_none_or(|next| after < next[0].time);
+            match (first.time == 0.0, shows) {
+                (true, _) => rising.push(last),
+                (false, true) => rising.extend([first, Keyframe { time: after, ..last }]),
+                (false, false) => rising.push(first),
+            }
+            let steps = u32::from(first.time == 0.0 || shows);
+            self.steps += steps;
+            self.left_out += meeting.len() - 1 - steps as usize;
+        }
+        rising
     }
+
+    fn describe(self) -> Vec<Repair> {
+        let Self { left_out, steps } = self;
+        let repair = |message: String| Repair { message };
+        let left_out = (left_out > 0)
+            .then(|| repair(format!("left out {left_out} keyframes that never show: others have the same time")));
+        let steps = (steps > 0).then(|| repair(format!("made {steps} steps of different keyframes at the same time")));
+        left_out.into_iter().chain(steps).collect()
+    }
+}
+
+/// Channels that any key names, relative to the parent.
+fn tracks(bone: u16, bind: &Bind, keyframes: Vec<Keyframe>) -> Vec<Keys> {
     let track = |channel, values: Vec<f32>| Keys {
         joint: bone,
         channel,

@@ -57,7 +57,7 @@ impl Reader<'_> {
         let last = tracks.iter().filter_map(|t| t.frames.last()).max();
         let period = frames.or(last.map(|&l| l + 1)).unwrap_or(0);
         let keys = tracks.into_iter().filter(|t| !t.frames.is_empty()).map(|t| self.keys(t, period)).collect();
-        let duration = (f64::from(period) / FRAMES_PER_SECOND) as f32;
+        let duration = seconds(period.into());
         Ok(Clip::new(name, Some(duration), RotationBlend::AuthoredPath, keys)?)
     }
 
@@ -113,22 +113,85 @@ impl Reader<'_> {
         }
     }
 
-    /// Keys in seconds, with one more after the period that leads back to the first.
-    fn keys(&self, mut track: Track, period: u32) -> Keys {
-        if let ([first, _, ..], [rotation, .., last]) = (&track.frames[..], &track.rotations[..]) {
-            let (frame, rotation) = (period.saturating_add(*first), apart(*last, *rotation));
-            track.frames.push(frame);
-            track.rotations.push(rotation);
+    /// Keys in seconds. Over the frames that are left the track leads from its last key to its first, through the
+    /// period's end.
+    fn keys(&self, track: Track, period: u32) -> Keys {
+        let Track { joint, frames, mut rotations } = track;
+        let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
+        if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
+            let [first, last, period] = [*first, *last, period].map(f64::from);
+            // Two arcs of the same turns, as one of them may have to be the negative of the other.
+            let into = Wrap { from: apart(*early, *late), to: *early, start: last - period, end: first };
+            let out = Wrap { from: *late, to: apart(*late, *early), start: last, end: period + first };
+            if first == 0.0 {
+                times.push(out.end);
+                rotations.push(out.to);
+            } else {
+                let mut keys = vec![(0.0, into.at(0.0))];
+                into.follow(0.0, first, Wrap::DEPTH, &mut keys);
+                keys.extend(times.into_iter().zip(rotations));
+                out.follow(last, period, Wrap::DEPTH, &mut keys);
+                keys.push((period, out.at(period)));
+                (times, rotations) = keys.into_iter().unzip();
+            }
         }
-        let orientation = self.orientations[track.joint];
+        let orientation = self.orientations[joint];
         Keys {
-            joint: self.joint_of[track.joint],
+            joint: self.joint_of[joint],
             channel: Channel::Rotation,
             interpolation: Interpolation::Linear,
-            times: track.frames.iter().map(|&f| (f64::from(f) / FRAMES_PER_SECOND) as f32).collect(),
-            values: track.rotations.iter().flat_map(|&r| affine::rounded(orientation * r).to_array()).collect(),
+            times: times.into_iter().map(seconds).collect(),
+            values: rotations.iter().flat_map(|&r| affine::rounded(orientation * r).to_array()).collect(),
         }
     }
+}
+
+/// The way from one key to another, cut where the period begins or ends.
+struct Wrap {
+    from: DQuat,
+    to: DQuat,
+    /// Frames, possibly before 0 or after the period's end.
+    start: f64,
+    end: f64,
+}
+
+impl Wrap {
+    /// How far what is made of the way may be off, in radians.
+    const TOLERANCE: f64 = 1e-6;
+    /// Most halvings of a part.
+    const DEPTH: u32 = 6;
+
+    fn at(&self, frame: f64) -> DQuat {
+        authored(self.from, self.to, (frame - self.start) / (self.end - self.start))
+    }
+
+    /// Keys between two frames, as many as it takes: a part of an arc can be short enough to be followed by the
+    /// normalised line where the whole is not, and a part of that line is another line.
+    fn follow(&self, first: f64, end: f64, depth: u32, keys: &mut Vec<(f64, DQuat)>) {
+        let (a, b, middle) = (self.at(first), self.at(end), first.midpoint(end));
+        let off = |t: f64| 2.0 * (authored(a, b, t) - self.at(first + t * (end - first))).length();
+        let follows = [0.25, 0.5, 0.75].into_iter().all(|t| off(t) <= Self::TOLERANCE);
+        let splits = seconds(first) < seconds(middle) && seconds(middle) < seconds(end);
+        if depth > 0 && splits && !follows {
+            self.follow(first, middle, depth - 1, keys);
+            keys.push((middle, self.at(middle)));
+            self.follow(middle, end, depth - 1, keys);
+        }
+    }
+}
+
+fn seconds(frame: f64) -> f32 {
+    (frame / FRAMES_PER_SECOND) as f32
+}
+
+/// Between two rotations as [`RotationBlend::AuthoredPath`] goes.
+fn authored(a: DQuat, b: DQuat, t: f64) -> DQuat {
+    const LINE: f64 = 0.95;
+    if a.dot(b).abs() >= LINE {
+        return (a * (1.0 - t) + b * t).normalize();
+    }
+    let angle = libm::acos(a.dot(b));
+    (a * libm::sin((1.0 - t) * angle) + b * libm::sin(t * angle)) * libm::sin(angle).recip()
 }
 
 /// The next key of a path. One that is the last one negated is the same rotation: the path would lead through zero.

@@ -486,15 +486,15 @@ mod tests {
         let rest = model.skeleton().rest();
         let mut rotations: Vec<DQuat> = rest.iter().map(|rest| rest.rotation.as_dquat()).collect();
         let mut translations: Vec<DVec3> = rest.iter().map(|rest| rest.translation.as_dvec3()).collect();
-        for track in clip.tracks() {
-            let times = clip.times_of(track);
+        let raw = clip.keys().raw().unwrap();
+        for track in raw.tracks() {
+            let times = raw.times_of(track);
             let key = times.partition_point(|&t| f64::from(t) <= time).clamp(1, times.len() - 1) - 1;
             let [from, to] = [times[key], times[key + 1]].map(f64::from);
             let t = (time - from) / (to - from);
             let width = track.channel.width();
             let value = |key: usize| {
-                let at = track.first_value as usize + key * width;
-                clip.values()[at..at + width].iter().map(|&v| f64::from(v)).collect::<Vec<_>>()
+                raw.values_of(track)[key * width..][..width].iter().map(|&v| f64::from(v)).collect::<Vec<_>>()
             };
             let (a, b) = (value(key), value(key + 1));
             match track.channel {
@@ -517,7 +517,7 @@ mod tests {
 
     /// Poses at four times a key interval, with the phase.
     fn poses(model: &Model, clip: &Clip) -> Vec<(f64, Vec<DAffine3>)> {
-        let count = 4 * (clip.times().len() as u32 - 1);
+        let count = 4 * (clip.keys().raw().unwrap().times().len() as u32 - 1);
         let phases = (0..=count).map(|i| f64::from(i) / f64::from(count));
         phases.map(|phase| (phase, model_pose(model, clip, phase * f64::from(clip.duration())))).collect()
     }
@@ -533,11 +533,12 @@ mod tests {
         let names: Vec<_> = model.clips().iter().map(Clip::name).collect();
         assert_eq!(names, ["idle", "walk", "run", "wave"]);
         for clip in model.clips() {
-            for track in clip.tracks() {
-                assert_eq!(clip.times_of(track).first(), Some(&0.0));
-                assert_eq!(clip.times_of(track).last(), Some(&clip.duration()));
-                let values = &clip.values()[track.first_value as usize..];
-                let (width, keys) = (track.channel.width(), clip.times_of(track).len());
+            let raw = clip.keys().raw().unwrap();
+            for track in raw.tracks() {
+                assert_eq!(raw.times_of(track).first(), Some(&0.0));
+                assert_eq!(raw.times_of(track).last(), Some(&clip.duration()));
+                let values = raw.values_of(track);
+                let (width, keys) = (track.channel.width(), raw.times_of(track).len());
                 let (first, last) = (&values[..width], &values[(keys - 1) * width..keys * width]);
                 // A rotation that has made a full turn comes back negated.
                 let same = first == last || first.iter().zip(last).all(|(a, b)| *a == -b);
@@ -649,7 +650,7 @@ mod tests {
     #[test]
     fn waving_leaves_the_legs_alone() {
         let model = model(FEW);
-        let tracks = find(model, "wave").tracks();
+        let tracks = find(model, "wave").keys().raw().unwrap().tracks();
         let rest = Side::Left.arm(CLAVICLE)..Side::Right.arm(CLAVICLE);
         for track in tracks {
             let joint = usize::from(track.joint);

@@ -2,13 +2,13 @@
 
 use crate::gpu::layout::{self, Form, NONE};
 use crate::model::compact::Compact;
-use crate::model::{Channel, Clip, Interpolation, Model, RotationBlend, Track, Transform};
+use crate::model::{Channel, Clip, ClipKeys, Interpolation, Model, RawKeys, RotationBlend, Track, Transform};
 use glam::{Quat, Vec3};
 
 /// The form of a track with so many keys.
-fn form(clip: &Clip, track: &Track, keys: usize) -> Form {
+fn form(blend: RotationBlend, track: &Track, keys: usize) -> Form {
     let rotation = track.channel == Channel::Rotation;
-    match (track.interpolation, clip.rotation_blend()) {
+    match (track.interpolation, blend) {
         _ if keys == 1 => Form::Constant,
         (Interpolation::Step, _) => Form::Step,
         (Interpolation::CubicSpline, _) => Form::Cubic,
@@ -50,9 +50,12 @@ impl ClipStore {
         let channels = 3 * model.skeleton().len() as u64;
         let tracks = channels * size_of::<layout::Track>() as u64;
         let of = |clip: &Clip| {
-            let compact = clip.compact().map_or(0, |c| c.tracks.len() + c.still.len());
             // A third more for vectors in quads, and what tracks and timelines have of their own.
-            let keys = clip.bytes() as u64 * 4 / 3 + 32 * (compact + clip.timelines().len()) as u64;
+            let own = match clip.keys() {
+                ClipKeys::Raw(raw) => raw.timelines().len(),
+                ClipKeys::Compact(compact) => compact.tracks.len() + compact.still.len(),
+            };
+            let keys = clip.bytes() as u64 * 4 / 3 + 32 * own as u64;
             size_of::<layout::Clip>() as u64 + tracks + keys
         };
         let rest = size_of::<layout::Clip>() as u64 + tracks + (channels + 3) * size_of::<[f32; 4]>() as u64;
@@ -133,9 +136,9 @@ impl ClipStore {
         let absent = |channel: u32| if clip.is_additive() { channel % 3 } else { 3 + channel };
         self.tracks.extend((0..3 * joints as u32).map(absent).map(Self::constant));
         let mut own = Self::constants(first as u32);
-        match clip.compact() {
-            Some(compact) => self.push_compact(compact, &mut own),
-            None => self.push_raw(clip, &mut own),
+        match clip.keys() {
+            ClipKeys::Raw(raw) => self.push_raw(raw, clip.rotation_blend(), &mut own),
+            ClipKeys::Compact(compact) => self.push_compact(compact, &mut own),
         }
         self.clips.push(own);
     }
@@ -144,27 +147,25 @@ impl ClipStore {
         self.tracks[first as usize + 3 * usize::from(joint) + channel as usize] = track;
     }
 
-    fn push_raw(&mut self, clip: &Clip, own: &mut layout::Clip) {
-        let timelines: Vec<u32> = clip
+    fn push_raw(&mut self, raw: &RawKeys, blend: RotationBlend, own: &mut layout::Clip) {
+        let timelines: Vec<u32> = raw
             .timelines()
             .iter()
             .map(|line| {
                 let at = self.words.len() as u32;
-                let times = &clip.times()[line.first as usize..][..line.count as usize];
                 self.words.push(line.count);
-                self.words.extend(times.iter().map(|t| t.to_bits()));
+                self.words.extend(raw.times_on(line).iter().map(|t| t.to_bits()));
                 at
             })
             .collect();
         let angles = self.words.len() as u32;
-        self.words.extend(clip.angles().iter().map(|a| a.to_bits()));
+        self.words.extend(raw.angles().iter().map(|a| a.to_bits()));
         own.timeline = timelines.first().copied().unwrap_or(NONE);
-        for track in clip.tracks() {
-            let keys = clip.times_of(track).len();
-            let form = form(clip, track, keys);
+        for track in raw.tracks() {
+            let keys = raw.times_of(track).len();
+            let form = form(blend, track, keys);
             let width = track.channel.width();
-            let values = &clip.values()[track.first_value as usize..];
-            let values = &values[..keys * track.interpolation.values_per_key() * width];
+            let values = raw.values_of(track);
             let mut value = self.quads.len() as u32;
             if form == Form::Constant {
                 value += track.interpolation.value_of_key() as u32;

@@ -64,7 +64,7 @@ proptest! {
         for blend in [RotationBlend::Slerp, RotationBlend::Nlerp, RotationBlend::AuthoredPath] {
             let clip = rotation_clip(a, b, blend);
             let at = |time| rotation_of(&sampled(&clip, time));
-            let [first, last] = [0, 4].map(|i| DQuat::from_array(std::array::from_fn(|c| f64::from(clip.values()[i + c]))));
+            let [first, last] = [0, 4].map(|i| DQuat::from_array(std::array::from_fn(|c| f64::from(clip.keys().raw().unwrap().values()[i + c]))));
             for (got, want) in [(at(before), first), (at(0.5), first), (at(2.5), last), (at(after), last)] {
                 prop_assert!((got - want).length() < 3e-7);
             }
@@ -88,7 +88,7 @@ proptest! {
             values: keys.iter().flat_map(|q| q.to_array()).collect(),
         };
         let clip = Clip::new("c", None, RotationBlend::Nlerp, vec![track]).unwrap().smoothed().unwrap();
-        prop_assert_eq!(clip.tracks()[0].interpolation, Interpolation::Squad);
+        prop_assert_eq!(clip.keys().raw().unwrap().tracks()[0].interpolation, Interpolation::Squad);
         let at = |time: f32| rotation_of(&sampled(&clip, time)).normalize();
         let turn = |a: DQuat, b: DQuat| {
             let turn = b * a.conjugate();

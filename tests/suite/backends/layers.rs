@@ -178,9 +178,9 @@ fn a_slot_may_mix_clips_of_every_form() {
     }
     // So many whole turns one after the other keep no small error.
     let compact = compact::clips(&model, 1e-2).unwrap().split_off(2);
-    let dropped = |clip: &Clip| clip.compact().unwrap().tracks.iter().map(|t| t.dropped).collect::<Vec<_>>();
+    let dropped = |clip: &Clip| clip.keys().compact().unwrap().tracks.iter().map(|t| t.dropped).collect::<Vec<_>>();
     assert!(dropped(&compact[0]).contains(&ANY) && dropped(&compact[0]).iter().any(|&d| d != ANY));
-    assert!(!dropped(&compact[1]).contains(&ANY) && !compact[1].compact().unwrap().still.is_empty());
+    assert!(!dropped(&compact[1]).contains(&ANY) && !compact[1].keys().compact().unwrap().still.is_empty());
     for clip in compact {
         model.add_clip(clip).unwrap();
     }

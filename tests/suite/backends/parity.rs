@@ -78,7 +78,7 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
     let keys = Keys { joint: 7, channel, interpolation, times, values };
     model.add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap()).unwrap();
     let compact = compact::compacted(model.clone(), compact::ERROR).unwrap();
-    assert!(compact.clips().last().unwrap().compact().is_some());
+    assert!(compact.clips().last().unwrap().keys().compact().is_some());
     let name = model.skeleton().names()[7].clone();
     for model in [model, compact] {
         let entry = registry::find("cpu-simd:dual-quaternion").unwrap();

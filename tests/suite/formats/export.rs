@@ -47,6 +47,15 @@ fn again(model: &Model) -> Model {
     asset::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
+#[test]
+fn compact_clips_are_refused() {
+    let track = keys(Channel::Rotation, Interpolation::Linear, &[0.0, 1.0], &turns(&[0.5, 0.5]));
+    let clip = Clip::new("still", None, RotationBlend::Slerp, vec![track]).unwrap();
+    let compact = skinbench::compact::compacted(model(clip, &[0, 1]), 1e-4).unwrap();
+    let error = glb::to_glb(&compact).unwrap_err();
+    assert_eq!(error.to_string(), "clip \"still\" is compact; expected the clip that it was made from");
+}
+
 /// Largest distance over a clip.
 fn difference(a: &Model, b: &Model) -> f64 {
     let duration = f64::from(a.clips()[0].duration());

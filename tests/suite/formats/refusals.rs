@@ -165,7 +165,7 @@ fn ogre_skeleton() {
         "line 45 column 1",
         "bone=\"top\"; expected the name of a bone",
     );
-    refused("time=\"0.16\"", "time=\"0\"", "line 24 column 1", "time=0; expected a time of 0 or more, after");
+    refused("time=\"0.32\"", "time=\"0.1\"", "line 25 column 1", "time=0.1; expected 0.16 or more");
     refused(
         "angle=\"0.6\"><axis x=\"0\" y=\"1\"",
         "angle=\"0.6\"><axis x=\"0\" y=\"0\"",

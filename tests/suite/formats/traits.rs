@@ -2,9 +2,12 @@
 use crate::support::reference;
 use crate::support::sprout::Sprout;
 use glam::DVec3;
-use skinbench::asset;
-use skinbench::model::{Channel, Handedness, Model};
+use skinbench::asset::{self, glb};
+use skinbench::model::{Channel, Handedness, Model, RawKeys};
+use skinbench::report::inspection::Inspection;
+use skinbench::{compact, pose};
 use std::fs;
+use std::time::Duration;
 
 fn load(files: &[(&str, &str)]) -> Model {
     let folder = tempfile::tempdir().unwrap();
@@ -19,6 +22,10 @@ fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
 fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
+}
+
+fn raw(model: &Model, clip: usize) -> &RawKeys {
+    model.clips()[clip].keys().raw().unwrap()
 }
 
 fn repairs(model: &Model) -> Vec<&str> {
@@ -82,10 +89,42 @@ fn raa_without_a_count_ends_after_its_last_frame_and_wraps() {
     let model = load(&[("a.ram", ram), ("a.raa", raa)]);
     let clip = &model.clips()[0];
     assert!((clip.duration() - 0.8).abs() < 1e-6);
-    assert_eq!(clip.times_of(&clip.tracks()[0]).len(), 4);
+    assert_eq!(raw(&model, 0).times_of(&raw(&model, 0).tracks()[0]).len(), 4);
     assert!(positions(&model, Some((0, 0.4)))[0].abs_diff_eq(DVec3::Y, 1e-6));
     // -1 is as far from +1 as can be, but the same rotation: the path stays where it is.
     assert!(positions(&model, Some((0, 0.78)))[0].abs_diff_eq(DVec3::X, 1e-6));
+}
+
+/// Keys at frames 5 and 15 of 20: what is left of the way back at the clip's end is shown at its start.
+#[test]
+fn raa_tracks_that_start_late_come_from_their_last_key() {
+    let ram = "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n\
+               vertices\n0 1 0 0\nnormals\nuvs\ntriangles\nweights\n0 0 0 \"a\" 1\n";
+    // Degrees; the last two are followed by the normalised line, in parts and as a whole.
+    for turn in [150.0f64, 90.0, 60.0, 30.0] {
+        let (sin, cos) = (turn.to_radians() / 2.0).sin_cos();
+        let raa = format!("frames 20\ntrack 0 0 \"a\"\n0 5 0 0 0 1\n1 15 0 0 {sin} {cos}\n");
+        let model = load(&[("a.ram", ram), ("a.raa", &raa)]);
+        assert_eq!(model.clips()[0].duration(), 0.8);
+        // The normalised line from the last key to the first where their cosine is 0.95 or more, else the arc.
+        let expected = |t: f64| match cos >= 0.95 {
+            true => 2.0 * ((1.0 - t) * sin).atan2((1.0 - t) * cos + t).to_degrees(),
+            false => (1.0 - t) * turn,
+        };
+        for frame in [0.0, 0.3, 1.0, 2.5, 3.7, 5.0, 15.0, 16.1, 17.5, 19.0, 20.0] {
+            let place = positions(&model, Some((0, frame / 25.0)))[0];
+            let t = if frame <= 5.0 { (frame + 5.0) / 10.0 } else { (frame - 15.0) / 10.0 };
+            let angle = place.y.atan2(place.x).to_degrees();
+            assert!((angle - expected(t)).abs() < 1e-4, "{turn} degrees, frame {frame}: {angle}, not {}", expected(t));
+        }
+    }
+    // One key stays; of two opposite ones the path does not move.
+    for keys in ["0 5 0 0 0 1\n", "0 5 0 0 0 1\n1 15 0 0 0 -1\n"] {
+        let model = load(&[("a.ram", ram), ("a.raa", &format!("frames 20\ntrack 0 0 \"a\"\n{keys}"))]);
+        for frame in [0.0, 2.0, 5.0, 12.0, 18.0] {
+            assert!(positions(&model, Some((0, frame / 25.0)))[0].abs_diff_eq(DVec3::X, 1e-6), "frame {frame}");
+        }
+    }
 }
 
 #[test]
@@ -124,9 +163,9 @@ fn json_times_may_be_frames_and_bones_may_have_no_parent() {
 #[test]
 fn json_keys_without_a_part_leave_it_at_rest() {
     let model = load(&[("a.js", &Sprout::new().three_json())]);
-    let tracks = |channel| model.clips()[0].tracks().iter().filter(|t| t.channel == channel).collect::<Vec<_>>();
-    assert!(tracks(Channel::Rotation).iter().all(|t| model.clips()[0].times_of(t).len() == 9));
-    assert!(tracks(Channel::Translation).iter().all(|t| model.clips()[0].times_of(t).len() == 1));
+    let tracks = |channel| raw(&model, 0).tracks().iter().filter(|t| t.channel == channel).collect::<Vec<_>>();
+    assert!(tracks(Channel::Rotation).iter().all(|t| raw(&model, 0).times_of(t).len() == 9));
+    assert!(tracks(Channel::Translation).iter().all(|t| raw(&model, 0).times_of(t).len() == 1));
 }
 
 #[test]
@@ -160,6 +199,93 @@ fn ogre_strips_and_fans_become_triangles_and_submeshes_may_own_vertices() {
     assert_eq!(repairs(&model), ["8 vertices that no joint held are held by the skin's joint 0"]);
 }
 
+/// One bone that slides along X by its keyframes (time, distance) in a clip of 1 s, and one vertex on it.
+fn ogre_slide(keyframes: &[(f32, f32)]) -> Model {
+    let mesh = "<mesh><submeshes><submesh usesharedvertices='false'><faces/><geometry vertexcount='1'><vertexbuffer>\
+                <vertex><position x='0' y='0' z='0'/></vertex></vertexbuffer></geometry><boneassignments>\
+                <vertexboneassignment vertexindex='0' boneindex='0' weight='1'/></boneassignments></submesh></submeshes>\
+                <skeletonlink name='a.skeleton'/></mesh>";
+    let keyframe =
+        |(time, x): &(f32, f32)| format!("<keyframe time='{time}'><translate x='{x}' y='0' z='0'/></keyframe>");
+    let skeleton = format!(
+        "<skeleton><bones><bone id='0' name='a'/></bones><animations><animation name='slide' length='1'><tracks>\
+         <track bone='a'><keyframes>{}</keyframes></track></tracks></animation></animations></skeleton>",
+        keyframes.iter().map(keyframe).collect::<String>()
+    );
+    load(&[("a.mesh.xml", mesh), ("a.skeleton.xml", &skeleton)])
+}
+
+/// Where the vertex of [`ogre_slide`] is at a time, in the sampler that frames use and in the f64 reference.
+fn slid(model: &Model, time: f32) -> f32 {
+    let mut local = vec![[[0.0; 1]; 10]];
+    pose::one::sample(model.skeleton(), Some(&model.clips()[0]), time, &mut local);
+    let sampled = local[0][pose::first_row(Channel::Translation)][0];
+    let exact = positions(model, Some((0, time.into())))[0].x;
+    assert!((f64::from(sampled) - exact).abs() < 1e-6, "{sampled} and {exact} at {time} s");
+    sampled
+}
+
+#[test]
+fn ogre_keyframes_that_equal_the_one_before_are_left_out() {
+    let plain = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]);
+    let doubled = ogre_slide(&[(0.0, 0.0), (0.0, 0.0), (0.3, 3.0), (0.3, 3.0), (0.3, 3.0), (0.6, 0.0)]);
+    assert_eq!(doubled.clips(), plain.clips());
+    assert_eq!(repairs(&doubled), ["left out 3 keyframes that never show: others have the same time"]);
+    assert!(repairs(&plain).is_empty());
+}
+
+#[test]
+fn ogre_keyframes_that_differ_at_one_time_are_a_step() {
+    let model = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (0.6, 10.0)]);
+    assert_eq!(repairs(&model), ["made 1 steps of different keyframes at the same time"]);
+    let at = 0.3f32;
+    for (time, x) in [(0.15, 1.5), (at.next_down(), 3.0), (at, 3.0), (at.next_up(), 13.0), (0.45, 11.5), (0.8, 5.0)] {
+        assert!((slid(&model, time) - x).abs() < 1e-5, "{} at {time} s", slid(&model, time));
+    }
+    assert_eq!(model.clips()[0].duration(), 1.0);
+    // Of three, the middle one never shows; a step of no time at all does not either.
+    let three = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 13.0), (0.6, 10.0)]);
+    assert_eq!(three.clips(), model.clips());
+    assert_eq!(repairs(&three)[0], "left out 1 keyframes that never show: others have the same time");
+    let back = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 3.0), (0.6, 0.0)]);
+    assert_eq!(back.clips(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]).clips());
+    assert_eq!(repairs(&back), ["left out 2 keyframes that never show: others have the same time"]);
+    let (next, close) = (at.next_up(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (at.next_up(), 20.0)]));
+    assert_eq!((slid(&close, at), slid(&close, next)), (3.0, 20.0));
+}
+
+#[test]
+fn ogre_steps_at_the_start_and_the_end_of_a_clip_are_exact() {
+    // From time 0 the second shows; the loop leads back to the first.
+    let start = ogre_slide(&[(0.0, 0.0), (0.0, 10.0), (0.5, 8.0)]);
+    assert_eq!(repairs(&start), ["made 1 steps of different keyframes at the same time"]);
+    for (time, x) in [(0.0, 10.0), (0.25, 9.0), (0.5, 8.0), (0.75, 4.0), (1.0, 0.0)] {
+        assert_eq!(slid(&start, time), x, "at {time} s");
+    }
+    // At the end the second never shows, and the clip has no key beyond it.
+    let end = ogre_slide(&[(0.0, 0.0), (1.0, 4.0), (1.0, 9.0)]);
+    assert_eq!(repairs(&end), ["left out 1 keyframes that never show: others have the same time"]);
+    assert_eq!(end.clips(), ogre_slide(&[(0.0, 0.0), (1.0, 4.0)]).clips());
+    let last = 1.0f32.next_down();
+    let before = ogre_slide(&[(0.0, 0.0), (last, 4.0), (last, 9.0)]);
+    assert_eq!((slid(&before, last), raw(&before, 0).times().last()), (4.0, Some(&1.0)));
+}
+
+/// Export keeps a step, and no uniform rate follows it.
+#[test]
+fn ogre_steps_survive_export() {
+    let model = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (0.6, 10.0)]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.glb");
+    glb::write(&model, &file).unwrap();
+    let copy = asset::load(&file).unwrap();
+    assert_eq!(compact::clips(&model, compact::ERROR).unwrap(), model.clips());
+    let at = 0.3f32;
+    for time in [0.0, 0.15, at.next_down(), at, at.next_up(), 0.45, 0.6, 0.8, 1.0] {
+        assert_eq!(slid(&copy, time), slid(&model, time), "exported, at {time} s");
+    }
+}
+
 #[test]
 fn md5_frames_hold_the_components_that_move() {
     let mesh = "MD5Version 10 numJoints 2 numMeshes 1 joints { \"a\" -1 (0 0 0) (0 0 0) \"b\" 0 (1 0 0) (0 0 0) }\n\
@@ -178,6 +304,29 @@ fn md5_frames_hold_the_components_that_move() {
     assert_eq!(model.clips()[0].duration(), 0.25);
     let end = positions(&model, Some((0, 0.25)));
     assert!(end[1].abs_diff_eq(DVec3::new(1.0, 3.0, 12.0), 1e-5), "{}", end[1]);
+}
+
+/// A mesh without vertices is no part of the character.
+#[test]
+fn md5_meshes_without_vertices_are_left_out() {
+    let joints = "joints { \"a\" -1 (0 0 0) (0 0 0) }\n";
+    let empty = "mesh { shader \"none\" numverts 0 numtris 0 numweights 0 }\n";
+    let point = "mesh { shader \"point\" numverts 1 vert 0 (0 0) 0 1 numtris 0 numweights 1 weight 0 0 1 (1 2 3) }\n";
+    let text = format!("MD5Version 10 numJoints 1 numMeshes 3 {joints}{empty}{point}{empty}");
+    let model = load(&[("a.md5mesh", &text)]);
+    assert_eq!(model.mesh().primitives().iter().map(|p| p.vertex_count).collect::<Vec<_>>(), [1]);
+    assert_eq!(model.mesh().sources()[0].primitive, 0);
+    assert_eq!(repairs(&model), ["left out 2 primitives without vertices"]);
+    let inspected = Inspection::new(&model, Duration::ZERO);
+    let materials: Vec<_> = inspected.primitives.iter().map(|p| p.materials.clone()).collect();
+    assert_eq!(materials, [["point"]]);
+    assert!(!inspected.to_string().contains(" 0 vertices"), "{inspected}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.md5mesh");
+    fs::write(&file, format!("MD5Version 10 numJoints 1 numMeshes 2 {joints}{empty}{empty}")).unwrap();
+    let error = asset::load(&file).unwrap_err();
+    assert_eq!((error.place.as_str(), error.problem.as_str()), ("mesh", "no skinned vertex; expected at least one"));
 }
 
 #[test]

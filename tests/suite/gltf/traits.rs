@@ -35,7 +35,7 @@ fn a_plain_file_needs_no_repair() {
     assert_eq!(repairs(&model), [""; 0]);
     assert!(!model.mesh().primitives()[0].has_normals);
     let clip = &model.clips()[0];
-    assert_eq!((clip.name(), clip.duration(), clip.tracks().len()), ("bend", 1.5, 1));
+    assert_eq!((clip.name(), clip.duration(), clip.keys().raw().unwrap().tracks().len()), ("bend", 1.5, 1));
     let turned = reference::skin(&model, Some((0, 9.0)));
     assert!((turned[0].positions[2] - at(0.0, 0.0, 0.0)).length() < 1e-6);
 }
@@ -311,9 +311,11 @@ fn every_animation_is_a_clip_and_only_joints_have_tracks() {
     );
     fixture.push("animations", json!({"channels": [], "samplers": []}));
     let model = load(&fixture);
-    let clips: Vec<_> = model.clips().iter().map(|c| (c.name(), c.duration(), c.tracks().len())).collect();
+    let clips: Vec<_> =
+        model.clips().iter().map(|c| (c.name(), c.duration(), c.keys().raw().unwrap().tracks().len())).collect();
     assert_eq!(clips, [("bend", 1.5, 1), ("", 4.0, 0), ("pose", 1.5, 2), ("", 0.0, 0)]);
-    let tracks: Vec<_> = model.clips()[2].tracks().iter().map(|t| (t.joint, t.channel, t.interpolation)).collect();
+    let tracks: Vec<_> =
+        model.clips()[2].keys().raw().unwrap().tracks().iter().map(|t| (t.joint, t.channel, t.interpolation)).collect();
     assert_eq!(
         tracks,
         [(0, Channel::Scale, Interpolation::Step), (1, Channel::Translation, Interpolation::CubicSpline)]

@@ -1,6 +1,6 @@
 //! Clips made from clips, once, when a scene is built.
 
-use super::{Channel, Clip, Interpolation, Keys, RotationBlend, Track};
+use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track};
 use crate::model::ModelError;
 use glam::{DQuat, DVec3};
 
@@ -11,17 +11,17 @@ impl Clip {
     /// interpolation, so the keys are all that changes.
     ///
     /// # Errors
-    /// A scale of zero in the first frame.
+    /// A scale of zero in the first frame, or compact keys.
     pub fn additive(&self) -> Result<Self, ModelError> {
-        let mut clip = self.clone();
-        clip.additive = true;
-        for (index, track) in self.tracks.iter().enumerate() {
+        let raw = self.uncompacted()?;
+        let mut made = raw.clone();
+        for (index, track) in raw.tracks().iter().enumerate() {
             let width = track.channel.width();
             let cubic = track.interpolation == Interpolation::CubicSpline;
             let at = track.first_value as usize;
-            let count = self.times_of(track).len() * track.interpolation.values_per_key();
+            let count = raw.times_of(track).len() * track.interpolation.values_per_key();
             let value = at + track.interpolation.value_of_key() * width;
-            let first: Vec<f64> = self.values[value..][..width].iter().map(|&v| f64::from(v)).collect();
+            let first: Vec<f64> = raw.values()[value..][..width].iter().map(|&v| f64::from(v)).collect();
             if track.channel == Channel::Scale && first.contains(&0.0) {
                 return Err(ModelError::new(
                     format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
@@ -30,7 +30,7 @@ impl Clip {
             }
             let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();
             for key in 0..count {
-                let value = &mut clip.values[at + key * width..][..width];
+                let value = &mut made.values[at + key * width..][..width];
                 let tangent = cubic && key % 3 != 1;
                 match track.channel {
                     Channel::Rotation => {
@@ -47,7 +47,7 @@ impl Clip {
                 }
             }
         }
-        Ok(clip)
+        Ok(Self { name: self.name.clone(), additive: true, keys: ClipKeys::Raw(made), ..*self })
     }
 
     /// The clip as a loop whose last key leads back to its first: each track gets its first key once more, at the end.
@@ -55,16 +55,17 @@ impl Clip {
     /// Where keys sit on the end already, the loop becomes longer by the last interval between keys.
     ///
     /// # Errors
-    /// What [`Clip::new`] refuses of the longer tracks.
+    /// What [`Clip::new`] refuses of the longer tracks, or compact keys.
     pub fn closed(&self) -> Result<Self, ModelError> {
-        let on_end = self.timelines.iter().filter_map(|line| {
-            let times = &self.times[line.first as usize..][..line.count as usize];
+        let raw = self.uncompacted()?;
+        let on_end = raw.timelines().iter().filter_map(|line| {
+            let times = raw.times_on(line);
             let [.., before, last] = times else { return None };
             (*last >= self.duration).then_some(last - before)
         });
         let end = self.duration + on_end.fold(0.0, f32::max);
-        let keys = self.tracks.iter().map(|track| {
-            let mut keys = self.keys_of(track);
+        let keys = raw.tracks().iter().map(|track| {
+            let mut keys = keys_of(raw, track);
             if keys.times.len() > 1 && keys.times.last().is_some_and(|&last| last < end) {
                 let per_key = keys.values.len() / keys.times.len();
                 keys.times.push(end);
@@ -76,7 +77,7 @@ impl Clip {
         Ok(Self { additive: self.additive, ..clip })
     }
 
-    /// The clip with curves in place of straight lines, if all its keys are linear; as it is otherwise.
+    /// The clip with curves in place of straight lines, if all its keys are raw and linear; as it is otherwise.
     ///
     /// Translations and scales follow Catmull-Rom splines (as Hermite's, over uneven times), rotations squad (Shoemake,
     /// "Quaternion calculus and fast animation", 1987). A track whose last key repeats its first is taken for a loop and
@@ -85,14 +86,13 @@ impl Clip {
     /// # Errors
     /// What [`Clip::new`] refuses of the curves: numbers that are not finite.
     pub fn smoothed(&self) -> Result<Self, ModelError> {
-        if self.tracks.iter().any(|t| t.interpolation != Interpolation::Linear) || self.compact.is_some() {
-            return Ok(self.clone());
-        }
+        let linear = |raw: &&RawKeys| raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear);
+        let Some(raw) = self.keys.raw().filter(linear) else { return Ok(self.clone()) };
         // Control points are made between neighbours on the shorter arc.
-        let mut aligned = self.clone();
+        let mut aligned = raw.clone();
         aligned.set_rotation_blend(RotationBlend::Slerp);
-        let keys = aligned.tracks.iter().map(|track| {
-            let keys = aligned.keys_of(track);
+        let keys = aligned.tracks().iter().map(|track| {
+            let keys = keys_of(&aligned, track);
             match (track.channel, keys.times.len()) {
                 (_, 1) => keys,
                 (Channel::Rotation, _) => squad(keys),
@@ -103,17 +103,21 @@ impl Clip {
         Ok(Self { additive: self.additive, ..clip })
     }
 
-    /// A track as an importer would give it.
-    fn keys_of(&self, track: &Track) -> Keys {
-        let times = self.times_of(track).to_vec();
-        let numbers = times.len() * track.interpolation.values_per_key() * track.channel.width();
-        Keys {
-            joint: track.joint,
-            channel: track.channel,
-            interpolation: track.interpolation,
-            values: self.values[track.first_value as usize..][..numbers].to_vec(),
-            times,
-        }
+    /// The raw keys, which clips are derived from before they become compact.
+    fn uncompacted(&self) -> Result<&RawKeys, ModelError> {
+        let compact = || ModelError::new(format!("clip {:?}", self.name), "compact keys; expected raw ones");
+        self.keys.raw().ok_or_else(compact)
+    }
+}
+
+/// A track as an importer would give it.
+fn keys_of(raw: &RawKeys, track: &Track) -> Keys {
+    Keys {
+        joint: track.joint,
+        channel: track.channel,
+        interpolation: track.interpolation,
+        times: raw.times_of(track).to_vec(),
+        values: raw.values_of(track).to_vec(),
     }
 }
 
@@ -189,6 +193,10 @@ mod tests {
     use super::*;
     use glam::Quat;
 
+    fn raw(clip: &Clip) -> &RawKeys {
+        clip.keys().raw().unwrap()
+    }
+
     fn track(channel: Channel, times: &[f32], values: &[f32]) -> Keys {
         let interpolation = Interpolation::Linear;
         Keys { joint: 0, channel, interpolation, times: times.into(), values: values.into() }
@@ -202,10 +210,14 @@ mod tests {
             Clip::new("c", duration, RotationBlend::Slerp, keys).unwrap().closed().unwrap()
         };
         let longer = closed(None);
-        assert_eq!((longer.duration(), longer.times()), (1.0, &[0.0, 0.5, 0.75, 1.0][..]));
-        assert_eq!(longer.values()[9..], [1.0, 0.0, 0.0]);
-        assert_eq!(closed(Some(2.0)).times(), [0.0, 0.5, 0.75, 2.0]);
-        assert_eq!(closed(Some(2.0)).closed().unwrap().times().last(), Some(&3.25), "its last key is on the end now");
+        assert_eq!((longer.duration(), raw(&longer).times()), (1.0, &[0.0, 0.5, 0.75, 1.0][..]));
+        assert_eq!(raw(&longer).values()[9..], [1.0, 0.0, 0.0]);
+        assert_eq!(raw(&closed(Some(2.0))).times(), [0.0, 0.5, 0.75, 2.0]);
+        assert_eq!(
+            raw(&closed(Some(2.0)).closed().unwrap()).times().last(),
+            Some(&3.25),
+            "its last key is on the end now"
+        );
     }
 
     #[test]
@@ -218,10 +230,10 @@ mod tests {
         let clip = Clip::new("c", None, RotationBlend::Slerp, keys).unwrap().additive().unwrap();
         assert!(clip.is_additive());
         let difference = b * a.conjugate();
-        for (got, want) in clip.values().iter().zip([0.0, 0.0, 0.0, 1.0].iter().chain(&difference.to_array())) {
-            assert!((got - want).abs() < 1e-6, "{:?}", clip.values());
+        for (got, want) in raw(&clip).values().iter().zip([0.0, 0.0, 0.0, 1.0].iter().chain(&difference.to_array())) {
+            assert!((got - want).abs() < 1e-6, "{:?}", raw(&clip).values());
         }
-        assert_eq!(clip.values()[8..], [1.0, 1.0, 1.0, 1.5, 1.0, 0.0]);
+        assert_eq!(raw(&clip).values()[8..], [1.0, 1.0, 1.0, 1.5, 1.0, 0.0]);
         let flat = vec![track(Channel::Scale, &[0.0], &[1.0, 0.0, 1.0])];
         let error = Clip::new("c", None, RotationBlend::Slerp, flat).unwrap().additive().unwrap_err();
         assert!(error.problem.contains("first scale is 0"), "{error}");

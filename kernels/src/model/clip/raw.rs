@@ -1,0 +1,211 @@
+//! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
+
+use super::{Channel, Interpolation, Keys, RotationBlend};
+use crate::model::ModelError;
+
+/// Key times shared by tracks: a range of [`RawKeys::times`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Timeline {
+    /// First key time.
+    pub first: u32,
+    /// Number of keys, at least one.
+    pub count: u32,
+}
+
+/// One joint's channel in a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Track {
+    /// Joint of the skeleton.
+    pub joint: u16,
+    /// Driven channel.
+    pub channel: Channel,
+    /// Between keys.
+    pub interpolation: Interpolation,
+    /// Index into [`RawKeys::timelines`].
+    pub timeline: u32,
+    /// Index of the first number in [`RawKeys::values`].
+    pub first_value: u32,
+    /// Index of the first interval's angle in [`RawKeys::angles`]; meaningful for linear and squad rotations.
+    pub first_angle: u32,
+}
+
+/// The keys of a clip, track by track.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RawKeys {
+    timelines: Vec<Timeline>,
+    times: Vec<f32>,
+    tracks: Vec<Track>,
+    pub(super) values: Vec<f32>,
+    angles: Vec<f32>,
+}
+
+impl RawKeys {
+    /// The tracks of [`super::Clip::new`] for a clip of this name, with its errors.
+    pub(super) fn new(name: &str, rotation_blend: RotationBlend, mut keys: Vec<Keys>) -> Result<Self, ModelError> {
+        let mut raw = Self { tracks: Vec::with_capacity(keys.len()), ..Self::default() };
+        keys.sort_by_key(|k| (k.joint, k.channel));
+        let mut known_timelines = std::collections::HashMap::new();
+        for (index, track) in keys.into_iter().enumerate() {
+            let place = format!("clip {name:?}, track {index} ({:?} of joint {})", track.channel, track.joint);
+            check_keys(&track).map_err(|problem| ModelError::new(&place, problem))?;
+            if raw.tracks.last().is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel)) {
+                return Err(ModelError::new(place, "a second track for the same channel; expected one"));
+            }
+            let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
+            let timeline = *known_timelines.entry(bits).or_insert_with(|| {
+                raw.timelines.push(Timeline { first: raw.times.len() as u32, count: track.times.len() as u32 });
+                raw.times.extend_from_slice(&track.times);
+                raw.timelines.len() as u32 - 1
+            });
+            raw.tracks.push(Track {
+                joint: track.joint,
+                channel: track.channel,
+                interpolation: track.interpolation,
+                timeline,
+                first_value: raw.values.len() as u32,
+                first_angle: raw.angles.len() as u32,
+            });
+            raw.values.extend_from_slice(&track.values);
+            if track.channel == Channel::Rotation {
+                let angles = track.times.len() * track.interpolation.angles_per_interval();
+                raw.angles.resize(raw.angles.len() + angles, 0.0);
+            }
+        }
+        for track in 0..raw.tracks.len() {
+            raw.normalise_rotations(track)
+                .map_err(|problem| ModelError::new(format!("clip {name:?}, track {track}"), problem))?;
+        }
+        raw.set_rotation_blend(rotation_blend);
+        Ok(raw)
+    }
+
+    /// Distinct sets of key times.
+    pub fn timelines(&self) -> &[Timeline] {
+        &self.timelines
+    }
+    /// Key times in seconds, addressed by [`Timeline`].
+    pub fn times(&self) -> &[f32] {
+        &self.times
+    }
+    /// Tracks by joint, then channel.
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+    /// Key values, addressed by [`Track::first_value`].
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+    /// Angle in radians between the quaternions of key k and k + 1, then for squad that between their control points,
+    /// addressed by [`Track::first_angle`].
+    pub fn angles(&self) -> &[f32] {
+        &self.angles
+    }
+    /// A track's key times.
+    pub fn times_of(&self, track: &Track) -> &[f32] {
+        self.times_on(&self.timelines[track.timeline as usize])
+    }
+    /// A timeline's key times.
+    pub fn times_on(&self, line: &Timeline) -> &[f32] {
+        &self.times[line.first as usize..][..line.count as usize]
+    }
+    /// A track's values, [`Interpolation::values_per_key`] a key.
+    pub fn values_of(&self, track: &Track) -> &[f32] {
+        let count = self.timelines[track.timeline as usize].count as usize;
+        let numbers = count * track.interpolation.values_per_key() * track.channel.width();
+        &self.values[track.first_value as usize..][..numbers]
+    }
+    /// Bytes of the store.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.times[..])
+            + size_of_val(&self.values[..])
+            + size_of_val(&self.angles[..])
+            + size_of_val(&self.tracks[..])
+            + size_of_val(&self.timelines[..])
+    }
+
+    fn normalise_rotations(&mut self, track: usize) -> Result<(), String> {
+        let track = self.tracks[track];
+        if track.channel != Channel::Rotation {
+            return Ok(());
+        }
+        let count = self.times_of(&track).len();
+        // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF
+        // normalises after interpolation, so only linear and step keys are touched.
+        if track.interpolation == Interpolation::CubicSpline {
+            return Ok(());
+        }
+        for key in 0..count * track.interpolation.values_per_key() {
+            let at = track.first_value as usize + 4 * key;
+            let q: [f64; 4] = std::array::from_fn(|c| f64::from(self.values[at + c]));
+            let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+            if length < 1e-6 {
+                return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
+            }
+            for (value, q) in self.values[at..at + 4].iter_mut().zip(q) {
+                *value = (q / length) as f32;
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns neighbouring rotation keys to the shorter arc where the blend asks for it, and computes their angles.
+    pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
+        for track in &self.tracks {
+            if track.channel != Channel::Rotation {
+                continue;
+            }
+            let line = self.timelines[track.timeline as usize];
+            // Linear keys turn to the shorter arc; squad's did before their control points were made.
+            let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
+            let stride = 4 * track.interpolation.values_per_key();
+            let angles = track.interpolation.angles_per_interval();
+            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
+            {
+                let at = track.first_value as usize + stride * key + 4 * part;
+                let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
+                let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
+                if turns && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                    self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
+                    b = b.map(|v| -v);
+                }
+                self.angles[track.first_angle as usize + angles * key + part] = angle_of(a, b);
+            }
+        }
+    }
+}
+
+/// The angle between two unit quaternions, accurate where the cosine is near one.
+fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
+    let length = |sign: f64| a.iter().zip(b).map(|(a, b)| (a + sign * b).powi(2)).sum::<f64>().sqrt();
+    (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
+}
+
+fn check_keys(track: &Keys) -> Result<(), String> {
+    let count = track.times.len();
+    if count == 0 {
+        return Err("no key; expected at least one".into());
+    }
+    for (key, time) in track.times.iter().enumerate() {
+        if !time.is_finite() || *time < 0.0 {
+            return Err(format!("key {key} has the time {time}; expected seconds, 0 or more"));
+        }
+        if key > 0 && *time <= track.times[key - 1] {
+            return Err(format!(
+                "key {key} at {time} s does not come after key {} at {} s",
+                key - 1,
+                track.times[key - 1]
+            ));
+        }
+    }
+    if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
+        return Err(format!("squad for {:?}; expected a rotation", track.channel));
+    }
+    let per_key = track.channel.width() * track.interpolation.values_per_key();
+    if track.values.len() != count * per_key {
+        return Err(format!("{} numbers for {count} keys; expected {per_key} a key", track.values.len()));
+    }
+    match track.values.iter().position(|v| !v.is_finite()) {
+        Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),
+        None => Ok(()),
+    }
+}
