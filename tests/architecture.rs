@@ -151,6 +151,10 @@ impl<'ast> Visit<'ast> for Paths<'_> {
         visit::visit_path(self, path);
     }
 
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {
+        // `pub(in crate::room)` imports nothing.
+    }
+
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let mut module = Module::default();
         module.import(&item.tree, Vec::new(), false);

@@ -1,6 +1,6 @@
 //! How much memory an import may take.
 
-use super::Fault;
+use super::fault::Fault;
 use std::cell::Cell;
 
 const TIMES_FILE_SIZE: u64 = 20;

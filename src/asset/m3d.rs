@@ -4,8 +4,9 @@
 //! material.
 
 use super::budget::Budget;
+use super::fault::{Fault, OffUnit};
 use super::text::{Scanner, Syntax};
-use super::{Fault, ImportError, OffUnit, affine};
+use super::{ImportError, affine};
 use crate::model::{
     Axes, Channel, Clip, Handedness, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelParts,
     PrimitiveData, Repair, RotationBlend, Rows, Skeleton, SkinData, Subset, rows_to_affine,
@@ -19,15 +20,15 @@ const SYNTAX: Syntax = Syntax { marks: "{}", comments: false };
 const WEIGHT_ROUNDING: f32 = 1e-6;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    super::contains(head, "m3d-File-Header")
+    super::files::contains(head, "m3d-File-Header")
 }
 
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let text = super::read_text(file)?;
+    let text = super::files::read_text(file)?;
     let mut reader =
         Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()), off_unit: OffUnit::default() };
-    let parts = reader.read(super::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let parts = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 

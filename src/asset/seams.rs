@@ -3,7 +3,8 @@
 //! The file's own vertices come first, in its order, each with the normal and uv of its first corner; copies for the
 //! other corners follow.
 
-use super::{Fault, budget::Budget};
+use super::budget::Budget;
+use super::fault::Fault;
 use crate::model::{Influences, PrimitiveData, Subset};
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! The tokenizer of the text formats: words, quoted strings and single marks, each known by line and column.
 
-use super::{Fault, OffUnit, place::line_and_column};
+use super::fault::{Fault, OffUnit};
+use super::place::line_and_column;
 
 /// What makes tokens in a format, beside white space and quotes.
 #[derive(Clone, Copy)]
@@ -9,6 +10,11 @@ pub(super) struct Syntax {
     pub(super) marks: &'static str,
     /// Whether `//` starts a comment that runs to the end of the line.
     pub(super) comments: bool,
+}
+
+impl Syntax {
+    /// Nothing but words between white space.
+    pub(super) const WORDS: Self = Self { marks: "", comments: false };
 }
 
 /// A token; a quoted string keeps its quotes.

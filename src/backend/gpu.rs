@@ -1,8 +1,9 @@
 //! What GPU backends share: a crowd cut into chunks, the source of its palettes, the frame's commands. A [`Strategy`]
-//! says how a backend poses and skins; [`Skinner`] is what its two kinds of skinning have in common.
+//! says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is what its two kinds of skinning have in common.
 
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
+use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::VertexSkinner;
 use super::traffic::posed;
 use super::{Backend, Context, Prepared, Skinned, Ticket};
@@ -10,7 +11,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
 use crate::gpu::compute::Kernel;
 use crate::gpu::shader::Edit;
-use crate::gpu::{Chunk, Commands, Gpu, MeshBuffers, MeshForm, PaletteForm, PaletteSource, Posing};
+use crate::gpu::{Gpu, MeshBuffers, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -73,43 +74,6 @@ pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
 
-/// A crowd on the device, up to its palettes.
-pub(super) struct Posed {
-    pub gpu: Rc<Gpu>,
-    pub chunks: Vec<Chunk>,
-    pub palettes: Box<dyn PaletteSource>,
-}
-
-/// A way to skin posed chunks.
-pub(super) trait Skinner {
-    /// A word for tables on how it skins, if there is a choice.
-    fn label(&self) -> Option<String> {
-        None
-    }
-
-    /// Bytes that a frame's skinning stage must move, if it has a stage of its own.
-    fn traffic(&self, crowd: &Crowd) -> Option<Traffic>;
-
-    /// Records the skinning of a frame after its posing.
-    fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands);
-
-    /// Makes bindings to the arena's buffers where they are new.
-    fn bind(&mut self, posed: &Posed, frame: &FrameInput);
-
-    /// The place where vertices are.
-    fn skinned(&self, posed: &Posed) -> Skinned;
-
-    /// Appends the vertices of some instances of one group.
-    fn read(
-        &mut self,
-        posed: &mut Posed,
-        crowd: &Crowd,
-        arena: &Arena,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()>;
-}
-
 impl Backend for GpuBackend {
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         let Strategy { posing, skin } = self.strategy;
@@ -133,7 +97,7 @@ impl Backend for GpuBackend {
         let palettes = posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, self.edits.pose.as_ref())?;
         let posed = Posed { gpu, chunks, palettes };
         let edit = self.edits.skin.as_ref();
-        let skinner: Box<dyn Skinner> = match skin {
+        let skinner: Box<dyn GpuSkinner> = match skin {
             Skin::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
             Skin::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
@@ -145,7 +109,7 @@ impl Backend for GpuBackend {
 struct PreparedGpu {
     strategy: Strategy,
     posed: Posed,
-    skinner: Box<dyn Skinner>,
+    skinner: Box<dyn GpuSkinner>,
 }
 
 impl Prepared for PreparedGpu {

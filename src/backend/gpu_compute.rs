@@ -1,7 +1,7 @@
 //! Skinning in a compute shader: once for all passes, into the arena's storage buffers.
 
 use super::Skinned;
-use super::gpu::{Posed, Skinner};
+use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Stage, Traffic};
 use crate::gpu::compute::{self, ComputeSkin, Kernel};
@@ -49,7 +49,7 @@ impl ComputeSkinner {
     }
 }
 
-impl Skinner for ComputeSkinner {
+impl GpuSkinner for ComputeSkinner {
     fn label(&self) -> Option<String> {
         self.chosen.then(|| format!("skins by {}", self.skin.kernel().name))
     }

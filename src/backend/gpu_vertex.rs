@@ -1,7 +1,7 @@
 //! Skinning in the vertex shader, in every pass: no vertex is stored.
 
 use super::Skinned;
-use super::gpu::{Posed, Skinner};
+use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Footprint, FrameInput, Job, Result, Retention, Traffic};
 use crate::gpu::shader::Edit;
@@ -58,7 +58,7 @@ impl VertexSkinner {
     }
 }
 
-impl Skinner for VertexSkinner {
+impl GpuSkinner for VertexSkinner {
     fn traffic(&self, _: &Crowd) -> Option<Traffic> {
         None
     }

@@ -1,6 +1,6 @@
 //! What several commands ask for: scenes, backends, the machine.
 
-use super::{Exit, UsageError};
+use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;

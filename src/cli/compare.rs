@@ -1,6 +1,6 @@
 //! `skinbench compare`: what changed between two sets of results, and what is noise.
 
-use super::Exit;
+use super::exit::Exit;
 use anyhow::bail;
 use clap::Args;
 use skinbench::report::compare::{Verdict, compare};

@@ -1,7 +1,7 @@
 //! `skinbench convert`: any model as one glTF binary.
 
+use super::exit::{Exit, UsageError};
 use super::output::write_file;
-use super::{Exit, UsageError};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::asset::{self, glb};

@@ -1,8 +1,9 @@
 //! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
 
 use super::common::{self, Machine, seconds};
+use super::exit::Exit;
 use super::output::write_file;
-use super::{Exit, single};
+use super::single;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use skinbench::crowd::{Crowd, Layer, REST};

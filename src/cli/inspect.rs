@@ -1,6 +1,6 @@
 //! `skinbench inspect`: what a model holds.
 
-use super::Exit;
+use super::exit::Exit;
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::report::inspection::Inspection;

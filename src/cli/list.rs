@@ -1,6 +1,6 @@
 //! `skinbench list`: what there is to choose from.
 
-use super::{Exit, UsageError};
+use super::exit::{Exit, UsageError};
 use clap::Args;
 use skinbench::registry::REGISTRY;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};

@@ -5,6 +5,7 @@ mod common;
 mod compare;
 mod convert;
 mod dump;
+mod exit;
 mod inspect;
 mod list;
 mod output;
@@ -19,6 +20,7 @@ mod verify;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use exit::{Exit, UsageError};
 use std::io;
 use std::process::ExitCode;
 
@@ -44,21 +46,6 @@ enum Command {
     Render(render::Arguments),
     List(list::Arguments),
 }
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    Done,
-    Error,
-    ParityFailure,
-    Regression,
-    Interrupted,
-}
-
-/// Arguments that parse but mean nothing: exit code 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct UsageError(String);
 
 impl Cli {
     /// Does what the arguments say; without a command, `run` with its defaults.

@@ -1,8 +1,9 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
 use super::common::{self, Machine, Shape, positive, seconds};
+use super::exit::Exit;
 use super::output::write_file;
-use super::{Exit, single};
+use super::single;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use skinbench::backend::Prepared;

@@ -1,7 +1,7 @@
 //! `skinbench report`: results as one page, as Markdown, as pictures, or inside other pages.
 
+use super::exit::{Exit, UsageError};
 use super::output::write_file;
-use super::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::report::chart::charts;

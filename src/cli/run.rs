@@ -1,8 +1,8 @@
 //! `skinbench run`: verify, measure, write CSV, print the table.
 
-use super::Exit;
 use super::built_from::built_from;
 use super::common::{self, Workload, positive};
+use super::exit::Exit;
 use super::progress::Progress;
 use anyhow::Context as _;
 use arrayvec::ArrayVec;

@@ -1,8 +1,8 @@
 //! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
 
-use super::Exit;
 use super::built_from::built_from;
 use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
+use super::exit::Exit;
 use super::progress::Progress;
 use super::run::passes;
 use anyhow::Context as _;

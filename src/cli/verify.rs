@@ -1,7 +1,7 @@
 //! `skinbench verify`: every vertex of every instance against the f64 reference.
 
-use super::Exit;
 use super::common::{self, Workload};
+use super::exit::Exit;
 use super::progress::Progress;
 use clap::Args;
 use skinbench::harness::parity::Tolerance;

@@ -31,7 +31,7 @@ pub fn of(scene: &BuiltScene, parity: Option<&Parity>) -> Option<f64> {
 /// The part of it that saving poses has, on at least 64 instances of each group; none if every instance has a pose of its
 /// own at every tick.
 pub fn saving_error(crowd: &Crowd) -> Option<f64> {
-    if !crowd.saves() {
+    if !crowd.is_reduced() {
         return None;
     }
     let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::new(g.model.skeleton())).collect();

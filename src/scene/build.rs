@@ -1,14 +1,16 @@
 //! Scenes to crowds: models loaded, clips and masks found, instances placed.
 
+use super::camera::Camera;
+use super::description::{ClipChoice, Clips, Economy, Group, Scene};
+use super::error::{Place, SceneError};
 use super::hash::SceneHash;
-use super::layer::{self, Deriving, FoundLayer};
+use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
 use super::placing::Stand;
-use super::{Camera, ClipChoice, Clips, Economy, Group, ModelSource, Place, Scene, SceneError};
+use super::source::ModelSource;
 use crate::compact;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::frame::View;
-use crate::model::{Clip, Model, Rows, rows_to_affine};
-use crate::text;
+use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
 use arrayvec::ArrayVec;
 use bytesize::ByteSize;
@@ -116,7 +118,7 @@ impl Scene {
             let stand = Stand::new(&model, group.scale);
             let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
             hash.group(group, &model, &found);
-            standing.push(Standing { model, found, stand, spacing });
+            standing.push(LoadedGroup { model, found, stand, spacing });
         }
 
         let mut crowd = Crowd::with_format(self.format);
@@ -176,18 +178,21 @@ impl Scene {
     }
 
     /// The clips and masks that a group names, derived clips added to its model.
-    fn find(&self, group: &Group, models: &mut Deriving) -> Result<Found, SceneError> {
+    fn find(&self, group: &Group, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
         let clip_error = |problem| self.error(group.clip_place, problem);
         let clips = clips(group, models).map_err(clip_error)?;
         let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
-        let mut found =
-            Found { clips: own.collect::<Result<_, _>>().map_err(clip_error)?, layers: Vec::new(), masks: Vec::new() };
+        let mut found = ResolvedClips {
+            clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
+            layers: Vec::new(),
+            masks: Vec::new(),
+        };
         for layer in &group.layers {
             let clip = models
                 .find(&layer.clip)
                 .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            found.layers.push(FoundLayer { clip, mask: found.masks.len() as u32 });
+            found.layers.push(ResolvedLayer { clip, mask: found.masks.len() as u32 });
             if let Some(mask) = &layer.mask {
                 found.masks.push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
             }
@@ -200,17 +205,10 @@ impl Scene {
     }
 }
 
-/// What a group's names stand for in its model.
-pub(super) struct Found {
-    pub clips: Vec<u32>,
-    pub layers: Vec<FoundLayer>,
-    pub masks: Vec<Vec<f32>>,
-}
-
 /// A group with its model loaded.
-struct Standing {
+struct LoadedGroup {
     model: Arc<Model>,
-    found: Found,
+    found: ResolvedClips,
     stand: Stand,
     spacing: f64,
 }
@@ -224,28 +222,6 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
         middle
     };
     half_widths.iter().map(middle).collect()
-}
-
-/// Index of a clip by name, or by number where no clip has that name.
-pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
-    find_among(model.name(), model.clips(), wanted)
-}
-
-pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
-    let named = clips.iter().position(|clip| clip.name() == wanted);
-    let numbered = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
-    named.or_else(numbered).map(|index| index as u32).ok_or_else(|| {
-        let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
-        let unknown = match names[..] {
-            [] => format!("unknown clip {wanted:?};"),
-            _ => format!("{} or", text::unknown("clip", wanted, &names)),
-        };
-        match clips.len() {
-            0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
-            1 => format!("{unknown} index 0"),
-            count => format!("{unknown} an index, 0 to {}", count - 1),
-        }
-    })
 }
 
 /// The clips that a group's instances play in turn.
@@ -264,7 +240,7 @@ fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
 /// `first_mask` is where the group's masks begin among all of its model.
 fn instances_of(
     group: &Group,
-    standing: &Standing,
+    standing: &LoadedGroup,
     first_mask: u32,
     middle: f64,
     seed: u64,
@@ -287,7 +263,7 @@ fn instances_of(
         let mut layers = ArrayVec::new();
         layers.push(Layer { weight: group.weight as f32, ..own });
         for ((plan, found), random) in group.layers.iter().zip(&found.layers).zip(&mut layer_random) {
-            let found = FoundLayer { mask: first_mask + found.mask, ..*found };
+            let found = ResolvedLayer { mask: first_mask + found.mask, ..*found };
             layers.push(plan.of_instance(&standing.model, &found, &own, pace, random));
         }
         layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);

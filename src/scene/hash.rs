@@ -1,8 +1,7 @@
 //! What a scene's results may be compared by: a number that differs where the vertices or the picture would.
 
-use super::build::Found;
-use super::layer::{LayerPlan, PlaybackMode};
-use super::{Economy, Group};
+use super::description::{Economy, Group};
+use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
 use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -36,7 +35,7 @@ impl SceneHash {
         values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
     }
 
-    pub(super) fn group(&mut self, group: &Group, model: &Model, found: &Found) {
+    pub(super) fn group(&mut self, group: &Group, model: &Model, found: &ResolvedClips) {
         self.number(group.count);
         self.bytes(group.layout.name().as_bytes());
         self.float(group.spacing.unwrap_or(0.0));

@@ -1,7 +1,7 @@
 //! The layers of a group: what a scene file says of them, and what each instance gets.
 
-use super::Place;
-use super::build::find_among;
+use super::clips::find_among;
+use super::error::Place;
 use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
 use crate::model::{Clip, Model, NO_PARENT};
 use crate::text;
@@ -174,9 +174,16 @@ impl Deriving {
 
 /// A layer with its clip and mask found.
 #[derive(Debug, Clone)]
-pub(super) struct FoundLayer {
+pub(super) struct ResolvedLayer {
     pub clip: u32,
     pub mask: u32,
+}
+
+/// The clips, layers and masks of a group's model that the names in a scene stand for.
+pub(super) struct ResolvedClips {
+    pub clips: Vec<u32>,
+    pub layers: Vec<ResolvedLayer>,
+    pub masks: Vec<Vec<f32>>,
 }
 
 /// Phase at tick 0: a random part of the turn, and the offset. A single turn begins at its beginning, backwards at its
@@ -208,7 +215,14 @@ pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 
 impl LayerPlan {
     /// The layer of one instance whose own clip plays as `base`, `pace` times as fast as its group says.
-    pub fn of_instance(&self, model: &Model, found: &FoundLayer, base: &Layer, pace: f64, random: &mut Pcg32) -> Layer {
+    pub fn of_instance(
+        &self,
+        model: &Model,
+        found: &ResolvedLayer,
+        base: &Layer,
+        pace: f64,
+        random: &mut Pcg32,
+    ) -> Layer {
         // Always two draws, so that changing one key leaves the others' values alone.
         let [phase, start] = [random.next_u32(), random.next_u32()];
         let speed = self.speed.unwrap_or(1.0);

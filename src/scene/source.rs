@@ -1,10 +1,12 @@
 //! Where a group's model comes from, and the numbers that it is adapted to.
 
-use super::DEFAULT_VERTICES;
-use crate::asset::{self, adapt, extremes, walker::walker};
+use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
 use crate::model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Vertices of a built-in model where none are asked for.
+const DEFAULT_VERTICES: u32 = 1_000;
 
 /// Models that need no file.
 pub const BUILT_IN_MODELS: [&str; 11] = [
@@ -137,4 +139,10 @@ mod tests {
             assert!(!model.clips().is_empty(), "{name}");
         }
     }
+}
+
+/// Whether a path may be a model: by its ending, or because there is such a file, whose content decides then.
+pub(super) fn is_model_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
 }

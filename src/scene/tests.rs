@@ -4,6 +4,7 @@ use crate::asset::extremes;
 use crate::crowd::REST;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
 use glam::{DVec2, DVec3, Vec3};
+use std::path::Path;
 
 const MEMORY: u64 = 1 << 30;
 

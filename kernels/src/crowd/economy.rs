@@ -1,73 +1,10 @@
 //! Ways to pose a crowd for less than a pose an instance and tick: instances that share poses, and poses that are only
 //! computed every few ticks. Both show something else than the plain crowd; `harness::fidelity` measures how far off.
 
-use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers};
+use super::update_rate::UpdateRate;
+use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers, SharedPoses};
 use crate::model::{IDENTITY_ROWS, Rows};
 use fnv::FnvHashMap;
-
-/// How often an instance is posed anew: at ticks whose sum with `offset` is a multiple of `every`. In between, its local
-/// pose goes straight from one to the next, as two merge layers would.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UpdateRate {
-    /// Ticks from one pose to the next, 1 or more.
-    pub every: u32,
-    /// Which ticks, less than `every`: neighbours take turns, so that no tick has all the work.
-    pub offset: u32,
-}
-
-/// A tick between two poses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Between {
-    /// Tick of the pose before, or of this very tick.
-    pub start: u32,
-    /// Tick of the pose after.
-    pub end: u32,
-    /// Ticks since `start`.
-    pub elapsed: u32,
-    /// Which of two places holds the pose before, 0 or 1; the other one holds the pose after. The latter stays where it
-    /// is when its turn comes.
-    pub place: usize,
-}
-
-impl UpdateRate {
-    /// Every tick.
-    pub const PLAIN: Self = Self { every: 1, offset: 0 };
-
-    /// The poses around a tick; none if every tick has its own.
-    pub fn between(self, tick: u32) -> Option<Between> {
-        if self.every == 1 {
-            return None;
-        }
-        let count = u64::from(tick) + u64::from(self.offset);
-        let past = (count % u64::from(self.every)) as u32;
-        // Time begins at tick 0.
-        let elapsed = past.min(tick);
-        Some(Between {
-            start: tick - elapsed,
-            end: tick.saturating_add(self.every - past),
-            elapsed,
-            place: (count / u64::from(self.every)) as usize % 2,
-        })
-    }
-}
-
-impl Between {
-    /// The part of the way to the pose after, 0 to 1.
-    pub fn part(self) -> f32 {
-        self.elapsed as f32 / (self.end - self.start).max(1) as f32
-    }
-}
-
-/// Poses that several instances of a crowd show.
-#[derive(Debug, Clone)]
-pub(super) struct SharedPoses {
-    /// An instance for each pose, in the crowd's groups.
-    poses: Crowd,
-    /// Index of each instance's pose.
-    of: Vec<u32>,
-    /// What each instance would play by itself.
-    own: Layers,
-}
 
 impl Crowd {
     /// The crowd with poses shared: instances of a group that play the same clips the same way, but for phase, pace and
@@ -75,12 +12,12 @@ impl Crowd {
     /// bucket lends its pace and its fades, the middle of the bucket is the phase.
     ///
     /// # Errors
-    /// No bucket; a crowd that saves already.
+    /// No bucket; a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
         if buckets == 0 {
             return Err(CrowdError("0 phase buckets; expected 1 or more".into()));
         }
-        self.refuse_economy()?;
+        self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
         let mut of = Vec::with_capacity(self.instance_count());
         let mut shown = Layers::default();
@@ -109,9 +46,9 @@ impl Crowd {
     /// change their order, so that those of one rate are neighbours.
     ///
     /// # Errors
-    /// A rate of 0; a crowd that saves already.
+    /// A rate of 0; a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
-        self.refuse_economy()?;
+        self.require_full_posing()?;
         let of: Vec<u32> = self.placements.iter().map(every).collect();
         if of.contains(&0) {
             return Err(CrowdError("an instance posed every 0 ticks; expected 1 or more".into()));
@@ -133,43 +70,6 @@ impl Crowd {
         order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
         self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
         Ok(self)
-    }
-
-    pub(super) fn refuse_economy(&self) -> Result<(), CrowdError> {
-        match self.saves() {
-            true => Err(CrowdError("poses are shared or updated less often already; expected one of them".into())),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether it shows something else than a pose of its own for each instance at each tick.
-    pub fn saves(&self) -> bool {
-        self.shared.is_some() || !self.rates.is_empty()
-    }
-
-    /// How often an instance is posed.
-    pub fn update_rate(&self, instance: u32) -> UpdateRate {
-        self.rates.get(instance as usize).copied().unwrap_or(UpdateRate::PLAIN)
-    }
-
-    /// Whether some instances are not posed at every tick.
-    pub fn has_update_rates(&self) -> bool {
-        !self.rates.is_empty()
-    }
-
-    /// A crowd with one instance for each pose: this one, unless poses are shared.
-    pub fn posed(&self) -> &Self {
-        self.shared.as_ref().map_or(self, |shared| &shared.poses)
-    }
-
-    /// For each instance which one of [`Crowd::posed`] it shows; none if poses are not shared.
-    pub fn poses(&self) -> Option<&[u32]> {
-        self.shared.as_ref().map(|shared| &shared.of[..])
-    }
-
-    /// The layers that instances would play if poses were not shared.
-    pub fn own_layers(&self) -> &Layers {
-        self.shared.as_ref().map_or(&self.layers, |shared| &shared.own)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What an instance plays: layers of clips, and the integer time that all backends share.
 
-use super::TICKS_PER_SECOND;
-use super::schedule::{Presence, Schedule};
+use super::schedule::{Presence, Schedule, TICKS_PER_SECOND};
 use crate::model::Model;
 use bytemuck::NoUninit;
 

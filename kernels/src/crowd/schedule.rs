@@ -2,6 +2,8 @@
 
 use bytemuck::NoUninit;
 
+/// Ticks of the simulation per second.
+pub const TICKS_PER_SECOND: f64 = 60.0;
 /// Longest that a layer stays, and what one without an end is given: a year at 60 ticks a second.
 pub const LONGEST: u32 = 1 << 31;
 

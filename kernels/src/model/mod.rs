@@ -3,146 +3,31 @@
 //! A [`Model`] is one [`Skeleton`], its [`Clip`]s, its [`Skin`]s and one [`Mesh`] that concatenates the
 //! vertices of every primitive. Nothing here knows a file format.
 
+mod affine;
 mod clip;
+mod error;
 mod mesh;
+mod parts;
+mod repair;
 mod skeleton;
 mod skeleton_builder;
+mod skin;
 
+pub use affine::{IDENTITY_ROWS, Rows, affine_to_rows, rows_to_affine};
 pub use clip::compact;
 pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
+pub use error::ModelError;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
 };
+pub use parts::{Axes, Bounds, Handedness, Material, ModelParts};
+pub use repair::Repair;
 pub use skeleton::{Joint, Local, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
+pub use skin::{Skin, SkinData};
 
 use crate::vertex::Cube;
-use glam::{DAffine3, DMat3, DVec3, Vec3};
-use std::ops::Range;
-
-/// Rows of an affine 3x4 matrix: `[m00 m01 m02 tx, m10 m11 m12 ty, m20 m21 m22 tz]`, column vectors.
-pub type Rows = [f32; 12];
-
-/// The identity as [`Rows`].
-pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
-
-/// What was found wrong with data offered to a store: the place inside the model, and what would be accepted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct ModelError {
-    /// Where in the model, such as `clip "walk", track 3, key 12`.
-    pub place: String,
-    /// What is wrong and what was expected.
-    pub problem: String,
-}
-
-impl ModelError {
-    pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { place: place.into(), problem: problem.into() }
-    }
-}
-
-/// Which way the third axis of the file points; recorded for drawing only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Handedness {
-    /// x cross y is z.
-    Right,
-    /// x cross y is -z.
-    Left,
-}
-
-/// The file's own axes. Stores keep them; only drawing and placing instances look here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axes {
-    /// Handedness of the file's space.
-    pub handedness: Handedness,
-    /// Index of the axis that points up: 0 x, 1 y, 2 z.
-    pub up: u8,
-}
-
-impl Axes {
-    /// Right-handed, Y up: glTF's axes and those of the built-in content.
-    pub const Y_UP: Self = Self { handedness: Handedness::Right, up: 1 };
-}
-
-/// A plain surface colour.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Material {
-    /// Name in the file, possibly empty.
-    pub name: String,
-    /// Linear RGBA.
-    pub base_color: [f32; 4],
-}
-
-impl Default for Material {
-    fn default() -> Self {
-        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0] }
-    }
-}
-
-/// A mesh's own list of joints with their inverse binds: a range of the model's palette entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skin {
-    /// Name in the file, possibly empty.
-    pub name: String,
-    /// This skin's entries of [`Model::palette_joints`] and [`Model::inverse_binds`].
-    pub entries: Range<u32>,
-}
-
-/// A skin as an importer found it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SkinData {
-    /// Name in the file, possibly empty.
-    pub name: String,
-    /// Joints of the skeleton, in the order in which vertices count them.
-    pub joints: Vec<u16>,
-    /// Maps mesh space to joint space at bind, one for each of `joints`.
-    pub inverse_binds: Vec<Rows>,
-}
-
-/// An axis-aligned box.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
-    /// Smallest corner.
-    pub min: Vec3,
-    /// Largest corner.
-    pub max: Vec3,
-}
-
-impl Bounds {
-    /// Length of the diagonal; parity errors are stated in parts of it.
-    pub fn diagonal(&self) -> f32 {
-        (self.max - self.min).length()
-    }
-}
-
-/// A repair made on import: what, how often, and the worst case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
-    /// One line for the user.
-    pub message: String,
-}
-
-/// The parts of a model, before they are checked against each other.
-#[derive(Debug, Clone)]
-pub struct ModelParts {
-    /// Display name.
-    pub name: String,
-    /// The file's axes.
-    pub axes: Axes,
-    /// Joints, parents first.
-    pub skeleton: Skeleton,
-    /// Skins; primitives name them by index.
-    pub skins: Vec<SkinData>,
-    /// Clips in file order.
-    pub clips: Vec<Clip>,
-    /// Primitives in `dump` order.
-    pub primitives: Vec<PrimitiveData>,
-    /// Materials; primitives name them by index.
-    pub materials: Vec<Material>,
-    /// Repairs that the importer itself made.
-    pub repairs: Vec<Repair>,
-}
+use glam::{DAffine3, DVec3, Vec3};
 
 /// Skeleton + clips + skins + meshes: shared by all instances, immutable.
 #[derive(Debug, Clone)]
@@ -337,30 +222,6 @@ fn check_clip(clip: &Clip, skeleton: &Skeleton) -> Result<(), ModelError> {
             format!("a track moves joint {joint}; the skeleton has {}", skeleton.len()),
         )),
     }
-}
-
-/// [`Rows`] as an f64 affine.
-pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
-    let r = rows.map(f64::from);
-    DAffine3 {
-        matrix3: DMat3::from_cols(
-            DVec3::new(r[0], r[4], r[8]),
-            DVec3::new(r[1], r[5], r[9]),
-            DVec3::new(r[2], r[6], r[10]),
-        ),
-        translation: DVec3::new(r[3], r[7], r[11]),
-    }
-}
-
-/// An f64 affine rounded to [`Rows`].
-pub fn affine_to_rows(a: &DAffine3) -> Rows {
-    let (m, t) = (a.matrix3, a.translation);
-    [
-        m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x, //
-        m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y, //
-        m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z,
-    ]
-    .map(|v| v as f32)
 }
 
 fn rest_bounds(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows], mesh: &Mesh) -> Bounds {

@@ -1,10 +1,12 @@
 //! Memory that begins on a cache line, so that vectors neither straddle lines nor miss streaming stores, and lies in
 //! huge pages where it is large: 16 instances' outputs, far apart, miss the translation of every small page.
 
-use super::LINE;
 use bytemuck::{AnyBitPattern, NoUninit};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+
+/// Bytes of a cache line, the unit of streaming stores.
+pub const LINE: usize = 64;
 
 /// A cache line.
 #[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]

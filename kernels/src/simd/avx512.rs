@@ -1,6 +1,6 @@
 //! 512-bit vectors.
 
-use super::Simd;
+use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
 

@@ -1,6 +1,6 @@
 //! 128-bit vectors by glam: SSE2 on x86-64, NEON on aarch64, plain floats elsewhere.
 
-use super::Simd;
+use super::vector::Simd;
 use glam::{BVec4A, UVec4, Vec4};
 
 /// What the target always has; without fused multiplication, which would be a function call there.

@@ -1,6 +1,6 @@
 //! One float at a time: the weakest instruction set that can be asked for.
 
-use super::Simd;
+use super::vector::Simd;
 use glam::Vec4;
 
 /// No vectors at all.

@@ -1,4 +1,5 @@
 use super::*;
+use glam::Vec4;
 
 /// Every operation on numbers that no two lanes share.
 struct Operations;

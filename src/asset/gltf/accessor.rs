@@ -2,8 +2,8 @@
 //! checked before anything is allocated. Bytes are read one by one, so no alignment is asked for.
 
 use super::document::Document;
-use crate::asset::Fault;
 use crate::asset::budget::Budget;
+use crate::asset::fault::Fault;
 use std::borrow::Cow;
 
 /// Copies of decoded values that exist at once: the importer's, the store's, and the store's while it grows.

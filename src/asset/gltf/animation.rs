@@ -2,7 +2,7 @@
 
 use super::accessor::Reader;
 use super::document::{Animation, Document};
-use crate::asset::{Fault, OffUnit};
+use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend};
 
 /// Every animation as a clip, so that a clip's index is the file's; channels that move no joint only count towards

@@ -1,8 +1,9 @@
 //! The bytes behind buffers: the BIN chunk, data URIs, and files in the model's folder.
 
 use super::document::Buffer;
+use crate::asset::beside;
 use crate::asset::budget::Budget;
-use crate::asset::{Fault, beside};
+use crate::asset::fault::Fault;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

@@ -3,7 +3,7 @@
 //! Read here rather than by the `gltf` crate, which underflows on a header length below 12 and refuses the unknown
 //! chunks that the specification has clients skip.
 
-use crate::asset::Fault;
+use crate::asset::fault::Fault;
 
 const MAGIC: &[u8] = b"glTF";
 const HEADER: usize = 12;

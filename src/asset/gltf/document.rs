@@ -4,8 +4,8 @@
 //! channels without a node, scenes without nodes, textures without a source).
 
 use super::extras::Extras;
-use crate::asset::Fault;
 use crate::asset::budget::Budget;
+use crate::asset::fault::Fault;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
@@ -250,7 +250,7 @@ impl Document {
 }
 
 fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::asset::from_json(json).map_err(|fault| match binary {
+    crate::asset::files::from_json(json).map_err(|fault| match binary {
         true => Fault::new(format!("JSON chunk, {}", fault.place), fault.problem),
         false => fault,
     })

@@ -2,7 +2,7 @@
 
 use super::accessor::Reader;
 use super::document::{Mesh, Primitive};
-use crate::asset::Fault;
+use crate::asset::fault::Fault;
 use crate::model::{Influences, PrimitiveData, Subset};
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.

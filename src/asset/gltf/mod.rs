@@ -13,7 +13,8 @@ mod mesh;
 mod nodes;
 
 use super::budget::Budget;
-use super::{Fault, ImportError, affine};
+use super::fault::Fault;
+use super::{ImportError, affine};
 use crate::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, Model, ModelParts, PrimitiveData, Repair, Rows, SkinData,
 };
@@ -25,7 +26,7 @@ use std::path::Path;
 
 /// A container, or JSON with the one property that the specification requires.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.starts_with(b"glTF") || super::contains(head, "\"asset\"")
+    head.starts_with(b"glTF") || super::files::contains(head, "\"asset\"")
 }
 
 /// Reads a file, and the buffers that it names in its folder.
@@ -33,7 +34,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// # Errors
 /// What cannot be read, breaks the specification, or needs an extension that is not supported.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::read_file(file)?;
+    let bytes = super::files::read_file(file)?;
     let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }

@@ -1,7 +1,8 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Node, Skin};
-use crate::asset::{Fault, OffUnit, affine};
+use crate::asset::affine;
+use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{IDENTITY_ROWS, Joint, Local, Repair, Rows, Skeleton, Transform, affine_to_rows};
 use glam::{DAffine3, Quat, Vec3};
 

@@ -1,9 +1,10 @@
 //! `.md5anim`: per joint a base pose, and per frame the components of it that move.
 
-use super::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
+use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::asset::budget::Budget;
+use crate::asset::fault::Fault;
 use crate::asset::text::Scanner;
-use crate::asset::{Fault, ImportError, affine};
+use crate::asset::{ImportError, affine};
 use crate::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 use std::path::Path;
 
@@ -12,9 +13,9 @@ const COPIES: u64 = 4;
 
 /// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
 pub(super) fn import(file: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
-    let text = crate::asset::read_text(file)?;
+    let text = crate::asset::files::read_text(file)?;
     let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    reader.read(crate::asset::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
+    reader.read(crate::asset::files::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
 }
 
 /// Which components of a joint each frame holds, and where.

@@ -4,34 +4,34 @@
 //! puts vertices where their weights say. There are no normals either.
 
 mod clip;
+mod grammar;
 
 use super::budget::Budget;
-use super::text::{Scanner, Syntax, Token};
-use super::{Fault, ImportError, affine};
+use super::fault::Fault;
+use super::text::{Scanner, Token};
+use super::{ImportError, affine};
 use crate::model::{
     Axes, Handedness, Influences, Joint, Local, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
     Subset, affine_to_rows,
 };
-use glam::{DAffine3, DQuat, DVec3};
+use glam::{DAffine3, DVec3};
+use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
-const VERSION: u32 = 10;
 
 /// How far apart weights may place a vertex at bind, in its largest coordinate, before that is worth a word.
 const APART: f64 = 1e-3;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.trim_ascii_start().starts_with(b"MD5Version") && super::contains(head, "numMeshes")
+    head.trim_ascii_start().starts_with(b"MD5Version") && super::files::contains(head, "numMeshes")
 }
 
 /// Reads a model and its clips; without any named, the `.md5anim` of the same name beside it, then every other one of
 /// the folder whose joints are the model's, by name.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
-    let text = super::read_text(file)?;
+    let text = super::files::read_text(file)?;
     let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    let (mut parts, joints) = reader.read(super::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let (mut parts, joints) = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
     let joint_of = parts.skins[0].joints.clone();
     if clips.is_empty() {
         let own = file.with_extension("md5anim");
@@ -60,52 +60,6 @@ fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort_by_key(|path| (path != own, path.clone()));
     found
-}
-
-/// A joint as both kinds of file list it.
-#[derive(Debug, PartialEq)]
-struct ListedJoint {
-    name: String,
-    parent: Option<usize>,
-}
-
-impl ListedJoint {
-    fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
-        let name = scanner.string("a joint's name")?.to_owned();
-        let parent: i32 = scanner.integer("a parent")?;
-        Ok(Self { name, parent: usize::try_from(parent).ok() })
-    }
-}
-
-/// What both kinds of file begin with.
-fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
-    scanner.expect("MD5Version")?;
-    let token = scanner.peek();
-    let version: u32 = scanner.integer("the version 10")?;
-    if let Some(token) = token
-        && version != VERSION
-    {
-        return Err(scanner.unexpected(token, "the version 10"));
-    }
-    if scanner.accept("commandline") {
-        scanner.string("a command line")?;
-    }
-    Ok(())
-}
-
-/// Numbers in parentheses.
-fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
-    scanner.expect("(")?;
-    let values = scanner.numbers(what)?;
-    scanner.expect(")")?;
-    Ok(values)
-}
-
-/// The unit quaternion whose w is not stored: the one that is not positive.
-fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
-    let [x, y, z] = [x, y, z].map(f64::from);
-    let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
-    DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
 struct Vertex {

@@ -1,7 +1,8 @@
 //! `.mesh.xml`: one primitive a submesh; submeshes that share vertices share a primitive too.
 
 use super::xml::{Element, Xml};
-use crate::asset::{Fault, budget::Budget};
+use crate::asset::budget::Budget;
+use crate::asset::fault::Fault;
 use crate::model::{Influences, Material, PrimitiveData, Subset};
 
 /// What a mesh file holds, its bones still by their IDs.

@@ -8,14 +8,15 @@ mod skeleton;
 mod xml;
 
 use super::budget::Budget;
-use super::{Fault, ImportError, affine, beside};
+use super::fault::Fault;
+use super::{ImportError, affine, beside};
 use crate::model::{Axes, Model, ModelParts, SkinData, affine_to_rows};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xml::Xml;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    super::contains(head, "<mesh>") || super::contains(head, "<mesh ")
+    super::files::contains(head, "<mesh>") || super::files::contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
@@ -39,7 +40,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
         ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
     })?;
-    let name = super::stem(file);
+    let name = super::files::stem(file);
     let parts = ModelParts {
         name: name.strip_suffix(".mesh").unwrap_or(&name).into(),
         axes: Axes::Y_UP,

@@ -1,7 +1,8 @@
 //! `.skeleton.xml`: bones, and animations relative to the bind pose.
 
 use super::xml::{Element, Xml};
-use crate::asset::{Fault, affine};
+use crate::asset::affine;
+use crate::asset::fault::Fault;
 use crate::model::{
     Channel, Clip, Interpolation, Joint, Keys, Local, Repair, RotationBlend, Skeleton as Joints, Transform,
 };

@@ -1,6 +1,7 @@
 //! XML read as a stream: elements, their attributes, and where they are.
 
-use crate::asset::{Fault, ImportError, place::line_and_column};
+use crate::asset::fault::Fault;
+use crate::asset::{ImportError, place::line_and_column};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::fs::{self, File};
@@ -29,7 +30,7 @@ pub(super) struct Xml {
 
 impl Xml {
     pub(super) fn open(file: &Path) -> Result<Self, ImportError> {
-        let mut reader = Reader::from_reader(BufReader::new(crate::asset::open(file)?));
+        let mut reader = Reader::from_reader(BufReader::new(crate::asset::files::open(file)?));
         reader.config_mut().expand_empty_elements = true;
         Ok(Self { file: file.into(), reader, buffer: Vec::new() })
     }

@@ -1,8 +1,8 @@
 //! `.raa`: rotations of joints by whole frames.
 
-use super::SYNTAX;
-use crate::asset::text::Scanner;
-use crate::asset::{Fault, ImportError, OffUnit, affine};
+use crate::asset::fault::{Fault, OffUnit};
+use crate::asset::text::{Scanner, Syntax};
+use crate::asset::{ImportError, affine};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, Skeleton};
 use glam::DQuat;
 use std::path::Path;
@@ -17,10 +17,15 @@ pub(super) fn import(
     joint_of: &[u16],
     skeleton: &Skeleton,
 ) -> Result<(Clip, Vec<Repair>), ImportError> {
-    let text = crate::asset::read_text(file)?;
-    let mut reader =
-        Reader { scanner: Scanner::new(&text, SYNTAX), off_unit: OffUnit::default(), orientations, joint_of, skeleton };
-    let clip = reader.read(crate::asset::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let text = crate::asset::files::read_text(file)?;
+    let mut reader = Reader {
+        scanner: Scanner::new(&text, Syntax::WORDS),
+        off_unit: OffUnit::default(),
+        orientations,
+        joint_of,
+        skeleton,
+    };
+    let clip = reader.read(crate::asset::files::stem(file)).map_err(|fault| fault.in_file(file))?;
     let mut repairs = Vec::new();
     reader.off_unit.describe("rotation keys", &mut repairs);
     Ok((clip, repairs))

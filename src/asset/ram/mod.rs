@@ -6,28 +6,27 @@
 mod clip;
 
 use super::budget::Budget;
+use super::fault::{Fault, OffUnit};
 use super::seams::{self, Corner};
 use super::text::{Scanner, Syntax, Token};
-use super::{Fault, ImportError, OffUnit, affine};
+use super::{ImportError, affine};
 use crate::model::{
     Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
 };
 use glam::{DQuat, Vec3};
 use std::path::{Path, PathBuf};
 
-const SYNTAX: Syntax = Syntax { marks: "", comments: false };
-
 /// Begins with its first section, a line of the name and perhaps a count.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
-    text.starts_with(b"joints") && super::contains(head, "orientation")
+    text.starts_with(b"joints") && super::files::contains(head, "orientation")
 }
 
 /// Reads a model and its clips; without any named, the `.raa` of the same name beside it, if there is one.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
-    let text = super::read_text(file)?;
+    let text = super::files::read_text(file)?;
     let mut reader = Reader::new(&text);
-    let (mut parts, orientations) = reader.read(super::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let (mut parts, orientations) = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
     let beside = file.with_extension("raa");
     let beside = if clips.is_empty() && beside.is_file() { std::slice::from_ref(&beside) } else { clips };
     for clip in beside {
@@ -54,7 +53,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Self {
-        Self { scanner: Scanner::new(text, SYNTAX), budget: Budget::new(text.len()), off_unit: OffUnit::default() }
+        Self {
+            scanner: Scanner::new(text, Syntax::WORDS),
+            budget: Budget::new(text.len()),
+            off_unit: OffUnit::default(),
+        }
     }
 
     /// The model, and each joint's orientation in the file's order.

@@ -2,7 +2,7 @@
 
 use super::document::{Animation, Geometry, Key, Pose};
 use crate::asset::budget::Budget;
-use crate::asset::{Fault, OffUnit};
+use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 
 /// Where a file counts frames and states no rate.

@@ -1,7 +1,7 @@
 //! Faces: records that begin with a mask of what follows.
 
 use super::document::Geometry;
-use crate::asset::Fault;
+use crate::asset::fault::Fault;
 use crate::asset::seams::Corner;
 
 const QUAD: u32 = 1;

@@ -8,7 +8,8 @@ mod document;
 mod faces;
 
 use super::budget::Budget;
-use super::{Fault, ImportError, OffUnit, affine, seams};
+use super::fault::{Fault, OffUnit};
+use super::{ImportError, affine, seams};
 use crate::model::{
     Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
 };
@@ -26,13 +27,14 @@ const BYTES_PER_LIST: u64 = 72;
 /// JSON that has a list of this format near its beginning.
 pub(super) fn sniff(head: &[u8]) -> bool {
     const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
-    head.trim_ascii_start().starts_with(b"{") && LISTS.iter().any(|name| super::contains(head, &format!("\"{name}\"")))
+    head.trim_ascii_start().starts_with(b"{")
+        && LISTS.iter().any(|name| super::files::contains(head, &format!("\"{name}\"")))
 }
 
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::read_file(file)?;
-    let parts = read(super::stem(file), &bytes).map_err(|fault| fault.in_file(file))?;
+    let bytes = super::files::read_file(file)?;
+    let parts = read(super::files::stem(file), &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
@@ -42,7 +44,7 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let needed =
         count(b'{').saturating_mul(BYTES_PER_OBJECT).saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
     budget.charge(needed, || "JSON".into())?;
-    let document: Geometry = super::from_json(bytes)?;
+    let document: Geometry = super::files::from_json(bytes)?;
     let mut repairs = Vec::new();
     let (path, geometry) = skinned(&document, &mut repairs)?;
     let skeleton = skeleton(geometry, &path, &mut repairs)?;

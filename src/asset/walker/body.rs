@@ -1,10 +1,7 @@
 //! The body as a signed distance field: round cones, smoothly joined.
 
-use super::rig::{FINGER_COUNT, Landmarks, Side};
+use super::rig::{EYE, FINGER_COUNT, Landmarks, Side};
 use glam::{DVec3, dvec3};
-
-/// Centre of the left eyeball.
-pub(super) const EYE: DVec3 = dvec3(0.031, 1.640, 0.066);
 
 /// A sphere swept along a segment while its radius goes from one value to another.
 ///

@@ -4,10 +4,14 @@ use super::rig::{
     BALL, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JOINTS, KNEE_POLE, LOWERARM,
     LOWERARM_TWIST, NECK, PELVIS, Rig, SPINE, Side, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST, two_bone,
 };
-use super::{RUN_SPEED, WALK_SPEED};
 use crate::model::{Channel, Clip, Interpolation, Keys, ModelError, RotationBlend};
 use glam::{DMat3, DQuat, DVec3, dvec3};
 use std::f64::consts::TAU;
+
+/// Ground speed of the clip `walk`, metres per second: it walks on the spot, and the ground goes by towards -Z.
+pub const WALK_SPEED: f64 = 1.3;
+/// Ground speed of the clip `run`, metres per second.
+pub const RUN_SPEED: f64 = 3.0;
 
 /// Keys per second.
 const KEY_RATE: u32 = 30;

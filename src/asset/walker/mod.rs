@@ -13,6 +13,8 @@ mod surface;
 mod tests;
 mod weights;
 
+pub use clips::{RUN_SPEED, WALK_SPEED};
+
 use crate::model::{Axes, Influences, Model, ModelError, ModelParts, PrimitiveData, SkinData, Subset, affine_to_rows};
 use body::Body;
 use cloth::Cloth;
@@ -24,10 +26,6 @@ use std::ops::RangeInclusive;
 use surface::{Surface, surface};
 use weights::Weights;
 
-/// Ground speed of the clip `walk`, metres per second: it walks on the spot, and the ground goes by towards -Z.
-pub const WALK_SPEED: f64 = 1.3;
-/// Ground speed of the clip `run`, metres per second.
-pub const RUN_SPEED: f64 = 3.0;
 /// Numbers of vertices that [`walker`] can be asked for.
 pub const VERTICES: RangeInclusive<u32> = 500..=200_000;
 

@@ -3,6 +3,8 @@
 use crate::model::{Joint, Local, ModelError, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3, dvec3};
 
+/// Centre of the left eyeball.
+pub(super) const EYE: DVec3 = dvec3(0.031, 1.640, 0.066);
 /// Joints of the rig.
 pub(super) const JOINTS: usize = 67;
 pub(super) const PELVIS: usize = 1;
@@ -214,7 +216,7 @@ impl Rig {
         }
         rig.push("jaw", Some(HEAD), dvec3(0.0, 1.59, 0.012), Some(dvec3(0.0, -0.04, 0.075)));
         for (side, suffix) in Side::BOTH.into_iter().zip(["l", "r"]) {
-            rig.push(&format!("eye_{suffix}"), Some(HEAD), side.point(super::body::EYE), Some(DVec3::Z));
+            rig.push(&format!("eye_{suffix}"), Some(HEAD), side.point(EYE), Some(DVec3::Z));
         }
         for (side, suffix) in Side::BOTH.into_iter().zip(["l", "r"]) {
             rig.push_arm(&landmarks, side, suffix);

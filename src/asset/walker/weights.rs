@@ -1,8 +1,8 @@
 //! Which joints hold a point of the skin, and how much.
 
-use super::body::{Body, EYE};
+use super::body::Body;
 use super::rig::{
-    BALL, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JAW, JOINTS, LOWERARM,
+    BALL, CALF, CALF_TWIST, CLAVICLE, EYE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JAW, JOINTS, LOWERARM,
     LOWERARM_TWIST, Landmarks, NECK, PELVIS, Rig, SPINE, Side, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST,
 };
 use glam::{DVec3, dvec3};

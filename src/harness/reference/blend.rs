@@ -1,6 +1,7 @@
 //! Layers by their definitions in docs/animation.md.
 
-use super::{LocalPose, sample};
+use super::local_pose::LocalPose;
+use super::sample::sample;
 use crate::crowd::{Fade, Group, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at};
 use glam::{DQuat, DVec3, DVec4};
 

@@ -1,6 +1,6 @@
 //! Compact clips by their definition in docs/animation.md.
 
-use super::{LocalPose, sphere};
+use super::local_pose::{LocalPose, sphere};
 use crate::model::Channel;
 use crate::model::compact::{ANY, ANY_RANGE, Compact, CompactTrack};
 use glam::{DQuat, DVec3, DVec4, Vec3};

@@ -1,71 +1,13 @@
-//! The keys of `[[group.layer]]` and of its mask.
+//! Layers and masks from their keys.
 
+use super::super::description::ClipChoice;
+use super::super::error::SceneError;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
-use super::super::{ClipChoice, SceneError};
-use super::{GroupKeys, Source, positive};
+use super::keys::{GroupKeys, LayerKeys, MaskKeys};
+use super::source::{Source, positive};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 use crate::text;
-use serde::Deserialize;
-use std::collections::BTreeMap;
 use toml::Spanned;
-
-/// `[[group.layer]]`: a clip over those before it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LayerKeys {
-    /// Name or index of the clip, as in a group, or `"rest"`.
-    clip: Spanned<ClipChoice>,
-    /// How it joins those before it: `"merge"` (averaged by weight), `"override"` or `"additive"` (its difference
-    /// from its first frame); default `"override"`.
-    kind: Option<Spanned<String>>,
-    /// Share among merge layers, 0 or more; how far the others take effect, 0 to 1. Default 1.
-    weight: Option<Spanned<f64>>,
-    /// Which joints it moves; default: all.
-    mask: Option<Spanned<MaskKeys>>,
-    /// Whether it shares phase and pace with the group's clip and all others in step. Default false.
-    #[serde(default)]
-    in_step: bool,
-    /// Pace of the clip, times the instance's random variation; default 1.
-    speed: Option<Spanned<f64>>,
-    /// Part of the clip's turn over which starting phases are spread. 0 to 1; default 1.
-    phase_spread: Option<Spanned<f64>>,
-    /// How far the clip is on at the start. Seconds; default 0.
-    offset: Option<Spanned<f64>>,
-    /// As in a group; `"once"` starts anew with each start of the layer.
-    playback: Option<Spanned<String>>,
-    /// As in a group.
-    frames_per_second: Option<Spanned<f64>>,
-    /// From one start of the layer to the next. Seconds, more than 0; default: it starts once.
-    every: Option<Spanned<f64>>,
-    /// From its start until it is gone, at most `every`. Seconds, more than 0; default: it stays.
-    lasts: Option<Spanned<f64>>,
-    /// First start. Seconds, 0 or more; default 0.
-    start: Option<Spanned<f64>>,
-    /// Part of `every` over which the instances' starts are spread. 0 to 1; default 1.
-    stagger: Option<Spanned<f64>>,
-    /// Fade at each start. Seconds, 0 or more; default 0.
-    fade_in: Option<Spanned<f64>>,
-    /// Fade at each end, within `lasts`. Seconds, 0 or more; default 0.
-    fade_out: Option<Spanned<f64>>,
-    /// How it fades: `"cross"` (by weight) or `"inertial"` (at once, what was there before dying away); default
-    /// `"cross"`.
-    fade: Option<Spanned<String>>,
-}
-
-/// `mask` of a layer.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MaskKeys {
-    /// Joints that it moves wholly.
-    #[serde(default)]
-    joints: Vec<String>,
-    /// Joints that it moves wholly with all below them.
-    #[serde(default)]
-    subtree: Vec<String>,
-    /// Joints that it moves in part: name and weight, 0 to 1. They count over the other two.
-    #[serde(default)]
-    weights: BTreeMap<String, Spanned<f64>>,
-}
 
 pub(super) fn or_more(value: f64) -> bool {
     value.is_finite() && value >= 0.0

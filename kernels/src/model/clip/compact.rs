@@ -1,6 +1,6 @@
 //! Clips in frames of 16-bit numbers: a uniform rate, what never changes stored once.
 
-use super::Channel;
+use super::keys::Channel;
 use crate::model::ModelError;
 use glam::Vec4;
 

@@ -1,6 +1,6 @@
 //! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
-use super::{Channel, Interpolation, Keys, RotationBlend};
+use super::keys::{Channel, Interpolation, Keys, RotationBlend};
 use crate::model::ModelError;
 
 /// Key times shared by tracks: a range of [`RawKeys::times`].

@@ -7,12 +7,12 @@ mod economy;
 mod layers;
 mod reach;
 mod schedule;
+mod update_rate;
 
-use economy::SharedPoses;
-pub use economy::{Between, UpdateRate};
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
 pub use reach::Reach;
-pub use schedule::{LONGEST, Presence, Schedule};
+pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
+pub use update_rate::{Between, UpdateRate};
 
 use crate::model::{Model, Rows};
 use crate::vertex::{Attributes, VertexFormat};
@@ -21,8 +21,6 @@ use std::sync::Arc;
 
 /// Instances of a block, the unit in which CPU kernels put instances in SIMD lanes.
 pub const BLOCK: usize = 16;
-/// Ticks of the simulation per second.
-pub const TICKS_PER_SECOND: f64 = 60.0;
 
 /// What a crowd refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +75,17 @@ pub struct Crowd {
     shared: Option<Box<SharedPoses>>,
 }
 
+/// Poses that several instances of a crowd show.
+#[derive(Debug, Clone)]
+struct SharedPoses {
+    /// An instance for each pose, in the crowd's groups.
+    poses: Crowd,
+    /// Index of each instance's pose.
+    of: Vec<u32>,
+    /// Layers that each instance would play by itself.
+    own: Layers,
+}
+
 impl Crowd {
     /// No instance yet; positions and unit normals.
     pub fn new() -> Self {
@@ -94,7 +103,7 @@ impl Crowd {
     /// No instance, more than `u32::MAX` together, or layers that cannot be: none or more than [`MAX_LAYERS`], a clip
     /// that the model lacks, a merge layer after another kind or none first, a weight out of range, merge weights that
     /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges; a crowd that
-    /// [saves](Crowd::saves) already.
+    /// [is reduced](Crowd::is_reduced) already.
     pub fn push_group<L: AsRef<[Layer]>>(
         &mut self,
         model: Arc<Model>,
@@ -113,7 +122,7 @@ impl Crowd {
         masks: &[Vec<f32>],
         instances: impl IntoIterator<Item = (Rows, L)>,
     ) -> Result<(), CrowdError> {
-        self.refuse_economy()?;
+        self.require_full_posing()?;
         check_masks(&model, masks)?;
         let first = self.instance_count() as u32;
         for (placement, layers) in instances {
@@ -193,6 +202,43 @@ impl Crowd {
         let entries = group.model.palette_joints().len();
         let first = before + (instances.start - group.instances.start) as usize * entries;
         &palette[first..first + instances.len() * entries]
+    }
+
+    fn require_full_posing(&self) -> Result<(), CrowdError> {
+        match self.is_reduced() {
+            true => Err(CrowdError("poses are shared or updated less often already; expected one of them".into())),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether some instance is not posed for itself at every tick, because poses are shared or updated less often.
+    pub fn is_reduced(&self) -> bool {
+        self.shared.is_some() || !self.rates.is_empty()
+    }
+
+    /// The rate at which an instance is posed.
+    pub fn update_rate(&self, instance: u32) -> UpdateRate {
+        self.rates.get(instance as usize).copied().unwrap_or(UpdateRate::PLAIN)
+    }
+
+    /// Whether some instances are not posed at every tick.
+    pub fn has_update_rates(&self) -> bool {
+        !self.rates.is_empty()
+    }
+
+    /// A crowd with one instance for each pose: this one, unless poses are shared.
+    pub fn posed(&self) -> &Self {
+        self.shared.as_ref().map_or(self, |shared| &shared.poses)
+    }
+
+    /// For each instance the index of the pose in [`Crowd::posed`] that it shows; none if poses are not shared.
+    pub fn poses(&self) -> Option<&[u32]> {
+        self.shared.as_ref().map(|shared| &shared.of[..])
+    }
+
+    /// The layers that instances would play if poses were not shared.
+    pub fn own_layers(&self) -> &Layers {
+        self.shared.as_ref().map_or(&self.layers, |shared| &shared.own)
     }
 }
 

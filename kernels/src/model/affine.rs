@@ -1,0 +1,33 @@
+//! Affine matrices in f32 rows and in f64.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+/// Rows of an affine 3x4 matrix: `[m00 m01 m02 tx, m10 m11 m12 ty, m20 m21 m22 tz]`, column vectors.
+pub type Rows = [f32; 12];
+
+/// The identity as [`Rows`].
+pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+
+/// [`Rows`] as an f64 affine.
+pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
+    let r = rows.map(f64::from);
+    DAffine3 {
+        matrix3: DMat3::from_cols(
+            DVec3::new(r[0], r[4], r[8]),
+            DVec3::new(r[1], r[5], r[9]),
+            DVec3::new(r[2], r[6], r[10]),
+        ),
+        translation: DVec3::new(r[3], r[7], r[11]),
+    }
+}
+
+/// An f64 affine rounded to [`Rows`].
+pub fn affine_to_rows(a: &DAffine3) -> Rows {
+    let (m, t) = (a.matrix3, a.translation);
+    [
+        m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x, //
+        m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y, //
+        m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z,
+    ]
+    .map(|v| v as f32)
+}

@@ -1,0 +1,83 @@
+//! The parts of a model beside skeleton, clips and mesh, and all parts before they are checked.
+
+use super::clip::Clip;
+use super::mesh::PrimitiveData;
+use super::repair::Repair;
+use super::skeleton::Skeleton;
+use super::skin::SkinData;
+use glam::Vec3;
+
+/// The direction of the file's third axis; used for drawing only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handedness {
+    /// x cross y is z.
+    Right,
+    /// x cross y is -z.
+    Left,
+}
+
+/// The file's own axes. Stores keep them; only drawing and placing instances look here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axes {
+    /// Handedness of the file's space.
+    pub handedness: Handedness,
+    /// Index of the axis that points up: 0 x, 1 y, 2 z.
+    pub up: u8,
+}
+
+impl Axes {
+    /// Right-handed, Y up: glTF's axes and those of the built-in content.
+    pub const Y_UP: Self = Self { handedness: Handedness::Right, up: 1 };
+}
+
+/// A plain surface colour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Name in the file, possibly empty.
+    pub name: String,
+    /// Linear RGBA.
+    pub base_color: [f32; 4],
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0] }
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Smallest corner.
+    pub min: Vec3,
+    /// Largest corner.
+    pub max: Vec3,
+}
+
+impl Bounds {
+    /// Length of the diagonal; parity errors are stated in parts of it.
+    pub fn diagonal(&self) -> f32 {
+        (self.max - self.min).length()
+    }
+}
+
+/// The parts of a model, before they are checked against each other.
+#[derive(Debug, Clone)]
+pub struct ModelParts {
+    /// Display name.
+    pub name: String,
+    /// The file's axes.
+    pub axes: Axes,
+    /// Joints, parents first.
+    pub skeleton: Skeleton,
+    /// Skins; primitives name them by index.
+    pub skins: Vec<SkinData>,
+    /// Clips in file order.
+    pub clips: Vec<Clip>,
+    /// Primitives in `dump` order.
+    pub primitives: Vec<PrimitiveData>,
+    /// Materials; primitives name them by index.
+    pub materials: Vec<Material>,
+    /// Repairs that the importer itself made.
+    pub repairs: Vec<Repair>,
+}

@@ -1,0 +1,26 @@
+//! The error of every importer.
+
+use crate::model::ModelError;
+use std::path::{Path, PathBuf};
+
+/// A model file that could not be read: one line that names the file, the place in it and what was expected.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {place}{}{problem}", .file.display(), if .place.is_empty() { "" } else { ": " })]
+pub struct ImportError {
+    /// The file.
+    pub file: PathBuf,
+    /// Line and column, JSON or XML path, or byte; empty when it is the whole file.
+    pub place: String,
+    /// What is wrong and what would be accepted.
+    pub problem: String,
+}
+
+impl ImportError {
+    pub(crate) fn new(file: &Path, place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { file: file.into(), place: place.into(), problem: problem.into() }
+    }
+
+    pub(crate) fn from_model(file: &Path, error: ModelError) -> Self {
+        Self::new(file, error.place, error.problem)
+    }
+}

@@ -1,0 +1,54 @@
+//! Parts of the text that models and clips share.
+
+use crate::asset::fault::Fault;
+use crate::asset::text::{Scanner, Syntax};
+use glam::DQuat;
+
+pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
+const VERSION: u32 = 10;
+
+/// A joint as both kinds of file list it.
+#[derive(Debug, PartialEq)]
+pub(super) struct ListedJoint {
+    pub name: String,
+    pub parent: Option<usize>,
+}
+
+impl ListedJoint {
+    pub fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
+        let name = scanner.string("a joint's name")?.to_owned();
+        let parent: i32 = scanner.integer("a parent")?;
+        Ok(Self { name, parent: usize::try_from(parent).ok() })
+    }
+}
+
+/// Reads the beginning of both kinds of file.
+pub(super) fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
+    scanner.expect("MD5Version")?;
+    let token = scanner.peek();
+    let version: u32 = scanner.integer("the version 10")?;
+    if let Some(token) = token
+        && version != VERSION
+    {
+        return Err(scanner.unexpected(token, "the version 10"));
+    }
+    if scanner.accept("commandline") {
+        scanner.string("a command line")?;
+    }
+    Ok(())
+}
+
+/// Numbers in parentheses.
+pub(super) fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
+    scanner.expect("(")?;
+    let values = scanner.numbers(what)?;
+    scanner.expect(")")?;
+    Ok(values)
+}
+
+/// The unit quaternion whose w is not stored: the one that is not positive.
+pub(super) fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
+    let [x, y, z] = [x, y, z].map(f64::from);
+    let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+    DQuat::from_xyzw(x, y, z, w).normalize()
+}

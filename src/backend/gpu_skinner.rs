@@ -1,0 +1,45 @@
+//! The contract between a GPU backend and its kind of skinning.
+
+use super::Skinned;
+use crate::crowd::Crowd;
+use crate::frame::{Arena, FrameInput, Result, Traffic};
+use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A crowd on the device, up to its palettes.
+pub(super) struct Posed {
+    pub gpu: Rc<Gpu>,
+    pub chunks: Vec<Chunk>,
+    pub palettes: Box<dyn PaletteSource>,
+}
+
+/// A way to skin posed chunks.
+pub(super) trait GpuSkinner {
+    /// A word for tables on how it skins, if there is a choice.
+    fn label(&self) -> Option<String> {
+        None
+    }
+
+    /// Bytes that a frame's skinning stage must move, if it has a stage of its own.
+    fn traffic(&self, crowd: &Crowd) -> Option<Traffic>;
+
+    /// Records the skinning of a frame after its posing.
+    fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands);
+
+    /// Makes bindings to the arena's buffers where they are new.
+    fn bind(&mut self, posed: &Posed, frame: &FrameInput);
+
+    /// The place where vertices are.
+    fn skinned(&self, posed: &Posed) -> Skinned;
+
+    /// Appends the vertices of some instances of one group.
+    fn read(
+        &mut self,
+        posed: &mut Posed,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()>;
+}

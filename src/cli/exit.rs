@@ -1,0 +1,16 @@
+//! How commands end: exit codes, and arguments that mean nothing.
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Error,
+    ParityFailure,
+    Regression,
+    Interrupted,
+}
+
+/// Arguments that parse but mean nothing: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);

@@ -1,0 +1,156 @@
+//! A scene as it is described, before models are loaded.
+
+use super::camera::Camera;
+use super::error::Place;
+use super::layer::{LayerPlan, Play};
+use super::placing::Layout;
+use super::source::ModelSource;
+use crate::vertex::VertexFormat;
+
+/// The choice of the clips that a group's instances play.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ClipChoice {
+    First,
+    All,
+    Named(String),
+}
+
+/// Instances of one model.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group {
+    pub(super) model: ModelSource,
+    pub(super) count: u64,
+    pub(super) layout: Layout,
+    pub(super) spacing: Option<f64>,
+    pub(super) clip: ClipChoice,
+    pub(super) speed: f64,
+    pub(super) speed_spread: f64,
+    pub(super) play: Play,
+    /// Of the clip among the merge layers.
+    pub(super) weight: f64,
+    pub(super) layers: Vec<LayerPlan>,
+    pub(super) yaw: f64,
+    pub(super) yaw_spread: f64,
+    pub(super) scale: Option<f64>,
+    /// Of the key that decides the model.
+    pub(super) model_place: Option<Place>,
+    pub(super) clip_place: Option<Place>,
+}
+
+/// The form in which clips are stored while they play.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clips {
+    /// Keys as the file has them.
+    #[default]
+    Raw,
+    /// Frames of 16-bit numbers, of [`crate::compact`].
+    Compact,
+}
+
+/// A way of posing a crowd less often than every instance at every tick.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Economy {
+    /// Every instance is posed at every tick.
+    #[default]
+    Plain,
+    /// Instances of a group that play the same clips share so many poses.
+    PhaseBuckets(u32),
+    /// Instances farther from the camera than these metres are posed every second and every fourth tick; between their
+    /// poses they are interpolated.
+    UpdateRate([f64; 2]),
+}
+
+impl Economy {
+    /// Most buckets that there may be.
+    pub const MOST_BUCKETS: u32 = 1 << 16;
+
+    /// An update rate for distances in metres.
+    ///
+    /// # Errors
+    /// A distance that is negative or not finite, or a second one less than the first.
+    pub fn update_rate([near, far]: [f64; 2]) -> Result<Self, String> {
+        match near >= 0.0 && near <= far && far.is_finite() {
+            true => Ok(Self::UpdateRate([near, far])),
+            false => Err(format!("[{near}, {far}]; expected metres, 0 or more, the second no less than the first")),
+        }
+    }
+}
+
+/// Changes to a scene from outside its file.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Overrides {
+    /// Instances of all groups together, shared out in proportion, at least one each.
+    pub instances: Option<u64>,
+    /// How many times a frame draws the crowd.
+    pub passes: Option<u32>,
+    /// About how many vertices each model is brought to.
+    pub vertices: Option<u32>,
+    /// Most influences that a vertex keeps.
+    pub influences: Option<u32>,
+    /// What skinning writes for a vertex.
+    pub format: VertexFormat,
+    /// How clips are stored.
+    pub clips: Clips,
+    /// Whether all groups' clips get curves where their keys are linear.
+    pub smooth: bool,
+    /// How the crowd saves posing, if not as the scene says.
+    pub economy: Option<Economy>,
+}
+
+/// A crowd's description.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    pub(super) name: String,
+    pub(super) file: String,
+    pub(super) seed: u64,
+    pub(super) passes: u32,
+    pub(super) resolution: [u32; 2],
+    pub(super) camera: Camera,
+    pub(super) format: VertexFormat,
+    pub(super) clips: Clips,
+    pub(super) smooth: bool,
+    pub(super) economy: Economy,
+    pub(super) groups: Vec<Group>,
+}
+
+impl Scene {
+    /// Name of the scene, or of the model in its place.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Instances of all groups.
+    pub fn instances(&self) -> u64 {
+        self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
+    }
+
+    /// The scene with other numbers.
+    pub fn with(mut self, overrides: Overrides) -> Self {
+        if let Some(instances) = overrides.instances {
+            let total = u128::from(self.instances());
+            let (mut before, mut given) = (0u128, 0u128);
+            let groups = self.groups.len();
+            for (index, group) in self.groups.iter_mut().enumerate() {
+                before += u128::from(group.count);
+                // Rounding the running total keeps the sum exact; every later group needs one, too.
+                let end = (before * u128::from(instances) + total / 2) / total;
+                let end = end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
+                group.count = end.saturating_sub(given).max(1) as u64;
+                given += u128::from(group.count);
+            }
+        }
+        if let Some(passes) = overrides.passes {
+            self.passes = passes;
+        }
+        for group in &mut self.groups {
+            group.model.vertices = overrides.vertices.or(group.model.vertices);
+            group.model.influences = overrides.influences.or(group.model.influences);
+            group.model.smooth |= overrides.smooth;
+        }
+        self.format = overrides.format;
+        self.clips = overrides.clips;
+        self.smooth = overrides.smooth;
+        self.economy = overrides.economy.unwrap_or(self.economy);
+        self
+    }
+}

@@ -1,0 +1,49 @@
+//! The error of reading and of building scenes.
+
+use std::fmt;
+
+/// Line and column in a scene file, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// A scene that cannot be read or built: one line that names the file, the place in it and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SceneError {
+    pub(super) file: String,
+    pub(super) place: Option<Place>,
+    pub(super) problem: String,
+    pub(super) unknown: bool,
+}
+
+impl SceneError {
+    pub(super) fn new(file: impl Into<String>, problem: String) -> Self {
+        Self { file: file.into(), place: None, problem, unknown: false }
+    }
+
+    pub(super) fn at(file: &str, place: Place, problem: String) -> Self {
+        Self { place: Some(place), ..Self::new(file, problem) }
+    }
+
+    /// Whether the name given is neither a scene nor a model.
+    pub fn is_unknown_name(&self) -> bool {
+        self.unknown
+    }
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if !self.file.is_empty() {
+            write!(f, "{}:", self.file)?;
+            if let Some(place) = self.place {
+                write!(f, "{}:{}:", place.line, place.column)?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for SceneError {}

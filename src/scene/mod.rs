@@ -1,0 +1,28 @@
+//! Scene files to crowds: groups of instances, and the view that frames them.
+//!
+//! A scene is TOML: `seed`, `passes`, `resolution`, `[camera]` and one `[[group]]` for each set of instances. The
+//! keys, their units and their defaults are documented where they are parsed, in `scene/file/keys.rs`.
+
+mod build;
+mod camera;
+mod clips;
+mod description;
+mod error;
+mod file;
+mod hash;
+mod layer;
+mod load;
+mod placing;
+mod source;
+
+pub use build::BuiltScene;
+pub use camera::Camera;
+pub use clips::find_clip;
+pub use description::{Clips, Economy, Overrides, Scene};
+pub use error::SceneError;
+pub use load::BUILT_IN;
+pub use placing::Layout;
+pub use source::{BUILT_IN_MODELS, ModelSource};
+
+#[cfg(test)]
+mod tests;
