@@ -123,30 +123,33 @@ fn quantised_and_sparse() -> Fixture {
     fixture
 }
 
-/// Names and bytes of the files to damage.
-fn originals() -> Vec<(&'static str, Vec<u8>)> {
-    let mut originals = vec![
+#[test]
+fn damaged_gltf_never_panics_nor_exhausts_memory() {
+    damage_gltf(&[
         ("data-uri.gltf", Fixture::new().gltf()),
         ("chunks.glb", Fixture::new().glb()),
         ("quantised.gltf", quantised_and_sparse().gltf()),
         ("quantised.glb", quantised_and_sparse().glb()),
-    ];
-    if let Some(shared) = shared_folder("damaging real models") {
-        for name in ["SimpleSkin.gltf", "RiggedSimple.glb", "quad_skin.glb"] {
-            let bytes = fs::read(shared.join("models/gltf").join(name)).unwrap();
-            originals.push((name, bytes));
-        }
-    }
-    originals
+    ]);
 }
 
 #[test]
-fn damaged_gltf_never_panics_nor_exhausts_memory() {
+#[ignore = "needs SKINBENCH_SHARED"]
+fn damaged_real_gltf_never_panics_nor_exhausts_memory() {
+    let folder = shared_folder().join("models/gltf");
+    damage_gltf(
+        &["SimpleSkin.gltf", "RiggedSimple.glb", "quad_skin.glb"]
+            .map(|name| (name, fs::read(folder.join(name)).unwrap())),
+    );
+}
+
+/// Damages files, of which each has a name.
+fn damage_gltf(originals: &[(&str, Vec<u8>)]) {
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     let mut trial = Trial::default();
     let mut random = Pcg64Mcg::seed_from_u64(7);
-    for (name, bytes) in &originals() {
+    for (name, bytes) in originals {
         let file = folder.path().join(name);
         let mut import = |bytes: &[u8]| trial.import(&file, bytes);
         import(bytes);
@@ -470,8 +473,9 @@ fn damaged_text_never_panics_nor_exhausts_memory() {
 
 /// Real models, as their files are, damaged a little.
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn damaged_real_models_never_panic() {
-    let Some(shared) = shared_folder("damaged_real_models_never_panic") else { return };
+    let shared = shared_folder();
     let _alone = ALONE.lock();
     let mut random = Pcg64Mcg::seed_from_u64(13);
     let mut trial = Trial::default();

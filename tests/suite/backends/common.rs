@@ -11,7 +11,8 @@ use skinbench::model::{
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
 };
 use skinbench::registry::{Entry, REGISTRY};
-use skinbench::vertex::VertexFormat;
+use skinbench::simd::Isa;
+use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
 /// A tube along Y of `rings` rings of 8 vertices, held by a chain of `joints` joints, with up to `influences` joints a
@@ -141,6 +142,47 @@ pub fn context() -> Context {
 /// Every registered backend that this machine can run.
 pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
     REGISTRY.iter().filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend))).collect()
+}
+
+/// Backends that keep joints as rotations: they take no uneven scale, and [`tube`] has one.
+const EVENLY_SCALED: [&str; 4] =
+    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-baked", "gpu-baked:compute"];
+/// Backends whose vertices are captured from a vertex shader.
+const CAPTURED: [&str; 8] = [
+    "gpu-vertex",
+    "gpu-vertex:mat4",
+    "gpu-vertex:uniform",
+    "gpu-vertex:texture",
+    "gpu-full:vertex",
+    "gpu-full:vertex-culled",
+    "gpu-baked",
+    "gpu-baked:matrices",
+];
+
+/// Whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.
+///
+/// An adapter may lack what a backend needs, unless SKINBENCH_REQUIRE_GPU is set.
+pub fn refuses(entry: &Entry, backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> bool {
+    let packed = crowd.format().encoding == Encoding::Packed;
+    let expected = match entry.name {
+        name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
+        name if EVENLY_SCALED.contains(&name) => {
+            Some("takes no uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
+        }
+        "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
+            Some(format!("needs avx512; this run uses {}", context.isa))
+        }
+        _ => None,
+    };
+    let refusal = backend.footprint(crowd, job).err().map(|refusal| refusal.to_string());
+    if let Some(refusal) = refusal.as_ref().filter(|refusal| refusal.starts_with("the adapter "))
+        && std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none()
+    {
+        println!("{}: {refusal}", entry.name);
+        return true;
+    }
+    assert_eq!(refusal, expected, "{}", entry.name);
+    refusal.is_some()
 }
 
 /// A view of [`crowd`] that some of its instances are out of.

@@ -1,20 +1,12 @@
 //! Who is left out because it is out of view, and what becomes of the others.
 
-use crate::backends::common::{backends, close_up, context, crowd, prepare_for, tube};
+use crate::backends::common::{backends, close_up, context, crowd, prepare_for, refuses, tube};
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Vec3};
-use skinbench::backend::Backend;
 use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::registry::Entry;
-
-/// The registered backends that leave instances out.
-fn culling(context: &skinbench::backend::Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
-    let named = |name: &str| name.ends_with("culled");
-    backends(context).into_iter().filter(|(entry, _)| named(entry.name)).collect()
-}
 
 /// Instances whose spheres reach into a frustum.
 fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
@@ -27,27 +19,35 @@ fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
     (0..crowd.instance_count() as u32).filter(|&instance| reaches(instance)).collect()
 }
 
-/// Who a backend shows at two ticks, verified.
+/// Who the backends show that leave instances out, verified at two ticks: those of the registry that say who is visible.
 fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
     let context = context();
     if let (Some(gpu), Some(limit)) = (&context.gpu, limit) {
         gpu.limit_bindings(limit);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len(), "one chunk a group");
     }
-    let shown = culling(&context).into_iter().map(|(entry, backend)| {
+    let job = Job { passes: 1, frustum, ..Job::default() };
+    let mut shown = Vec::new();
+    for (entry, backend) in backends(&context) {
+        if refuses(entry, &*backend, &context, crowd, &job) {
+            continue;
+        }
         let name = entry.name;
-        let (mut backend, mut arena) =
-            prepare_for(&*backend, &context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+        let (mut backend, mut arena) = prepare_for(&*backend, &context, crowd, &job);
+        let ticket = backend.submit(&mut FrameInput { crowd, tick: 9, arena: &mut arena }, &mut StageTimer::default());
+        ticket.unwrap().finish().unwrap();
+        let Some(visible) = backend.visible().unwrap() else { continue };
         let coverage = Coverage { frustum, ..Coverage::all(crowd, &[3, 1_000_003]) };
         let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         assert_eq!(parity.failure, None, "{name}");
-        let ticket = backend.submit(&mut FrameInput { crowd, tick: 9, arena: &mut arena }, &mut StageTimer::default());
-        ticket.unwrap().finish().unwrap();
-        let visible = backend.visible().unwrap().unwrap();
         assert_eq!(parity.visible, Some(visible.len() as u64), "{name}");
-        visible
-    });
-    shown.collect()
+        shown.push(visible);
+    }
+    #[cfg(feature = "gpu")]
+    if context.gpu.is_some() {
+        assert_eq!(shown.len(), 2, "in a compute kernel and in the vertex shader");
+    }
+    shown
 }
 
 #[test]

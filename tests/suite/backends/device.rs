@@ -2,15 +2,53 @@
 
 use crate::backends::common::context;
 use skinbench::gpu::Gpu;
+use std::time::Instant;
 
-#[test]
-fn bandwidth_is_measured() {
-    let Some(gpu) = context().gpu else { return };
-    let bandwidth = gpu.bandwidth().unwrap();
-    for rate in [bandwidth.write, bandwidth.copy, bandwidth.upload] {
-        // Slower than any memory, and faster than any: the clock or the bytes would be wrong.
-        assert!((10_000_000..100_000_000_000_000).contains(&rate), "{bandwidth:?}");
+/// Bytes per second by plain wgpu calls, in the fastest of a few rounds.
+fn rate(gpu: &Gpu, bytes: u64, times: u64, record: impl Fn(&mut wgpu::CommandEncoder)) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..5 {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        (0..times).for_each(|_| record(&mut encoder));
+        let start = Instant::now();
+        gpu.queue().submit([encoder.finish()]);
+        gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        least = least.min(start.elapsed().as_secs_f64());
     }
+    (bytes * times) as f64 / least
+}
+
+/// What the device is said to move is what plain calls move just before and after. A wrong unit (bits for bytes), a
+/// round that is not waited for or rounds that are counted together would be farther off than noise.
+#[test]
+fn bandwidth_is_what_plain_calls_reach() {
+    const BYTES: u64 = 64 << 20;
+    const FACTOR: f64 = 6.0;
+    let Some(gpu) = context().gpu else { return };
+    let buffer = |usage| {
+        let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
+        gpu.device().create_buffer(&descriptor)
+    };
+    let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
+    let (from, to, staging) = (buffer(source), buffer(target), buffer(source | wgpu::BufferUsages::MAP_WRITE));
+    // Enough to outlast what a submission takes on hardware.
+    let times = if gpu.summary().software { 1 } else { 16 };
+    let plain = || {
+        let copy = |from| rate(&gpu, BYTES, times, |encoder| encoder.copy_buffer_to_buffer(from, 0, &to, 0, BYTES));
+        [rate(&gpu, BYTES, times, |encoder| encoder.clear_buffer(&to, 0, None)), copy(&from), copy(&staging)]
+    };
+    let before = plain();
+    let bandwidth = gpu.bandwidth().unwrap();
+    let after = plain();
+    println!("{before:.0?}, {bandwidth:?}, {after:.0?}");
+    let holds = |said: u64, plain: &[f64]| {
+        let (least, most) = plain.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &v| (a.min(v), b.max(v)));
+        assert!((least / FACTOR..most * FACTOR).contains(&(said as f64)), "{said}, by plain calls {plain:.0?}");
+    };
+    // A shader writes a buffer as fast as it is cleared, or on the CPU as slowly as it is copied.
+    holds(bandwidth.write, &[before[0], before[1], after[0], after[1]]);
+    holds(bandwidth.copy, &[before[1], after[1]]);
+    holds(bandwidth.upload, &[before[2], after[2]]);
 }
 
 #[test]

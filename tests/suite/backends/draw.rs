@@ -1,6 +1,6 @@
 //! Whoever skins, the picture is the same.
 
-use crate::backends::common::{backends, context, crowd, prepare, prepare_for, tube};
+use crate::backends::common::{backends, context, crowd, prepare, prepare_for, refuses, tube};
 use skinbench::backend::Skinned;
 use skinbench::frame::{FrameInput, Job, Mode, Retention, StageTimer, View};
 use skinbench::gpu::present::Presenter;
@@ -30,8 +30,7 @@ fn depth_images_of_all_backends_agree() {
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
         for (entry, backend) in backends(&context) {
-            if let Err(refusal) = backend.footprint(&crowd, &Job { passes, ..Job::default() }) {
-                println!("{}: {refusal}", entry.name);
+            if refuses(entry, &*backend, &context, &crowd, &Job { passes, ..Job::default() }) {
                 continue;
             }
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);

@@ -3,8 +3,9 @@ use crate::support::golden::goldens;
 use crate::support::shared::shared_folder;
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn real_models_skin_as_in_other_engines() {
-    let Some(shared) = shared_folder("real_models_skin_as_in_other_engines") else { return };
+    let shared = shared_folder();
     let mut failures = Vec::new();
     for format in ["m3d/", "ram/", "threejs_legacy/", "ogrexml/"] {
         let goldens = goldens(&shared, format);

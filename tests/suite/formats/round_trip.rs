@@ -89,8 +89,9 @@ fn all_of(folder: &Path) {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn real_models_survive_export() {
-    let Some(shared) = shared_folder("real_models_survive_export") else { return };
+    let shared = shared_folder();
     all_of(&shared.join("models"));
 }
 

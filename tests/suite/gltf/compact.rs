@@ -5,8 +5,9 @@ use skinbench::model::Clip;
 use skinbench::{asset, compact};
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn compact_clips_keep_the_error_at_a_quarter_of_the_size() {
-    let Some(folder) = shared_folder("compact_clips_keep_the_error_at_a_quarter_of_the_size") else { return };
+    let folder = shared_folder();
     for name in ["CesiumMan", "mannequiny"] {
         let model = asset::load(&folder.join(format!("models/gltf/{name}.glb"))).unwrap();
         let clips = compact::clips(&model, compact::ERROR).unwrap();

@@ -4,8 +4,9 @@ use crate::support::shared::shared_folder;
 use skinbench::asset;
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn real_models_skin_as_in_other_engines() {
-    let Some(shared) = shared_folder("real_models_skin_as_in_other_engines") else { return };
+    let shared = shared_folder();
     let goldens = goldens(&shared, "gltf/");
     assert!(!goldens.is_empty());
     let mut failures = Vec::new();
@@ -26,8 +27,9 @@ fn real_models_skin_as_in_other_engines() {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn a_joint_beyond_the_skin_is_refused() {
-    let Some(shared) = shared_folder("a_joint_beyond_the_skin_is_refused") else { return };
+    let shared = shared_folder();
     let error = asset::load(&shared.join("models/gltf/joints_weights_complex.gltf")).unwrap_err();
     assert_eq!(error.place, "meshes[0].primitives[0].attributes.JOINTS_1");
     assert_eq!(error.problem, "vertex 1 has joint 9; its skin has 9");
