@@ -6,6 +6,8 @@ pub mod frustum;
 pub mod gpu;
 pub mod harness;
 pub mod report;
+#[cfg(feature = "cli")]
+pub mod results;
 pub mod scene;
 pub mod text;
 

@@ -1,8 +1,8 @@
 //! What results say, in sentences.
 
-use super::crossover::{Crossover, crossovers, reaches};
-use super::study::{Axis, Curve, Entry, Point, Quantity, Sheet, Study};
 use super::table::{duration, grouped};
+use crate::results::crossover::{Crossover, crossovers, reaches};
+use crate::results::study::{Axis, Curve, Entry, Point, Quantity, Sheet, Study};
 
 /// A frame at 60 Hz, in nanoseconds.
 pub const FRAME_60_HZ: f64 = 1e9 / 60.0;

@@ -2,9 +2,9 @@
 
 use super::chart::{self, Chart, charts};
 use super::findings::{crowd, drawn, findings, verdict};
-use super::recorded::Measurement;
-use super::study::Study;
 use super::table::{duration, grouped};
+use crate::results::recorded::Measurement;
+use crate::results::study::Study;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -74,12 +74,13 @@ fn scenes(study: &Study) -> String {
 
 fn machine(study: &Study) -> Markup {
     let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
-    let first = |value: fn(&super::csv::SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
+    let first =
+        |value: fn(&crate::results::files::SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
     let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
     threads.sort_unstable();
     threads.dedup();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
-    let revision = |row: &super::csv::SummaryRow| {
+    let revision = |row: &crate::results::files::SummaryRow| {
         Some(format!("{}{}", row.git_rev.clone()?, if row.dirty == Some(true) { ", changed since" } else { "" }))
     };
     let machine = &study.machine;
@@ -268,6 +269,6 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
 }
 
 /// What a headline is about, for other pages.
-pub(super) fn place(point: &super::study::Point) -> String {
+pub(super) fn place(point: &crate::results::study::Point) -> String {
     format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }

@@ -3,8 +3,8 @@
 use super::chart::Chart;
 use super::findings::{findings, verdict};
 use super::html::place;
-use super::study::{Entry, POSE, Point, SKIN, Study};
 use super::table::duration;
+use crate::results::study::{Entry, POSE, Point, SKIN, Study};
 
 /// A report without pictures.
 pub fn report(study: &Study) -> String {

@@ -6,8 +6,8 @@
 
 use super::chart::charts;
 use super::markdown::{answers, headline, pictures};
-use super::recorded::Recorded;
-use super::study::Study;
+use crate::results::recorded::Recorded;
+use crate::results::study::Study;
 use crate::text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

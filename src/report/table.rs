@@ -1,6 +1,5 @@
 //! The terminal table of a scene, and the verdict under it.
 
-use super::csv::options;
 use crate::backend::{Clock, Keep, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
@@ -8,6 +7,7 @@ use crate::harness::limits::Host;
 use crate::harness::parity::Parity;
 use crate::harness::run::{Outcome, Status};
 use crate::harness::stats::Summary;
+use crate::results::files::options;
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 

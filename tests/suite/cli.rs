@@ -2,7 +2,7 @@
 
 use skinbench::backend::REGISTRY;
 use skinbench::harness::stats::Summary;
-use skinbench::report::csv::{LimitsRow, SampleRow, SummaryRow};
+use skinbench::results::files::{LimitsRow, SampleRow, SummaryRow};
 use skinbench::simd::VARIABLE;
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;

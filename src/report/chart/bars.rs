@@ -1,10 +1,10 @@
 //! Bars: what a frame is made of, how near memory's limit stages are, and how frames stray.
 
 use super::super::findings::{crowd, drawn};
-use super::super::study::{Entry, Point, Study};
 use super::super::table::duration;
 use super::plot::{Item, Plot, Scale, Shape};
 use super::{Chart, class, slug};
+use crate::results::study::{Entry, Point, Study};
 
 /// Height of a bar with the space around it, and of the bar, as a part of that.
 const ROW: u32 = 38;

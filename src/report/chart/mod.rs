@@ -7,7 +7,7 @@ mod plot;
 
 pub use page::escaped;
 
-use super::study::Study;
+use crate::results::study::Study;
 use plot::Plot;
 
 /// Classes of the style sheet for backends; further backends begin again.

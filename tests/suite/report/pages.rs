@@ -1,9 +1,9 @@
 //! Pages of results, and results in pages.
 
 use super::{changed, fixture, skinbench, unchanged};
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
 use skinbench::report::{chart, html, markdown};
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::fs;
 use std::path::Path;
 

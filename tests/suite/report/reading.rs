@@ -2,8 +2,8 @@
 
 use super::{ROWS, changed, fixture, read, unchanged, with_field};
 use skinbench::report::chart;
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::fs;
 
 #[test]

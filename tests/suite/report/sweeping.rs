@@ -1,9 +1,9 @@
 //! Sweeps that stop and go on, in parts, within limits.
 
 use super::skinbench;
-use skinbench::report::csv::SummaryRow;
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
+use skinbench::results::files::SummaryRow;
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::fs;
 use std::path::Path;
 

@@ -4,7 +4,6 @@
 //! row as changed. METHODOLOGY.md says what an interval is made of.
 
 use super::recorded::{Machine, Measurement, Recorded};
-use super::table::{duration, new_table};
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,43 +288,4 @@ impl Comparison {
     pub fn beyond(&self, limit: f64) -> Vec<&Row> {
         self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
     }
-
-    /// The table, and under it what is worth a warning.
-    pub fn to_text(&self, all: bool) -> String {
-        let mut table = new_table(&["row", "base", "new", "change", "95 % for all rows", "verdict"]);
-        let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
-        let changed = |row: &&Row| all || matches!(row.verdict, Verdict::Faster | Verdict::Slower);
-        let shown: Vec<_> = self.rows.iter().filter(changed).collect();
-        for row in &shown {
-            let (change, interval) = row.ratio.map_or(("-".into(), "-".into()), |(ratio, low, high)| {
-                (percent(ratio), format!("{} to {}", percent(low), percent(high)))
-            });
-            let verdict = match &row.verdict {
-                Verdict::Faster => "faster".into(),
-                Verdict::Slower => "slower".into(),
-                Verdict::Same => "same within noise".into(),
-                Verdict::NotComparable(why) => format!("not comparable: {why}"),
-            };
-            table.add_row([row.name.clone(), time(row.base), time(row.new), change, interval, verdict]);
-        }
-        let mut text = if shown.is_empty() { String::new() } else { format!("{table}\n") };
-        let count = |verdict: Verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
-        let left_out = self.rows.len() - self.compared();
-        text += &format!(
-            "{} rows compared: {} slower, {} faster, {} the same within noise",
-            self.compared(),
-            count(Verdict::Slower),
-            count(Verdict::Faster),
-            count(Verdict::Same),
-        );
-        text += &if left_out > 0 { format!("; {left_out} not comparable\n") } else { "\n".into() };
-        for warning in &self.warnings {
-            text += &format!("warning: {warning}\n");
-        }
-        text
-    }
-}
-
-fn percent(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 1e2)
 }

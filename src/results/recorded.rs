@@ -1,6 +1,6 @@
 //! Reads result files back. What can be used is used; what cannot is listed with its file and line.
 
-use super::csv::{SCHEMA, SampleRow, SummaryRow};
+use super::files::{SCHEMA, SampleRow, SummaryRow};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
