@@ -17,7 +17,7 @@ mod timer;
 mod traffic;
 
 pub use arena::Arena;
-pub use timer::{Clock, Span, Stage, StageTimer};
+pub use timer::{Clock, Group, Span, Stage, StageTimer};
 pub use traffic::{Memory, Traffic};
 
 use crate::crowd::Crowd;

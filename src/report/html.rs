@@ -3,7 +3,9 @@
 use super::chart::{self, Chart, charts};
 use super::findings::{crowd, drawn, findings, verdict};
 use super::table::{duration, grouped};
-use crate::results::recorded::Measurement;
+use crate::harness::run::Status;
+use crate::results::key::Point;
+use crate::results::rows::{Measurement, SummaryRow};
 use crate::results::study::Study;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -74,13 +76,12 @@ fn scenes(study: &Study) -> String {
 
 fn machine(study: &Study) -> Markup {
     let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
-    let first =
-        |value: fn(&crate::results::files::SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
+    let first = |value: fn(&SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
     let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
     threads.sort_unstable();
     threads.dedup();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
-    let revision = |row: &crate::results::files::SummaryRow| {
+    let revision = |row: &SummaryRow| {
         Some(format!("{}{}", row.git_rev.clone()?, if row.dirty == Some(true) { ", changed since" } else { "" }))
     };
     let machine = &study.machine;
@@ -151,7 +152,7 @@ fn parity(study: &Study) -> Markup {
             Some(if error.is_nan() { error } else { worst.map_or(error, |w| w.max(error)) })
         });
         let limit = own.iter().find_map(|m| m.row.parity_tol);
-        let failed = own.iter().find(|m| m.row.status == "parity_failed");
+        let failed = own.iter().find(|m| m.row.status == Status::ParityFailed);
         let verdict = match (failed, worst) {
             (Some(m), _) => format!("failed: {}", m.row.error.as_deref().unwrap_or("no reason given")),
             (None, Some(_)) => "agrees with the reference".into(),
@@ -196,13 +197,13 @@ fn raw(study: &Study) -> Markup {
                                 (number(u64::from(row.passes)))
                                 (number(row.threads as u64))
                                 td { (measurement.backend()) }
-                                td { (row.stage) }
-                                td { (row.clock) }
+                                td { (row.stage.name()) }
+                                td { (row.clock.name()) }
                                 (number(row.frames.unwrap_or(0) as u64))
                                 (time(row.median_ns))
                                 (time(row.mad_ns))
                                 (time(row.p95_ns))
-                                td { (row.status) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
+                                td { (row.status.name()) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
                             }
                         }
                     }
@@ -269,6 +270,6 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
 }
 
 /// What a headline is about, for other pages.
-pub(super) fn place(point: &crate::results::study::Point) -> String {
+pub(super) fn place(point: &Point) -> String {
     format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }

@@ -4,7 +4,9 @@ use super::chart::Chart;
 use super::findings::{findings, verdict};
 use super::html::place;
 use super::table::duration;
-use crate::results::study::{Entry, POSE, Point, SKIN, Study};
+use crate::backend::{Group, Stage};
+use crate::results::key::Point;
+use crate::results::study::Study;
 
 /// A report without pictures.
 pub fn report(study: &Study) -> String {
@@ -48,29 +50,21 @@ fn table(study: &Study, point: &Point) -> String {
         let parity = entry.last().and_then(|m| m.row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
         let cells = match entry.is_ok() {
             true => [
-                cell(entry.median("frame")),
-                cell(pose(entry)),
-                cell(entry.median("upload")),
-                skin(entry),
-                cell(entry.median("draw")),
+                cell(entry.median(Stage::Frame)),
+                cell(entry.total(Group::Pose)),
+                cell(entry.total(Group::Upload)),
+                entry.total(Group::Skin).map_or("in draw".into(), duration),
+                cell(entry.total(Group::Draw)),
                 parity,
             ],
             false => {
-                let status = entry.last().map_or(String::new(), |m| m.row.status.clone());
+                let status = entry.last().map_or(String::new(), |m| m.row.status.name().into());
                 [status, "-".into(), "-".into(), "-".into(), "-".into(), parity]
             }
         };
         text += &format!("| {} | {} |\n", entry.backend, cells.join(" | "));
     }
     text
-}
-
-fn pose(entry: &Entry) -> Option<u64> {
-    POSE.iter().filter_map(|stage| entry.median(stage)).reduce(|a, b| a + b)
-}
-
-fn skin(entry: &Entry) -> String {
-    SKIN.iter().find_map(|stage| entry.median(stage)).map_or("in draw".into(), duration)
 }
 
 /// Links to charts that lie as files in a folder.

@@ -3,14 +3,14 @@
 //! All intervals hold together with 95 %: among a hundred comparisons of a binary with itself, at most five show any
 //! row as changed. METHODOLOGY.md says what an interval is made of.
 
-use super::recorded::{Machine, Measurement, Recorded};
+use super::key::{Key, Machine};
+use super::recorded::Recorded;
+use super::rows::Measurement;
+use super::{CONFIDENCE, RESOLUTION};
+use crate::backend::{Clock, Stage};
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Probability that every interval of a table holds the truth.
-const CONFIDENCE: f64 = 0.95;
-/// Medians below are near to what a clock tells apart, in nanoseconds.
-const RESOLUTION: u64 = 1_000;
 /// How far segments of a run may stray before it is worth a warning.
 const DRIFT: f64 = 0.03;
 /// Median absolute deviation of a normal distribution, as a part of its standard deviation.
@@ -58,48 +58,22 @@ pub struct Comparison {
     pub warnings: Vec<String>,
 }
 
-/// Scene, instances, passes, threads, attributes, options, backend, stage, clock.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    scene: String,
-    vertices: u64,
-    influences: u32,
-    attributes: String,
-    options: String,
-    passes: u32,
-    threads: usize,
-    instances: usize,
-    backend: String,
-    stage: String,
-    clock: String,
+/// What is matched: any form of the scene, and any number of threads unless both sets tell several apart.
+fn matched(measurement: &Measurement, by_threads: bool) -> Key {
+    let mut key = measurement.key();
+    key.point.scene_hash.clear();
+    if !by_threads {
+        key.point.threads = 0;
+    }
+    key
 }
 
-impl Key {
-    fn of(measurement: &Measurement, threads: bool) -> Self {
-        let row = &measurement.row;
-        Self {
-            scene: row.scene.clone(),
-            vertices: row.vertices,
-            influences: row.influences,
-            attributes: row.attributes.clone(),
-            options: row.options.clone().unwrap_or_default(),
-            passes: row.passes,
-            threads: if threads { row.threads } else { 0 },
-            instances: row.instances,
-            backend: measurement.backend(),
-            stage: row.stage.clone(),
-            clock: row.clock.clone(),
-        }
-    }
-
-    fn name(&self) -> String {
-        let threads = if self.threads > 0 { format!(", {} threads", self.threads) } else { String::new() };
-        let clock = if self.clock == "wall" { String::new() } else { format!(" ({})", self.clock) };
-        format!(
-            "{} x {}, passes {}{threads}: {} {}{clock}",
-            self.scene, self.instances, self.passes, self.backend, self.stage
-        )
-    }
+fn name(key: &Key) -> String {
+    let Key { point, backend, stage, clock } = key;
+    let threads = if point.threads > 0 { format!(", {} threads", point.threads) } else { String::new() };
+    let clock = if *clock == Clock::Wall { String::new() } else { format!(" ({})", clock.name()) };
+    let stage = stage.name();
+    format!("{} x {}, passes {}{threads}: {backend} {stage}{clock}", point.scene, point.instances, point.passes)
 }
 
 /// A row that both sets have.
@@ -132,14 +106,14 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         .into_iter()
         .map(|(key, row_of)| match row_of {
             Ok(measured) => {
-                if key.stage == "frame" && key.clock == "wall" {
+                if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
                     drift = drift.max(measured.base.drift()).max(measured.new.drift());
                 }
                 in_turns &= measured.paired.is_some();
                 row(key, &measured, noise, compared - 1)
             }
             Err(why) => Row {
-                name: key.name(),
+                name: name(key),
                 base: newest_median(base_rows.get(key)),
                 new: newest_median(new_rows.get(key)),
                 ratio: None,
@@ -166,10 +140,10 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     Comparison { rows, warnings }
 }
 
-fn rows(set: &Recorded, threads: bool) -> Rows<'_> {
+fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
     let mut rows = Rows::new();
     for measurement in &set.measurements {
-        rows.entry(Key::of(measurement, threads)).or_default().push(measurement);
+        rows.entry(matched(measurement, by_threads)).or_default().push(measurement);
     }
     rows
 }
@@ -199,7 +173,7 @@ fn row(key: &Key, measured: &Measured, noise: (f64, f64), others: usize) -> Row 
         _ => Verdict::Same,
     };
     Row {
-        name: key.name(),
+        name: name(key),
         base: Some(base.median()),
         new: Some(new.median()),
         ratio: Some((ratio.value(), low, high)),
@@ -234,7 +208,7 @@ fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measureme
     let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
     ok.sort_by(|a, b| (&a.row.utc, &a.row.run_id).cmp(&(&b.row.utc, &b.row.run_id)));
     let Some(newest) = ok.last() else {
-        let status = side.last().map_or("missing", |m| m.row.status.as_str());
+        let status = side.last().map_or("missing", |m| m.row.status.name());
         return Err(format!("{status} in {which}"));
     };
     if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {

@@ -1,10 +1,8 @@
 //! Where one backend overtakes another, and how well that is known.
 
+use super::CONFIDENCE;
 use super::study::{Axis, Curve, Sheet, Study};
 use crate::harness::uncertainty::Ratio;
-
-/// How sure a difference must be to count as one.
-const CONFIDENCE: f64 = 0.95;
 
 /// Two curves that cross.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +17,7 @@ pub struct Crossover {
     pub range: (f64, f64),
     /// Nanoseconds that both take there.
     pub ns: f64,
-    /// Whether nobody is faster there.
+    /// Whether no other backend is faster there.
     pub leads: bool,
 }
 

@@ -1,6 +1,9 @@
 //! Reads result files back. What can be used is used; what cannot is listed with its file and line.
 
-use super::files::{SCHEMA, SampleRow, SummaryRow};
+use super::key::{Key, Machine};
+use super::rows::{Measurement, SCHEMA, SampleRow, SummaryRow};
+use crate::backend::{Clock, Stage};
+use crate::harness::run::Status;
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
@@ -15,64 +18,6 @@ const NEEDED: [&str; 10] =
     ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
 /// The same of `samples.csv`.
 const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
-
-/// One stage of one backend by one clock, measured once.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measurement {
-    /// Its line of `summary.csv`.
-    pub row: SummaryRow,
-    /// Number of the frame and nanoseconds, in the order of the frames; empty if they are not known.
-    pub samples: Vec<(u32, u64)>,
-}
-
-impl Measurement {
-    /// The backend's name as `skinbench list` has it.
-    pub fn backend(&self) -> String {
-        match &self.row.variant {
-            Some(variant) => format!("{}:{variant}", self.row.backend),
-            None => self.row.backend.clone(),
-        }
-    }
-
-    /// Whether it was measured and may be believed.
-    pub fn is_ok(&self) -> bool {
-        self.row.status == "ok" && self.row.median_ns.is_some()
-    }
-
-    /// What it was measured on.
-    pub fn machine(&self) -> Machine {
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
-        let Measurement { row, .. } = self;
-        Machine { os: text(&row.os), cpu: text(&row.cpu), adapter: text(&row.adapter), driver: text(&row.driver) }
-    }
-}
-
-/// A machine as results name it; empty where they do not tell.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Machine {
-    /// Operating system, with version.
-    pub os: String,
-    /// Processor's name.
-    pub cpu: String,
-    /// The adapter's name; those emulated on the CPU say so.
-    pub adapter: String,
-    /// Its driver, with version.
-    pub driver: String,
-}
-
-impl Machine {
-    /// Whether the adapter is emulated on the CPU.
-    pub fn is_emulated(&self) -> bool {
-        self.adapter.ends_with("(CPU-emulated)")
-    }
-}
-
-impl fmt::Display for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let or = |text: &str, absent: &'static str| if text.is_empty() { absent.into() } else { text.to_owned() };
-        write!(f, "{}, {}", or(&self.cpu, "unknown processor"), or(&self.adapter, "no adapter"))
-    }
-}
 
 /// Something in a result file that was left out or taken with care.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,9 +97,10 @@ impl Recorded {
         let name = file.display().to_string();
         self.files.push(file.into());
         let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
-        let mut lines: HashMap<Key, (u64, usize)> = HashMap::new();
+        let mut lines: HashMap<(String, Key), (u64, usize)> = HashMap::new();
         let first = self.measurements.len();
-        let elsewhere: HashSet<Key> = self.measurements.iter().map(|m| key(&m.row)).collect();
+        let in_run = |m: &Measurement| (m.row.run_id.clone(), m.key());
+        let elsewhere: HashSet<(String, Key)> = self.measurements.iter().map(in_run).collect();
         for (line, row) in rows {
             if row.schema > SCHEMA {
                 let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
@@ -165,25 +111,27 @@ impl Recorded {
                 let what = format!("older schema {}; columns that it lacks are empty", row.schema);
                 self.problems.push(Problem { place: name.clone(), what });
             }
-            if row.status == "ok" && row.parity_max_rel.is_some_and(f64::is_nan) {
+            if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
                 self.problem(&name, line, "status ok, but parity_max_rel is NaN: row left out".into());
                 continue;
             }
-            match lines.get(&key(&row)) {
+            let measurement = Measurement { row, samples: Vec::new() };
+            let key = in_run(&measurement);
+            match lines.get(&key) {
                 Some(&(other, index)) => {
-                    let same = self.measurements[index].row == row;
+                    let same = self.measurements[index] == measurement;
                     let what = match same {
                         true => format!("the same as line {other}: counted once"),
                         false => format!("measures the same as line {other} of the same run: left out"),
                     };
                     self.problem(&name, line, what);
                 }
-                None if elsewhere.contains(&key(&row)) => {
+                None if elsewhere.contains(&key) => {
                     self.problem(&name, line, "this run is in another file, too: counted once".into());
                 }
                 None => {
-                    lines.insert(key(&row), (line, self.measurements.len()));
-                    self.measurements.push(Measurement { row, samples: Vec::new() });
+                    lines.insert(key, (line, self.measurements.len()));
+                    self.measurements.push(measurement);
                 }
             }
         }
@@ -197,20 +145,21 @@ impl Recorded {
             self.problems.push(Problem { place: name, what: "missing: medians only, no uncertainties".into() });
             return Ok(());
         }
-        let mut by_key: HashMap<SampleKey, Vec<(u32, u64)>> = HashMap::new();
+        let mut by_key: HashMap<Series, Vec<(u32, u64)>> = HashMap::new();
         for (_, row) in self.rows::<SampleRow>(file, &SAMPLES_NEEDED)? {
             let key = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
             by_key.entry(key).or_default().push((row.frame, row.ns));
         }
-        let mut owners: HashMap<SampleKey, usize> = HashMap::new();
+        let mut owners: HashMap<Series, usize> = HashMap::new();
         for measurement in &self.measurements[first..] {
-            *owners.entry(sample_key(&measurement.row)).or_default() += 1;
+            *owners.entry(series(&measurement.row)).or_default() += 1;
         }
         for index in first..self.measurements.len() {
             let row = &self.measurements[index].row;
             let Some(expected) = row.frames.filter(|frames| *frames > 0) else { continue };
-            let key = sample_key(row);
-            let who = format!("{} {} {} of {} in run {}", row.backend, row.stage, row.clock, row.scene, row.run_id);
+            let key = series(row);
+            let (stage, clock) = (row.stage.name(), row.clock.name());
+            let who = format!("{} {stage} {clock} of {} in run {}", row.backend, row.scene, row.run_id);
             let mut samples = by_key.get(&key).cloned().unwrap_or_default();
             let given = samples.len();
             samples.sort_unstable();
@@ -302,19 +251,12 @@ impl Recorded {
     }
 }
 
-type SampleKey = (String, String, String, Option<String>, String, String);
+/// What samples name of the row that they belong to: run, scene, backend, variant, stage, clock.
+type Series = (String, String, String, Option<String>, Stage, Clock);
 
-fn sample_key(row: &SummaryRow) -> SampleKey {
+fn series(row: &SummaryRow) -> Series {
     let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
     (run_id, scene, backend, variant, stage, clock)
-}
-
-type Key = (SampleKey, String, usize, u32, usize, Option<String>, Option<u64>);
-
-/// What one run measures once.
-fn key(row: &SummaryRow) -> Key {
-    let hash = row.scene_hash.clone();
-    (sample_key(row), hash, row.instances, row.passes, row.threads, row.options.clone(), row.visible)
 }
 
 /// The `summary.csv` files at and below `path`, or the file that it is.

@@ -1,35 +1,12 @@
 //! Results put in order: one machine, every backend at every point, what was drawn together and what can be compared.
 
-use super::recorded::{Machine, Measurement, Recorded};
+use super::key::{Machine, Point};
+use super::recorded::Recorded;
+use super::rows::Measurement;
+use crate::backend::{Clock, Group, Stage};
 use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-
-/// Stages that make palettes from a crowd.
-pub const POSE: [&str; 5] = ["cull", "sample", "blend", "local_to_model", "palette"];
-/// Stages that make vertices.
-pub const SKIN: [&str; 2] = ["skin", "pose_skin"];
-
-/// What a crowd is and how it is run; everything but the backend.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Point {
-    /// Name of the scene.
-    pub scene: String,
-    /// Vertices of an instance on average, to two digits: in scenes of several models it varies a little with the crowd.
-    pub vertices: u64,
-    /// Most influences of a vertex.
-    pub influences: u32,
-    /// `p`, `pn` or `pnt`.
-    pub attributes: String,
-    /// What differs from the defaults.
-    pub options: String,
-    /// Threads of parallel backends.
-    pub threads: usize,
-    /// How many times a frame draws the crowd.
-    pub passes: u32,
-    /// Instances of the crowd.
-    pub instances: usize,
-}
 
 /// What may be varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +38,9 @@ impl Axis {
         }
     }
 
-    /// The point with this value forgotten: what a curve's points have in common.
+    /// The point with this value and the hash, which depends on it, forgotten: what a curve's points have in common.
     fn fixed(self, point: &Point) -> Point {
-        let mut fixed = point.clone();
+        let mut fixed = point.without_hash();
         match self {
             Self::Instances => fixed.instances = 0,
             Self::Passes => fixed.passes = 0,
@@ -131,28 +108,44 @@ impl Entry {
         self.newest().iter().any(Measurement::is_ok)
     }
 
-    /// Whether it left out who is out of view, and so did less than others at the same point.
+    /// Whether it left out instances that are out of view, and so did less than others at the same point.
     pub fn leaves_out(&self) -> bool {
         self.newest().iter().any(|m| m.row.visible.is_some())
     }
 
     /// A stage of its newest run by the clock nearest to it: the device's where it has one.
-    pub fn stage(&self, stage: &str) -> Option<&Measurement> {
+    pub fn stage(&self, stage: Stage) -> Option<&Measurement> {
         stage_of(self.newest(), stage)
     }
 
     /// A stage's median in nanoseconds.
-    pub fn median(&self, stage: &str) -> Option<u64> {
+    pub fn median(&self, stage: Stage) -> Option<u64> {
         self.stage(stage).and_then(|m| m.row.median_ns)
+    }
+
+    /// The stages of a group in its newest run.
+    pub fn stages(&self, group: Group) -> impl Iterator<Item = &Measurement> {
+        stages_of(self.newest(), group)
+    }
+
+    /// The sum of a group's medians in nanoseconds; none if it has none of its stages.
+    pub fn total(&self, group: Group) -> Option<u64> {
+        self.stages(group).filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+    }
+
+    /// What our own threads computed in a frame, in nanoseconds.
+    pub fn processor(&self) -> Option<u64> {
+        let computed = |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
+        self.newest().iter().find(computed)?.row.median_ns
     }
 
     /// The median of a quantity in nanoseconds; of pose, upload and skin the sum of theirs.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
         match quantity {
-            Quantity::Frame => self.median("frame"),
+            Quantity::Frame => self.median(Stage::Frame),
             Quantity::Work => {
-                let skin = SKIN.iter().find_map(|stage| self.median(stage))?;
-                Some(skin + POSE.iter().chain(&["upload"]).filter_map(|stage| self.median(stage)).sum::<u64>())
+                let before = [Group::Pose, Group::Upload].into_iter().filter_map(|group| self.total(group));
+                Some(self.total(Group::Skin)? + before.sum::<u64>())
             }
         }
     }
@@ -164,25 +157,29 @@ impl Entry {
     }
 }
 
-fn stage_of<'a>(run: &'a [Measurement], stage: &str) -> Option<&'a Measurement> {
-    let by = |clock| run.iter().find(|m| m.row.stage == stage && m.row.clock == clock && m.is_ok());
-    by("gpu").or_else(|| by("wall"))
+fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
+    let by = |clock| run.iter().find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok());
+    by(Clock::Gpu).or_else(|| by(Clock::Wall))
+}
+
+fn stages_of(run: &[Measurement], group: Group) -> impl Iterator<Item = &Measurement> {
+    Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
 
 /// A quantity frame by frame; of several stages only frames that all of them have.
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
-    let Some(first) = (match quantity {
-        Quantity::Frame => stage_of(run, "frame"),
-        Quantity::Work => SKIN.iter().find_map(|stage| stage_of(run, stage)),
-    }) else {
-        return Vec::new();
-    };
-    let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
-    if quantity == Quantity::Work {
-        for stage in POSE.iter().chain(&["upload"]).filter_map(|stage| stage_of(run, stage)) {
-            let of_stage: HashMap<u32, u64> = stage.samples.iter().copied().collect();
-            sums = sums.into_iter().filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?))).collect();
+    let stages: Vec<&Measurement> = match quantity {
+        Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
+        Quantity::Work if stages_of(run, Group::Skin).next().is_none() => Vec::new(),
+        Quantity::Work => {
+            [Group::Skin, Group::Pose, Group::Upload].into_iter().flat_map(|g| stages_of(run, g)).collect()
         }
+    };
+    let Some((first, others)) = stages.split_first() else { return Vec::new() };
+    let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
+    for stage in others {
+        let of_stage: HashMap<u32, u64> = stage.samples.iter().copied().collect();
+        sums = sums.into_iter().filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?))).collect();
     }
     sums.into_values().collect()
 }
@@ -259,12 +256,13 @@ impl Study {
         let mut newest_first: Vec<&Measurement> = self.rows.iter().collect();
         newest_first.sort_by(|a, b| b.row.utc.cmp(&a.row.utc));
         for measurement in &newest_first {
-            hashes.entry(point(measurement)).or_insert_with(|| measurement.row.scene_hash.clone());
+            let place = Point::of_row(&measurement.row).without_hash();
+            hashes.entry(place).or_insert_with(|| measurement.row.scene_hash.clone());
         }
         let mut foreign = 0;
         for measurement in &self.rows {
-            let at = point(measurement);
-            if hashes[&at] != measurement.row.scene_hash {
+            let at = Point::of_row(&measurement.row);
+            if hashes[&at.without_hash()] != at.scene_hash {
                 foreign += 1;
                 continue;
             }
@@ -388,23 +386,4 @@ impl Study {
         }
         sheets
     }
-}
-
-fn point(measurement: &Measurement) -> Point {
-    let row = &measurement.row;
-    Point {
-        scene: row.scene.clone(),
-        vertices: two_digits(row.vertices as f64 / row.instances.max(1) as f64),
-        influences: row.influences,
-        attributes: row.attributes.clone(),
-        options: row.options.clone().unwrap_or_default(),
-        threads: row.threads,
-        passes: row.passes,
-        instances: row.instances,
-    }
-}
-
-fn two_digits(value: f64) -> u64 {
-    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
-    ((value / unit).round() * unit) as u64
 }

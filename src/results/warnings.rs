@@ -1,12 +1,11 @@
 //! What may spoil a measurement, and what to do about it.
 
+use super::RESOLUTION;
 use crate::backend::{Clock, Stage};
 use crate::harness::run::{Outcome, StageTimes};
 use crate::harness::stats::Summary;
 use std::path::Path;
 
-/// Medians below are near to what a clock tells apart, in nanoseconds.
-const RESOLUTION: u64 = 1_000;
 /// Fewest frames of which a beginning can be told from the rest.
 const FRAMES: usize = 20;
 /// How much longer the first tenth of the frames may take, and how far thirds of a run may stray.

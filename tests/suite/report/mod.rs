@@ -2,6 +2,7 @@
 
 mod comparing;
 mod pages;
+mod ranking;
 mod reading;
 mod sweeping;
 

@@ -19,13 +19,25 @@ fn good_results_are_read_without_a_word() {
 fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
     // Name, change, rows that are left, and what is said.
     type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
-    let cases: [Case; 9] = [
+    let cases: [Case; 11] = [
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
             &|text| text.replacen("\n1,2026", "\n1,20\n1,2026", 1),
             ROWS,
             "summary.csv:2: 2 fields; expected 41",
+        ),
+        (
+            "stage",
+            &|text| with_field(&text, 3, "stage", "bones"),
+            ROWS - 1,
+            "summary.csv:3: unknown stage \"bones\"; expected cull, sample, blend,",
+        ),
+        (
+            "clock",
+            &|text| with_field(&text, 3, "clock", "wal"),
+            ROWS - 1,
+            "unknown clock \"wal\"; did you mean \"wall\"?",
         ),
         ("NaN", &|text| with_field(&text, 3, "median_ns", "NaN"), ROWS - 1, "summary.csv:3: median_ns: \"NaN\""),
         ("other NaN", &|text| with_field(&text, 3, "p95_ns", "NaN"), ROWS, "summary.csv:3: p95_ns: \"NaN\""),
