@@ -5,6 +5,8 @@ pub mod chart;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
+mod figures;
+#[cfg(feature = "cli")]
 mod findings;
 #[cfg(feature = "cli")]
 pub mod html;

@@ -1,7 +1,7 @@
 //! Reads result files back. What can be used is used; what cannot is listed with its file and line.
 
 use super::key::{Key, Machine};
-use super::rows::{Measurement, SCHEMA, SampleRow, SummaryRow};
+use super::rows::{LimitsRow, Measurement, SCHEMA, SampleRow, SummaryRow};
 use crate::backend::{Clock, Stage};
 use crate::harness::run::Status;
 use csv::StringRecord;
@@ -249,6 +249,16 @@ impl Recorded {
     fn problem(&mut self, file: &str, line: u64, what: String) {
         self.problems.push(Problem { place: format!("{file}:{line}"), what });
     }
+}
+
+/// Reads the `limits.csv` of a folder.
+///
+/// # Errors
+/// A file that is not there or has a row that is wrong.
+pub fn read_limits(folder: &Path) -> Result<Vec<LimitsRow>, ReadError> {
+    let path = folder.join("limits.csv");
+    let rows = csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
+    rows.map_err(|error| ReadError { problem: error.to_string(), path })
 }
 
 /// What samples name of the row that they belong to: run, scene, backend, variant, stage, clock.
