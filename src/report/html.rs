@@ -5,6 +5,7 @@ use super::findings::{crowd, drawn, findings, verdict};
 use super::table::{duration, grouped};
 use crate::harness::run::Status;
 use crate::results::key::Point;
+use crate::results::recorded::{samples_beside, text_of};
 use crate::results::rows::{Measurement, SummaryRow};
 use crate::results::study::Study;
 use base64::Engine as _;
@@ -13,7 +14,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io::Write;
-use std::path::Path;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -248,8 +248,8 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 fn joined(study: &Study, name: &str) -> String {
     let mut text = String::new();
     for file in &study.files {
-        let file = if name == "summary.csv" { file.clone() } else { file.with_file_name(name) };
-        let Ok(part) = read(&file) else { continue };
+        let file = if name == "summary.csv" { file.clone() } else { samples_beside(file) };
+        let Ok(part) = text_of(&file) else { continue };
         let rows = match part.split_once('\n') {
             Some((heading, rows)) if text.lines().next() == Some(heading) => rows,
             _ => &part,
@@ -257,10 +257,6 @@ fn joined(study: &Study, name: &str) -> String {
         text.push_str(rows);
     }
     text
-}
-
-fn read(file: &Path) -> std::io::Result<String> {
-    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
 }
 
 fn gzip(text: &str) -> Option<Vec<u8>> {

@@ -5,10 +5,12 @@ use super::rows::{LimitsRow, Measurement, SCHEMA, SampleRow, SummaryRow};
 use crate::backend::{Clock, Stage};
 use crate::harness::run::Status;
 use csv::StringRecord;
+use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// How deep folders are searched for results.
@@ -54,7 +56,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads `summary.csv` files, or those of folders and the folders in them, with the `samples.csv` beside each.
+    /// Reads `summary.csv` files, or those of folders and the folders in them, with the `samples.csv` or
+    /// `samples.csv.gz` beside each.
     ///
     /// # Errors
     /// A path that is not there, cannot be read, or holds no results; a file without one usable row.
@@ -135,7 +138,7 @@ impl Recorded {
                 }
             }
         }
-        self.read_samples(&file.with_file_name("samples.csv"), first)
+        self.read_samples(&samples_beside(file), first)
     }
 
     /// Gives the measurements from `first` on their samples.
@@ -184,8 +187,7 @@ impl Recorded {
     /// The rows of a file with their lines; what does not parse becomes a problem.
     fn rows<T: DeserializeOwned>(&mut self, file: &Path, needed: &[&str]) -> csv::Result<Vec<(u64, T)>> {
         let name = file.display().to_string();
-        let bytes = fs::read(file)?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = text_of(file)?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let headers = reader.headers()?.clone();
         let missing: Vec<_> = needed.iter().copied().filter(|column| !headers.iter().any(|h| h == *column)).collect();
@@ -251,6 +253,26 @@ impl Recorded {
     }
 }
 
+/// The samples that belong to a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` where only that is there.
+pub fn samples_beside(summary: &Path) -> PathBuf {
+    let [plain, packed] = ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
+    if packed.is_file() && !plain.is_file() { packed } else { plain }
+}
+
+/// The text of a file, which is unpacked if its name ends in `.gz`.
+///
+/// # Errors
+/// A file that cannot be read or unpacked.
+pub fn text_of(file: &Path) -> io::Result<String> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+    let mut bytes = fs::read(file).map_err(named)?;
+    if file.extension().is_some_and(|ending| ending == "gz") {
+        let packed = std::mem::take(&mut bytes);
+        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).map_err(named)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Reads the `limits.csv` of a folder.
 ///
 /// # Errors
@@ -270,7 +292,7 @@ fn series(row: &SummaryRow) -> Series {
 }
 
 /// The `summary.csv` files at and below `path`, or the file that it is.
-fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     if fs::metadata(path)?.is_file() {
         found.push(path.into());
         return Ok(());
