@@ -1,5 +1,6 @@
 //! Result files of a sweep that ended anywhere, made whole again: whoever measures next only adds to them.
 
+use crate::backend::{Clock, Stage};
 use csv::StringRecord;
 use std::collections::HashSet;
 use std::fs;
@@ -23,7 +24,8 @@ pub fn mend(folder: &Path) -> io::Result<()> {
     };
     let clock = table.column("clock");
     let ends = |row: &&StringRecord| {
-        row.get(stage) == Some("frame") && clock.is_none_or(|clock| row.get(clock) == Some("wall"))
+        row.get(stage) == Some(Stage::Frame.name())
+            && clock.is_none_or(|clock| row.get(clock) == Some(Clock::Wall.name()))
     };
     let whole: HashSet<Vec<String>> = table.rows.iter().filter(ends).map(|row| table.group(row)).collect();
     table.keep(&whole, &summary)?;
