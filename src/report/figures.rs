@@ -2,7 +2,7 @@
 //!
 //! A figure is named by a word: a stage's name, `pose`, `skin` or `processor` for a time, with `@joint` or `@vertex` behind
 //! it for nanoseconds of one of them; `A/B` for a ratio of two times, where one side may be a pattern of backends and
-//! stands for the fastest of those; `limit`, `parity`, `clip_error` or `visible`.
+//! stands for the fastest of those; `limit` for the percentage that skinning reaches, `parity`, `clip_error` or `visible`.
 
 use super::markdown::{headline_place, headline_point, origin, rows};
 use super::table::grouped;
@@ -27,10 +27,7 @@ pub type Run<'a> = (&'a str, &'a Study);
 pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, String> {
     let own = measured(study);
     let mut table = vec![heading("backend", words)?];
-    for entry in &own {
-        let cells = words.iter().map(|word| cell(word, entry, &own));
-        table.push(std::iter::once(code(&entry.backend)).chain(cells).collect());
-    }
+    table.extend(own.iter().map(|entry| row(&entry.backend, words, entry, &own)));
     let place = headline_point(study).map_or(String::new(), |point| headline_place(study, point, source));
     Ok(format!("{place}\n\n{}", rows(&table)))
 }
@@ -43,9 +40,7 @@ pub fn runs(runs: &[Run], backend: &str, words: &[&str], source: &str) -> Result
     let mut table = vec![heading(&code(backend), words)?];
     for (name, study) in runs {
         let own = measured(study);
-        let entry = of_backend(name, &own, backend)?;
-        let cells = words.iter().map(|word| cell(word, entry, &own));
-        table.push(std::iter::once(code(name)).chain(cells).collect());
+        table.push(row(name, words, of_backend(name, &own, backend)?, &own));
     }
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
@@ -160,6 +155,10 @@ fn is_time(word: &str) -> bool {
     let (name, unit) = word.split_once('@').unwrap_or((word, ""));
     let known = SUMS.contains(&name) || Stage::try_from(name.to_owned()).is_ok();
     known && ["", "joint", "vertex"].contains(&unit)
+}
+
+fn row(name: &str, words: &[&str], entry: &Entry, all: &[&Entry]) -> Vec<String> {
+    std::iter::once(code(name)).chain(words.iter().map(|word| cell(word, entry, all))).collect()
 }
 
 /// A figure of a backend beside `all`.

@@ -12,7 +12,10 @@ pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
 
 /// Which backend is fastest on the largest crowd, for each number of passes; and what that is worth.
 pub fn verdict(study: &Study) -> Vec<String> {
-    let said = |point: &&Point| Some(format!("{}: {}", place(point), fastest(&ranking(study, point)?)));
+    let said = |point: &&Point| {
+        let crowd = crowd(&point.scene, point.instances as u64);
+        Some(format!("{crowd} ({}): {}", drawn(point.passes), fastest(&ranking(study, point)?)))
+    };
     let mut found: Vec<String> = study.headlines().iter().filter_map(said).collect();
     if study.machine.is_emulated() {
         let adapter = &study.machine.adapter;
@@ -50,9 +53,9 @@ pub fn crowd(scene: &str, instances: u64) -> String {
     }
 }
 
-/// `1,000 walkers (nothing drawn)`.
-fn place(point: &Point) -> String {
-    format!("{} ({})", crowd(&point.scene, point.instances as u64), drawn(point.passes))
+/// `1,000 walkers, nothing drawn`.
+pub fn place(point: &Point) -> String {
+    format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }
 
 /// `2 passes`, or that nothing is drawn.

@@ -1,10 +1,9 @@
 //! One page that holds everything: it asks no network, reads without script, and carries its CSV.
 
 use super::chart::{self, Chart, charts};
-use super::findings::{crowd, drawn, findings, verdict};
+use super::findings::{findings, verdict};
 use super::table::{duration, grouped};
 use crate::harness::run::Status;
-use crate::results::key::Point;
 use crate::results::recorded::{samples_beside, text_of};
 use crate::results::rows::{Measurement, SummaryRow};
 use crate::results::study::Study;
@@ -263,9 +262,4 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(text.as_bytes()).ok()?;
     encoder.finish().ok()
-}
-
-/// What a headline is about, for other pages.
-pub(super) fn place(point: &Point) -> String {
-    format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }

@@ -1,8 +1,7 @@
 //! Results as Markdown, whole or as parts that other pages take in.
 
 use super::chart::Chart;
-use super::findings::{findings, verdict};
-use super::html::place;
+use super::findings::{findings, place, verdict};
 use super::table::{duration, grouped};
 use crate::backend::{Group, Stage};
 use crate::results::key::Point;

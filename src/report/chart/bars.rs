@@ -1,6 +1,6 @@
 //! Bars: what a frame is made of, how near memory's limit stages are, and how frames stray.
 
-use super::super::findings::{crowd, drawn};
+use super::super::findings::place;
 use super::super::table::duration;
 use super::plot::{Item, Plot, Scale, Shape};
 use super::{Chart, class, slug};
@@ -66,9 +66,9 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
     let present = parts().filter(|stage| present.contains(stage));
     let mut legend: Vec<_> = present.map(|stage| (class_of(stage).to_owned(), stage.name().to_owned())).collect();
     legend.push(("whole".into(), "frame".into()));
-    let title = format!("Stages of a frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let title = format!("Stages of a frame: {}", place(point));
     let id = slug(&format!("stages {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, title, &entries, items, time_scale("median", (0.0, longest * 1.03)), legend);
+    let plot = rows(id, title, &names(&entries), items, time_scale("median", (0.0, longest * 1.03)), legend);
     let caption = "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.".into();
     (!entries.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
@@ -103,8 +103,8 @@ pub fn limits(study: &Study) -> Option<Chart> {
         label: Some(|pct| format!("{pct:.0} %")),
         ticks: 6,
     };
-    let place = format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
-    let plot = named("limits".into(), format!("Percentage of the limit: {place}"), &names, items, scale, Vec::new());
+    let title = format!("Percentage of the limit: {}", place(point));
+    let plot = rows("limits".into(), title, &names, items, scale, Vec::new());
     let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.".into();
     (!told.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
@@ -156,9 +156,9 @@ fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         label: Some(|part| format!("{:.0} %", part * 1e2)),
         ticks: 8,
     };
-    let title = format!("Every frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let title = format!("Every frame: {}", place(point));
     let id = slug(&format!("frames {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, title, &entries, items, scale, Vec::new());
+    let plot = rows(id, title, &names(&entries), items, scale, Vec::new());
     let caption = "A stroke a frame, in percent of its backend's median, which is the long stroke. Several clumps are several states of the machine.";
     (!entries.is_empty()).then(|| Chart::new(&plot, caption.into(), table))
 }
@@ -178,20 +178,12 @@ fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: Stri
     Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
 }
 
-fn rows(
-    id: String,
-    title: String,
-    entries: &[&Entry],
-    items: Vec<Item>,
-    x: Scale,
-    legend: Vec<(String, String)>,
-) -> Plot {
-    let names: Vec<_> = entries.iter().map(|entry| entry.backend.clone()).collect();
-    named(id, title, &names, items, x, legend)
+fn names(entries: &[&Entry]) -> Vec<String> {
+    entries.iter().map(|entry| entry.backend.clone()).collect()
 }
 
 /// A plot with a named row for each bar.
-fn named(
+fn rows(
     id: String,
     title: String,
     names: &[String],
