@@ -260,6 +260,17 @@ fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
 mod tests {
     use super::*;
 
+    #[test]
+    fn stages_and_clocks_are_read_by_the_names_that_they_are_written_by() {
+        for stage in Stage::ALL {
+            let written = serde_json::to_string(&stage).unwrap();
+            assert_eq!(written, format!("{:?}", stage.name()));
+            assert_eq!(serde_json::from_str::<Stage>(&written).unwrap(), stage);
+        }
+        let error = serde_json::from_str::<Clock>("\"cpu\"").unwrap_err().to_string();
+        assert!(error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum or gpu"), "{error}");
+    }
+
     /// Work that the clock sees.
     fn spin() {
         let start = Instant::now();
