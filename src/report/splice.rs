@@ -3,7 +3,7 @@
 //! `<!-- KIND SOURCE WORDS... -->` begins such a part, `<!-- /KIND -->` ends it. A source is a folder of results or a file,
 //! named from the page's own folder:
 //! - `table FOLDER [FIGURE...]`: the backends at the headline point, with the terminal table's columns or chosen
-//!   [`figures`];
+//!   figures (`figures.rs` names them);
 //! - `runs FOLDER RUN,... BACKEND FIGURE...`: a backend in several runs below a folder;
 //! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
 //! - `limits FOLDER`: what the processor can do at most;
