@@ -16,7 +16,8 @@
 //! | `backend` | the contract of a backend, and one file for each way of skinning |
 //! | `registry` | the list of all backends |
 //! | `harness` | reference, parity, schedule, limits, statistics, the run |
-//! | `report` | results as CSV, tables, text and pages |
+//! | `results` | results as rows of CSV files, and everything that is concluded from them |
+//! | `report` | tables, text, charts and pages |
 
 pub mod asset;
 pub mod backend;
@@ -27,6 +28,8 @@ pub mod gpu;
 pub mod harness;
 pub mod registry;
 pub mod report;
+#[cfg(feature = "cli")]
+pub mod results;
 pub mod scene;
 pub mod text;
 

@@ -11,6 +11,15 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {kind} {name:?};{nearest} expected {}", list(known))
 }
 
+/// The value among `all` that has this name.
+///
+/// # Errors
+/// None has: one line as [`unknown`] makes it.
+pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
+    let names = || all.iter().map(|&value| name_of(value)).collect::<Vec<_>>();
+    all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))
+}
+
 /// `a, b or c`.
 pub fn list(words: &[&str]) -> String {
     match words {

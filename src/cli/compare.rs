@@ -3,8 +3,9 @@
 use super::exit::Exit;
 use anyhow::bail;
 use clap::Args;
-use skinbench::report::compare::{Verdict, compare};
-use skinbench::report::recorded::Recorded;
+use skinbench::report::comparison;
+use skinbench::results::compare::{Verdict, compare};
+use skinbench::results::recorded::Recorded;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why} ({count} rows)")).collect();
         bail!("nothing can be compared: {}", why.join("; "));
     }
-    write!(io::stdout().lock(), "{}", comparison.to_text(!arguments.changed))?;
+    write!(io::stdout().lock(), "{}", comparison::text(&comparison, !arguments.changed))?;
     let beyond = arguments.fail_above.map_or(0, |limit| comparison.beyond(limit).len());
     if beyond > 0 {
         let limit = arguments.fail_above.unwrap_or_default() * 1e2;

@@ -5,10 +5,10 @@ use super::output::write_file;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::report::chart::charts;
-use skinbench::report::recorded::Recorded;
 use skinbench::report::splice::spliced;
-use skinbench::report::study::Study;
 use skinbench::report::{html, markdown, text};
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

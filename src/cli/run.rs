@@ -9,11 +9,14 @@ use arrayvec::ArrayVec;
 use clap::Args;
 use skinbench::backend::Context;
 use skinbench::harness::environment::Environment;
+use skinbench::harness::fidelity;
 use skinbench::harness::limits::Host;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Options, Outcome};
-use skinbench::report::csv::Results;
-use skinbench::report::{table, warnings};
+use skinbench::report::table;
+use skinbench::results::files::Results;
+use skinbench::results::rows::{LimitsRow, measurements};
+use skinbench::results::warnings;
 use skinbench::scene::BuiltScene;
 use skinbench::threads::Threads;
 use std::io::{self, Write};
@@ -49,6 +52,7 @@ pub fn passes(text: &str) -> Result<u32, String> {
 struct Recorder<'a> {
     environment: &'a Environment,
     scene: &'a BuiltScene,
+    clip_error: Option<f64>,
     results: &'a mut Results,
     progress: &'a Progress,
     interrupted: &'a AtomicBool,
@@ -64,7 +68,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.results.write(self.environment, self.scene, outcome)
+        self.results.write(&measurements(self.environment, self.scene, self.clip_error, outcome))
     }
 }
 
@@ -95,11 +99,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
         let cannot_write = || format!("cannot write to {}", folder.display());
         let hosts = hosts(context);
-        results.write_limits(&environment, scene, context.isa, &hosts).with_context(cannot_write)?;
-        let mut recorder =
-            Recorder { environment: &environment, scene, results: &mut results, progress: &progress, interrupted };
+        let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
+        results.write_limits(limits).with_context(cannot_write)?;
+        let clip_error = fidelity::clip_error(scene);
+        let mut recorder = Recorder {
+            environment: &environment,
+            scene,
+            clip_error,
+            results: &mut results,
+            progress: &progress,
+            interrupted,
+        };
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
-        let mut text = table::measured(&environment, scene, &outcomes);
+        let mut text = table::measured(&environment, scene, clip_error, &outcomes);
         text += &table::limits(&hosts);
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;

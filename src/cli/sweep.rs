@@ -9,16 +9,20 @@ use anyhow::Context as _;
 use clap::Args;
 use fnv::FnvHasher;
 use skinbench::frame::Retention;
-use skinbench::harness::environment::{self, Environment};
+use skinbench::frame::Stage;
+use skinbench::harness::environment::{self, Adapter, Environment};
+use skinbench::harness::fidelity;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
 use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
 use skinbench::registry::Entry;
-use skinbench::report::csv::{Results, options};
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
 use skinbench::report::text;
-use skinbench::report::warnings::{of_machine, warnings};
+use skinbench::results::files::Results;
+use skinbench::results::key::Point;
+use skinbench::results::recorded::Recorded;
+use skinbench::results::rows::measurements;
+use skinbench::results::study::Study;
+use skinbench::results::warnings::{of_machine, warnings};
 use skinbench::scene::BuiltScene;
 use std::hash::Hasher;
 use std::io::{self, Write};
@@ -180,7 +184,7 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
 /// The folder of a sweep: what it holds already, and what is added.
 struct Book {
     results: Results,
-    /// Scene hash, passes, threads, adapter, options and backend of what this binary measured before.
+    /// What this binary measured before.
     kept: Vec<(Place, Kept)>,
     environment: Option<Environment>,
     binary: u64,
@@ -188,6 +192,8 @@ struct Book {
     /// Where the sweep is: hash, passes, threads, and how often that changed.
     at: Option<(u64, u32, usize)>,
     moves: u32,
+    /// Of the scene there.
+    clip_error: Option<f64>,
     progress: Progress,
     /// What may have spoiled measurements.
     troubles: Vec<String>,
@@ -196,15 +202,8 @@ struct Book {
     interrupted: &'static AtomicBool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Place {
-    scene_hash: String,
-    passes: u32,
-    threads: usize,
-    adapter: Option<String>,
-    options: Option<String>,
-    backend: String,
-}
+/// Point, adapter and backend.
+type Place = (Point, Option<String>, String);
 
 impl Book {
     fn open(
@@ -221,19 +220,14 @@ impl Book {
         let own = format!("-{binary:016x}.");
         for measurement in &recorded.measurements {
             let row = &measurement.row;
-            let status = Status::from_name(&row.status).filter(|status| *status != Status::Error);
             let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
-            let enough = status != Some(Status::Ok) || frames.is_none_or(enough);
-            if let Some(status) = status.filter(|_| row.stage == "frame" && row.run_id.contains(&own) && enough) {
-                let place = Place {
-                    scene_hash: row.scene_hash.clone(),
-                    passes: row.passes,
-                    threads: row.threads,
-                    adapter: row.adapter.clone(),
-                    options: row.options.clone(),
-                    backend: measurement.backend(),
-                };
-                kept.push((place, Kept { status, frame: row.median_ns.map(Duration::from_nanos) }));
+            let done = match row.status {
+                Status::Ok => frames.is_none_or(enough),
+                status => status != Status::Error,
+            };
+            if done && row.stage == Stage::Frame && row.run_id.contains(&own) {
+                let place = (row.point(), row.adapter.clone(), measurement.backend());
+                kept.push((place, Kept { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
             }
         }
         Ok(Self {
@@ -244,6 +238,7 @@ impl Book {
             keep,
             at: None,
             moves: 0,
+            clip_error: None,
             progress: Progress::told(),
             troubles: of_machine().into_iter().collect(),
             share: (0.0, 1.0),
@@ -263,14 +258,8 @@ fn binary() -> anyhow::Result<u64> {
 impl Log for Book {
     fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept> {
         let environment = self.environment.as_ref()?;
-        let place = Place {
-            scene_hash: format!("{:016x}", scene.hash),
-            passes,
-            threads: environment.threads,
-            adapter: environment.adapter.as_ref().map(|a| a.label()),
-            options: options(scene, self.keep),
-            backend: backend.name.into(),
-        };
+        let point = Point::of(scene, environment.threads, passes, self.keep);
+        let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
         self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)
     }
 
@@ -290,6 +279,7 @@ impl Log for Book {
             // Each point is a run of its own, so that its samples can be told from those of the others.
             self.at = at;
             self.moves += 1;
+            self.clip_error = fidelity::clip_error(scene);
             environment.utc = environment::now();
             let moment = environment::compact_form(&environment.utc);
             let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
@@ -298,7 +288,7 @@ impl Log for Book {
         let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
         self.troubles
             .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
-        self.results.write(environment, scene, outcome)
+        self.results.write(&measurements(environment, scene, self.clip_error, outcome))
     }
 
     fn note(&mut self, text: &str) {

@@ -2,12 +2,15 @@
 
 use crate::crowd::Crowd;
 use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
+use crate::text;
 use crate::threads::Threads;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A part of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A part of a frame. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Stage {
     /// Who is in view.
     Cull,
@@ -27,15 +30,54 @@ pub enum Stage {
     PoseSkin,
     /// Vertices to pixels.
     Draw,
-    /// Device to host.
-    ReadBack,
     /// The whole, by wall clock, one frame in flight.
     Frame,
     /// From one frame's end to the next one's, two in flight.
     Throughput,
 }
 
+/// Stages that do one job together, as tables show them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Make palettes from a crowd.
+    Pose,
+    /// Host to device.
+    Upload,
+    /// Make vertices; the one that poses, too, among them.
+    Skin,
+    /// Vertices to pixels.
+    Draw,
+    /// Whole frames.
+    Whole,
+}
+
 impl Stage {
+    /// All of them, in the order of a frame.
+    pub const ALL: [Self; 11] = [
+        Self::Cull,
+        Self::Sample,
+        Self::Blend,
+        Self::LocalToModel,
+        Self::Palette,
+        Self::PoseSkin,
+        Self::Upload,
+        Self::Skin,
+        Self::Draw,
+        Self::Frame,
+        Self::Throughput,
+    ];
+
+    /// The job that it is a part of.
+    pub fn group(self) -> Group {
+        match self {
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => Group::Pose,
+            Self::Upload => Group::Upload,
+            Self::Skin | Self::PoseSkin => Group::Skin,
+            Self::Draw => Group::Draw,
+            Self::Frame | Self::Throughput => Group::Whole,
+        }
+    }
+
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,10 +90,23 @@ impl Stage {
             Self::Skin => "skin",
             Self::PoseSkin => "pose_skin",
             Self::Draw => "draw",
-            Self::ReadBack => "read_back",
             Self::Frame => "frame",
             Self::Throughput => "throughput",
         }
+    }
+}
+
+impl From<Stage> for &'static str {
+    fn from(stage: Stage) -> Self {
+        stage.name()
+    }
+}
+
+impl TryFrom<String> for Stage {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        text::named("stage", &name, &Self::ALL, Self::name)
     }
 }
 
@@ -66,8 +121,9 @@ impl From<PoseStage> for Stage {
     }
 }
 
-/// What measured a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What measured a span. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Clock {
     /// The machine's monotonic clock.
     Wall,
@@ -85,6 +141,20 @@ impl Clock {
             Self::ThreadSum => "thread_sum",
             Self::Gpu => "gpu",
         }
+    }
+}
+
+impl From<Clock> for &'static str {
+    fn from(clock: Clock) -> Self {
+        clock.name()
+    }
+}
+
+impl TryFrom<String> for Clock {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        text::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
     }
 }
 
@@ -189,6 +259,17 @@ fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_and_clocks_are_read_by_the_names_that_they_are_written_by() {
+        for stage in Stage::ALL {
+            let written = serde_json::to_string(&stage).unwrap();
+            assert_eq!(written, format!("{:?}", stage.name()));
+            assert_eq!(serde_json::from_str::<Stage>(&written).unwrap(), stage);
+        }
+        let error = serde_json::from_str::<Clock>("\"cpu\"").unwrap_err().to_string();
+        assert!(error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum or gpu"), "{error}");
+    }
 
     /// Work that the clock sees.
     fn spin() {

@@ -22,10 +22,10 @@ pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     }
 }
 
-/// Of a backend on a scene, what it is off by on purpose included.
-pub fn of(scene: &BuiltScene, parity: Option<&Parity>) -> Option<f64> {
+/// The same of a backend, what it is off by on purpose included; `crowd` is the crowd's [`clip_error`].
+pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
     let own = parity.and_then(|p| p.approximation).map(|a| a.clip_error);
-    [clip_error(scene), own].into_iter().flatten().reduce(|a, b| a + b)
+    [crowd, own].into_iter().flatten().reduce(|a, b| a + b)
 }
 
 /// The part of it that saving poses has, on at least 64 instances of each group; none if every instance has a pose of its

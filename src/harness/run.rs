@@ -18,7 +18,9 @@ use crate::frame::{
 use crate::frustum::Frustum;
 use crate::registry::Entry;
 use crate::scene::BuiltScene;
+use crate::text;
 use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
@@ -46,8 +48,9 @@ pub struct Options {
     pub keep: Retention,
 }
 
-/// What became of a backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What became of a backend. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Status {
     /// Verified, and measured if it was to be.
     Ok,
@@ -64,11 +67,6 @@ pub enum Status {
 impl Status {
     const ALL: [Self; 5] = [Self::Ok, Self::Skipped, Self::ParityFailed, Self::TooLarge, Self::Error];
 
-    /// The status of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
-    }
-
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -78,6 +76,20 @@ impl Status {
             Self::TooLarge => "too_large",
             Self::Error => "error",
         }
+    }
+}
+
+impl From<Status> for &'static str {
+    fn from(status: Status) -> Self {
+        status.name()
+    }
+}
+
+impl TryFrom<String> for Status {
+    type Error = String;
+
+    fn try_from(name: String) -> std::result::Result<Self, String> {
+        text::named("status", &name, &Self::ALL, Self::name)
     }
 }
 

@@ -1,17 +1,18 @@
 //! One page that holds everything: it asks no network, reads without script, and carries its CSV.
 
 use super::chart::{self, Chart, charts};
-use super::findings::{crowd, drawn, findings, verdict};
-use super::recorded::Measurement;
-use super::study::Study;
-use super::table::{duration, grouped};
+use super::findings::{findings, verdict};
+use super::units::{duration, grouped};
+use crate::harness::run::Status;
+use crate::results::recorded::{samples_beside, text_of};
+use crate::results::rows::{Measurement, SummaryRow};
+use crate::results::study::Study;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io::Write;
-use std::path::Path;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -74,12 +75,12 @@ fn scenes(study: &Study) -> String {
 
 fn machine(study: &Study) -> Markup {
     let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
-    let first = |value: fn(&super::csv::SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
+    let first = |value: fn(&SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
     let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
     threads.sort_unstable();
     threads.dedup();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
-    let revision = |row: &super::csv::SummaryRow| {
+    let revision = |row: &SummaryRow| {
         Some(format!("{}{}", row.git_rev.clone()?, if row.dirty == Some(true) { ", changed since" } else { "" }))
     };
     let machine = &study.machine;
@@ -150,7 +151,7 @@ fn parity(study: &Study) -> Markup {
             Some(if error.is_nan() { error } else { worst.map_or(error, |w| w.max(error)) })
         });
         let limit = own.iter().find_map(|m| m.row.parity_tol);
-        let failed = own.iter().find(|m| m.row.status == "parity_failed");
+        let failed = own.iter().find(|m| m.row.status == Status::ParityFailed);
         let verdict = match (failed, worst) {
             (Some(m), _) => format!("failed: {}", m.row.error.as_deref().unwrap_or("no reason given")),
             (None, Some(_)) => "agrees with the reference".into(),
@@ -195,13 +196,13 @@ fn raw(study: &Study) -> Markup {
                                 (number(u64::from(row.passes)))
                                 (number(row.threads as u64))
                                 td { (measurement.backend()) }
-                                td { (row.stage) }
-                                td { (row.clock) }
+                                td { (row.stage.name()) }
+                                td { (row.clock.name()) }
                                 (number(row.frames.unwrap_or(0) as u64))
                                 (time(row.median_ns))
                                 (time(row.mad_ns))
                                 (time(row.p95_ns))
-                                td { (row.status) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
+                                td { (row.status.name()) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
                             }
                         }
                     }
@@ -246,8 +247,8 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 fn joined(study: &Study, name: &str) -> String {
     let mut text = String::new();
     for file in &study.files {
-        let file = if name == "summary.csv" { file.clone() } else { file.with_file_name(name) };
-        let Ok(part) = read(&file) else { continue };
+        let file = if name == "summary.csv" { file.clone() } else { samples_beside(file) };
+        let Ok(part) = text_of(&file) else { continue };
         let rows = match part.split_once('\n') {
             Some((heading, rows)) if text.lines().next() == Some(heading) => rows,
             _ => &part,
@@ -257,17 +258,8 @@ fn joined(study: &Study, name: &str) -> String {
     text
 }
 
-fn read(file: &Path) -> std::io::Result<String> {
-    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
-}
-
 fn gzip(text: &str) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(text.as_bytes()).ok()?;
     encoder.finish().ok()
-}
-
-/// What a headline is about, for other pages.
-pub(super) fn place(point: &super::study::Point) -> String {
-    format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }

@@ -1,10 +1,11 @@
 //! Results as Markdown, whole or as parts that other pages take in.
 
 use super::chart::Chart;
-use super::findings::{findings, verdict};
-use super::html::place;
-use super::study::{Entry, POSE, Point, SKIN, Study};
-use super::table::duration;
+use super::findings::{findings, place, verdict};
+use super::units::{duration, grouped};
+use crate::frame::{Group, Stage};
+use crate::results::key::Point;
+use crate::results::study::Study;
 
 /// A report without pictures.
 pub fn report(study: &Study) -> String {
@@ -25,52 +26,55 @@ pub fn answers(study: &Study) -> String {
     verdict(study).into_iter().chain(findings(study)).map(|finding| format!("- {finding}\n")).collect()
 }
 
-/// The machine and the table of one point: drawn once if there is such a one, else the first.
+/// The machine and the table of the headline point.
 pub fn headline(study: &Study, source: &str) -> String {
+    headline_point(study)
+        .map_or(String::new(), |point| format!("{}\n\n{}", headline_place(study, point, source), table(study, point)))
+}
+
+/// The point that stands for a study: drawn once if there is such a one, else the first headline.
+pub(super) fn headline_point(study: &Study) -> Option<&Point> {
     let points = study.headlines();
-    let Some(point) = points.iter().find(|point| point.passes == 1).or(points.first()) else { return String::new() };
-    let first = study.rows.first().map(|m| &m.row);
-    let day = first.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
-    format!(
-        "{} on {}, {} threads,\n{day}, from `{source}`:\n\n{}",
-        place(point),
-        study.machine,
-        point.threads,
-        table(study, point)
-    )
+    points.iter().find(|point| point.passes == 1).or(points.first()).copied()
+}
+
+/// What a table of a point is about, and where its figures are from.
+pub(super) fn headline_place(study: &Study, point: &Point, source: &str) -> String {
+    let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
+    format!("{}, {} vertices; {}:", place(point), grouped(vertices), origin(study, point, source))
+}
+
+/// Where the figures of a point are from: machine, threads, day, commit and folder.
+pub(super) fn origin(study: &Study, point: &Point, source: &str) -> String {
+    let row = study.rows.first().map(|m| &m.row);
+    let day = row.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
+    let commit = row.and_then(|row| row.git_rev.as_ref()).map_or(String::new(), |commit| format!(" commit {commit},"));
+    let source = source.trim_start_matches("../");
+    format!("{}, {} threads,\n{day},{commit} from `{source}`", study.machine, point.threads)
+}
+
+/// A Markdown table: headings, then rows; all columns but the first are right-aligned.
+pub(super) fn rows(rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let marks = |head: &Vec<String>| format!("| ---{} |\n", " | ---:".repeat(head.len() - 1));
+    let Some((head, body)) = rows.split_first() else { return String::new() };
+    line(head) + &marks(head) + &body.iter().map(|row| line(row)).collect::<String>()
 }
 
 fn table(study: &Study, point: &Point) -> String {
-    let mut text = String::from("| backend | frame | pose | upload | skin | draw | parity |\n");
-    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let mut table = vec![["backend", "frame", "pose", "upload", "skin", "draw", "parity"].map(String::from).to_vec()];
     for entry in study.at(point) {
         let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
-        let parity = entry.last().and_then(|m| m.row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
-        let cells = match entry.is_ok() {
-            true => [
-                cell(entry.median("frame")),
-                cell(pose(entry)),
-                cell(entry.median("upload")),
-                skin(entry),
-                cell(entry.median("draw")),
-                parity,
-            ],
-            false => {
-                let status = entry.last().map_or(String::new(), |m| m.row.status.clone());
-                [status, "-".into(), "-".into(), "-".into(), "-".into(), parity]
-            }
+        let row = entry.last().map(|m| &m.row);
+        let (frame, skin) = match entry.is_ok() {
+            true => (cell(entry.median(Stage::Frame)), entry.total(Group::Skin).map_or("in draw".into(), duration)),
+            false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
         };
-        text += &format!("| {} | {} |\n", entry.backend, cells.join(" | "));
+        let [pose, upload, draw] = [Group::Pose, Group::Upload, Group::Draw].map(|group| cell(entry.total(group)));
+        let parity = row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
+        table.push(vec![entry.backend.clone(), frame, pose, upload, skin, draw, parity]);
     }
-    text
-}
-
-fn pose(entry: &Entry) -> Option<u64> {
-    POSE.iter().filter_map(|stage| entry.median(stage)).reduce(|a, b| a + b)
-}
-
-fn skin(entry: &Entry) -> String {
-    SKIN.iter().find_map(|stage| entry.median(stage)).map_or("in draw".into(), duration)
+    rows(&table)
 }
 
 /// Links to charts that lie as files in a folder.

@@ -1,19 +1,30 @@
 //! Results in the pages of a repository: between markers stands what a command wrote, never a hand.
 //!
-//! `<!-- table FOLDER -->`, `<!-- answers FOLDER -->`, `<!-- charts FOLDER [PREFIX...] -->` and `<!-- text FILE -->`, each ended by
-//! `<!-- /table -->` and so on. Folders and files are named from the page's own. Charts are written as files to
-//! `docs/images` beside the page, or to `images` where the page is in `docs`.
+//! `<!-- KIND SOURCE WORDS... -->` begins such a part, `<!-- /KIND -->` ends it. A source is a folder of results or a file,
+//! named from the page's own folder:
+//! - `table FOLDER [FIGURE...]`: the backends at the headline point, with the terminal table's columns or chosen
+//!   figures (`figures.rs` names them);
+//! - `runs FOLDER RUN,... BACKEND FIGURE...`: a backend in several runs below a folder;
+//! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
+//! - `limits FOLDER`: what the processor can do at most;
+//! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: what vector instructions alone would take, by the limits of the first run;
+//! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: pictures;
+//! - `text FILE [START]`: the file, or a list of its lines that begin so.
+//!
+//! Charts are written as files to `docs/images` beside the page, or to `images` where the page is in `docs`.
 
 use super::chart::charts;
+use super::figures;
 use super::markdown::{answers, headline, pictures};
-use super::recorded::Recorded;
-use super::study::Study;
+use crate::results::recorded::{Recorded, read_limits};
+use crate::results::rows::LimitsRow;
+use crate::results::study::Study;
 use crate::text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// What can stand between markers.
-const KINDS: [&str; 4] = ["table", "answers", "charts", "text"];
+const KINDS: [&str; 8] = ["table", "runs", "matrix", "limits", "peak", "answers", "charts", "text"];
 
 /// Why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -31,54 +42,26 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     let error = |problem: String| SpliceError { page: page.into(), problem };
     let before = std::fs::read_to_string(page).map_err(|e| error(format!("cannot read: {e}")))?;
     let folder = page.parent().unwrap_or(Path::new(""));
-    let images = if folder.ends_with("docs") { "images" } else { "docs/images" };
-    let mut studies: HashMap<String, Study> = HashMap::new();
-    let mut files = Vec::new();
+    let mut results = Results { folder, studies: HashMap::new(), pictures: Vec::new() };
     let mut after = String::new();
     let mut lines = before.lines().enumerate();
     while let Some((number, line)) = lines.next() {
         after += &format!("{line}\n");
         let Some(words) = marker(line) else { continue };
-        let fault = |problem: &str| error(format!("line {}: {problem}", number + 1));
-        let [kind, source, rest @ ..] = &words[..] else { return Err(fault("a marker without its source")) };
+        let fault = |problem: String| error(format!("line {}: {problem}", number + 1));
+        let [kind, source, rest @ ..] = &words[..] else { return Err(fault("a marker without its source".into())) };
         let end = format!("<!-- /{kind} -->");
-        let content = if *kind == "text" {
-            let path = folder.join(source);
-            std::fs::read_to_string(&path).map_err(|e| fault(&format!("cannot read {}: {e}", path.display())))?
-        } else {
-            if !studies.contains_key(*source) {
-                let recorded = Recorded::read(&[folder.join(source)]).map_err(|e| fault(&e.to_string()))?;
-                studies.insert((*source).to_owned(), Study::new(recorded));
-            }
-            let study = &studies[*source];
-            match *kind {
-                "table" => headline(study, source),
-                "answers" => answers(study),
-                _ => {
-                    let all = charts(study);
-                    let wanted = |id: &str| rest.is_empty() || rest.iter().any(|prefix| id.starts_with(prefix));
-                    let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
-                    if chosen.is_empty() {
-                        let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
-                        return Err(fault(&format!("no such chart; expected the start of {}", text::list(&ids))));
-                    }
-                    for chart in &chosen {
-                        files.push((folder.join(images).join(format!("{}.svg", chart.id)), chart.file()));
-                    }
-                    pictures(&chosen, images)
-                }
-            }
-        };
-        after += content.trim_end();
+        after += results.part(kind, source, rest).map_err(fault)?.trim_end();
         after += &format!("\n{end}\n");
         if !lines.any(|(_, line)| line.trim() == end) {
-            return Err(fault(&format!("no {end} after this marker")));
+            return Err(fault(format!("no {end} after this marker")));
         }
     }
     if !before.lines().any(|line| marker(line).is_some()) {
         return Err(error(format!("no marker such as <!-- table results/FOLDER -->; expected {}", text::list(&KINDS))));
     }
-    files.insert(0, (page.into(), after));
+    let mut files = vec![(page.into(), after)];
+    files.append(&mut results.pictures);
     Ok(files)
 }
 
@@ -86,4 +69,98 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
 fn marker(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.split_whitespace().collect();
     KINDS.contains(words.first()?).then_some(words)
+}
+
+/// What the markers of a page ask for.
+struct Results<'a> {
+    folder: &'a Path,
+    /// Those that were read, by source.
+    studies: HashMap<String, Study>,
+    /// Path and content of the charts.
+    pictures: Vec<(PathBuf, String)>,
+}
+
+impl Results<'_> {
+    /// What should stand behind a marker.
+    fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
+        match (kind, words) {
+            ("text", _) => self.text(source, words.first().copied()),
+            ("limits", []) => Ok(figures::limits(&self.limits(source)?)),
+            ("table", []) => Ok(headline(self.study(source)?, source)),
+            ("table", _) => figures::backends(self.study(source)?, words, source),
+            ("answers", []) => Ok(answers(self.study(source)?)),
+            ("charts", _) => self.charts(source, words),
+            ("runs", [runs, backend, words @ ..]) => figures::runs(&self.runs(source, runs)?, backend, words, source),
+            ("matrix", [runs, word, patterns @ ..]) => {
+                figures::matrix(&self.runs(source, runs)?, word, patterns, source)
+            }
+            ("peak", [run, items @ ..]) => {
+                let limits = self.limits(&format!("{source}/{run}"))?;
+                let one = limits.iter().find(|row| row.threads == 1).ok_or("no limits of one thread")?;
+                let items: Vec<_> = items.iter().map(|item| operations(item)).collect::<Result<_, _>>()?;
+                for (run, ..) in &items {
+                    self.study(&format!("{source}/{run}"))?;
+                }
+                let study = |run: &str| &self.studies[&format!("{source}/{run}")];
+                let items: Vec<_> = items.iter().map(|&(run, backend, n)| ((run, study(run)), backend, n)).collect();
+                figures::peak(one, &items)
+            }
+            _ => Err(format!("{kind} is not followed by what it asks for; docs/report.md says what that is")),
+        }
+    }
+
+    fn text(&self, source: &str, start: Option<&str>) -> Result<String, String> {
+        let path = self.folder.join(source);
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        Ok(match start {
+            Some(start) => {
+                text.lines().filter(|line| line.starts_with(start)).map(|line| format!("- {line}\n")).collect()
+            }
+            None => text,
+        })
+    }
+
+    fn charts(&mut self, source: &str, prefixes: &[&str]) -> Result<String, String> {
+        let images = if self.folder.ends_with("docs") { "images" } else { "docs/images" };
+        let all = charts(self.study(source)?);
+        let wanted = |id: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| id.starts_with(prefix));
+        let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
+        if chosen.is_empty() {
+            let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
+            return Err(format!("no such chart; expected the start of {}", text::list(&ids)));
+        }
+        for chart in &chosen {
+            self.pictures.push((self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file()));
+        }
+        Ok(pictures(&chosen, images))
+    }
+
+    fn limits(&self, source: &str) -> Result<Vec<LimitsRow>, String> {
+        read_limits(&self.folder.join(source)).map_err(|e| e.to_string())
+    }
+
+    fn study(&mut self, source: &str) -> Result<&Study, String> {
+        if !self.studies.contains_key(source) {
+            let recorded = Recorded::read(&[self.folder.join(source)]).map_err(|e| e.to_string())?;
+            self.studies.insert(source.to_owned(), Study::new(recorded));
+        }
+        Ok(&self.studies[source])
+    }
+
+    /// The runs below a folder that a list with commas names.
+    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figures::Run<'a>>, String> {
+        for run in list.split(',') {
+            self.study(&format!("{source}/{run}"))?;
+        }
+        Ok(list.split(',').map(|run| (run, &self.studies[&format!("{source}/{run}")])).collect())
+    }
+}
+
+/// The parts of `RUN/BACKEND=OPERATIONS`.
+fn operations(item: &str) -> Result<(&str, &str, f64), String> {
+    let parts = item.rsplit_once('=').and_then(|(name, count)| {
+        let (run, backend) = name.split_once('/')?;
+        Some((run, backend, count.parse().ok().filter(|count: &f64| count.is_finite() && *count > 0.0)?))
+    });
+    parts.ok_or_else(|| format!("{item:?}: expected RUN/BACKEND=OPERATIONS, such as kernel/cpu-simd:lanes=4.1"))
 }

@@ -1,21 +1,19 @@
 //! The terminal table of a scene, and the verdict under it.
 
-use super::csv::options;
-use crate::frame::{Clock, Retention, Stage};
+use super::findings::fastest;
+use super::units::{duration, grouped};
+use crate::frame::{Group, Stage};
 use crate::harness::environment::{Adapter, Environment};
-use crate::harness::fidelity;
 use crate::harness::limits::Host;
 use crate::harness::parity::Parity;
-use crate::harness::run::{Outcome, Status};
-use crate::harness::stats::Summary;
+use crate::harness::run::{Floor, Outcome, Status};
+use crate::results::key::Point;
+use crate::results::ranking::ranking;
+use crate::results::recorded::Recorded;
+use crate::results::rows::{Measurement, measurements};
+use crate::results::study::{Entry, Quantity, Study};
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
-
-/// Stages that make a palette from a crowd.
-const POSE: [Stage; 5] = [Stage::Cull, Stage::Sample, Stage::Blend, Stage::LocalToModel, Stage::Palette];
-
-/// Stages that make vertices; the latter poses, too.
-const SKIN: [Stage; 2] = [Stage::Skin, Stage::PoseSkin];
 
 /// An empty table with these columns: the first left-aligned, the others right-aligned.
 pub fn new_table(columns: &[&str]) -> Table {
@@ -30,49 +28,63 @@ pub fn new_table(columns: &[&str]) -> Table {
     table
 }
 
-/// What was measured on a scene: a heading, a row for each backend, why some are missing, and which is fastest.
-pub fn measured(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+/// What was measured on a scene: a heading, a row for each backend, why some are missing, and which is fastest. Figures are
+/// those of the rows of `summary.csv`; `clip_error` is the scene's.
+pub fn measured(
+    environment: &Environment,
+    scene: &BuiltScene,
+    clip_error: Option<f64>,
+    outcomes: &[Outcome],
+) -> String {
+    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
+    let study = Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() });
     let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
-    for outcome in outcomes {
-        let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
-        let limited = |ns: Option<u64>, stages: &[Stage]| match percent_of_limit(outcome, stages) {
-            Some(percent) => format!("{} ({percent:.0} %)", cell(ns)),
-            None => cell(ns),
-        };
-        let per_vertex = work(outcome)
-            .filter(|_| outcome.visible().is_none())
-            .map(|ns| ns as f64 / scene.crowd.vertex_count() as f64);
-        table.add_row([
-            name(outcome),
-            frame(outcome),
-            limited(pose(outcome), &POSE),
-            cell(outcome.median(Stage::Upload)),
-            if skins_in_draw(outcome) { "in draw".into() } else { limited(skin(outcome), &SKIN) },
-            cell(outcome.median(Stage::Draw)),
-            per_vertex.map_or("-".into(), |ns| format!("{ns:.2}")),
-            outcome.parity.as_ref().map_or("-".into(), |p| format!("{:.1e}", p.max_rel)),
-            status(outcome),
-        ]);
+    for entry in &study.entries {
+        table.add_row(cells(entry));
     }
     let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
     for outcome in outcomes.iter().filter(|o| o.status == Status::Ok && !o.device.is_empty()) {
         let visible = outcome.visible().map_or(String::new(), |visible| format!(", {}", in_view(scene, visible)));
-        text += &format!("{}: {}{visible}\n", name(outcome), outcome.device);
+        text += &format!("{}: {}{visible}\n", outcome.name(), outcome.device);
     }
-    if let Some(error) = fidelity::clip_error(scene) {
-        let options = options(scene, Retention::Frame).unwrap_or_default();
+    let rows = || study.rows.iter().map(|m| &m.row);
+    if let Some((error, row)) = clip_error.zip(rows().next()) {
+        let options = row.options.as_deref().unwrap_or_default();
         text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
     }
-    if outcomes.iter().flat_map(|o| &o.stages).any(|s| s.floor.is_some()) {
+    if rows().any(|row| row.limit.is_some()) {
         text += "(%): of the bandwidth that this machine showed just before on as many bytes\n";
     }
-    if outcomes.iter().any(is_noisy) {
+    if study.entries.iter().any(is_noisy) {
         text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
     }
-    if let Some(verdict) = verdict(environment.adapter.as_ref(), outcomes) {
-        text += &format!("{verdict}\n");
+    for point in study.points() {
+        text += &verdict(&study, point);
     }
     text
+}
+
+/// The columns that a backend has in the table.
+fn cells(entry: &Entry) -> [String; 9] {
+    let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
+    let limited = |group: Group| match percent_of_limit(entry, group) {
+        Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
+        None => cell(entry.total(group)),
+    };
+    let row = entry.last().map(|m| &m.row);
+    let frame = entry.stage(Stage::Frame).map(|m| &m.row);
+    let per_vertex = entry.time(Quantity::Work).zip(row).filter(|_| !entry.leaves_out());
+    [
+        entry.backend.clone(),
+        frame.map_or("-".into(), |row| format!("{} ± {}", cell(row.median_ns), cell(row.mad_ns))),
+        limited(Group::Pose),
+        cell(entry.total(Group::Upload)),
+        if skins_in_draw(entry) { "in draw".into() } else { limited(Group::Skin) },
+        cell(entry.total(Group::Draw)),
+        per_vertex.map_or("-".into(), |(ns, row)| format!("{:.2}", ns as f64 / row.vertices as f64)),
+        row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}")),
+        format!("{}{}", row.map_or("-", |row| row.status.name()), if is_noisy(entry) { ", noisy" } else { "" }),
+    ]
 }
 
 /// What the processor could do just before a scene, a line for each number of threads.
@@ -96,7 +108,7 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         let cell = |figure: fn(&Parity) -> String| outcome.parity.as_ref().map_or("-".into(), figure);
         table.add_row([
-            name(outcome),
+            outcome.name(),
             cell(|p| format!("{:.1e}", p.max_rel)),
             cell(|p| format!("{:.1e} rad", p.max_normal)),
             cell(|p| grouped(p.vertices)),
@@ -106,7 +118,7 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let instances = grouped(scene.crowd.instance_count() as u64);
     let mut text = format!("{}: {instances} instances\n{table}\n{}", scene.name, problems(outcomes));
     for (outcome, visible) in outcomes.iter().filter_map(|outcome| Some((outcome, outcome.visible()?))) {
-        text += &format!("{}: {}\n", name(outcome), in_view(scene, visible));
+        text += &format!("{}: {}\n", outcome.name(), in_view(scene, visible));
     }
     text
 }
@@ -116,7 +128,7 @@ fn in_view(scene: &BuiltScene, visible: u64) -> String {
 }
 
 fn problems(outcomes: &[Outcome]) -> String {
-    let line = |o: &Outcome| Some(format!("{}: {}: {}\n", name(o), o.status.name(), o.problem.as_ref()?));
+    let line = |o: &Outcome| Some(format!("{}: {}: {}\n", o.name(), o.status.name(), o.problem.as_ref()?));
     outcomes.iter().filter_map(line).collect()
 }
 
@@ -141,139 +153,39 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
     )
 }
 
-/// Which backend is fastest, in words; none if there is no time.
-///
-/// Frames decide, except on a software adapter: drawing swamps them there, so pose, upload and skin do, for those
-/// backends whose skinning can be told from drawing.
-fn verdict(adapter: Option<&Adapter>, outcomes: &[Outcome]) -> Option<String> {
-    let emulated = adapter.is_some_and(|a| a.software) && outcomes.iter().any(|o| o.passes > 0);
-    let time = |outcome: &Outcome| if emulated { work(outcome) } else { outcome.median(Stage::Frame) };
-    // Who leaves instances out does less.
-    let whole = outcomes.iter().filter(|o| o.visible().is_none());
-    let mut ranked: Vec<_> = whole.filter_map(|o| Some((time(o)?, o))).collect();
-    ranked.sort_by_key(|(ns, _)| *ns);
-    let (best, first) = ranked.first()?;
-    let mut text = format!("fastest: {}, {}", name(first), duration(*best));
-    text += if emulated { " for pose, upload and skin" } else { " a frame" };
-    if let Some((next, second)) = ranked.get(1) {
-        let within_noise = !emulated && next - best <= frame_mad(first) + frame_mad(second);
-        text += &match within_noise {
-            true => format!("; {} is as fast within the noise", name(second)),
-            false => format!("; {:.2} times as fast as {}", *next as f64 / (*best).max(1) as f64, name(second)),
-        };
-    }
-    if emulated {
-        text += "\nthe adapter is CPU-emulated: drawing swamps the frames there, so the verdict leaves it out";
-        let hidden: Vec<_> = outcomes.iter().filter(|o| skins_in_draw(o)).map(name).collect();
+/// Which backend is fastest at a point, in lines; none if there is no time.
+fn verdict(study: &Study, point: &Point) -> String {
+    let Some(ranking) = ranking(study, point) else { return String::new() };
+    let mut text = format!("{}\n", fastest(&ranking));
+    if ranking.quantity == Quantity::Work {
+        text += "the adapter is CPU-emulated: drawing swamps the frames there, so the verdict leaves it out";
+        let hidden: Vec<_> = study.at(point).filter(|e| skins_in_draw(e)).map(|e| e.backend.as_str()).collect();
         if !hidden.is_empty() {
             text += &format!(", and {}, which skins in the draw", hidden.join(", "));
         }
+        text += "\n";
     }
-    Some(text)
+    text
 }
 
-fn name(outcome: &Outcome) -> String {
-    match outcome.variant {
-        "" => outcome.backend.into(),
-        variant => format!("{}:{variant}", outcome.backend),
-    }
+fn is_noisy(entry: &Entry) -> bool {
+    entry.stage(Stage::Frame).is_some_and(|m| m.row.noisy == Some(true))
 }
 
-fn status(outcome: &Outcome) -> String {
-    let noisy = if is_noisy(outcome) { ", noisy" } else { "" };
-    format!("{}{noisy}", outcome.status.name())
+/// How near some stages together come to what the machine's memory allows; a stage without a limit moves nothing.
+fn percent_of_limit(entry: &Entry, group: Group) -> Option<f64> {
+    let floor = |m: &Measurement| Some(Floor { bytes: m.row.bytes?, limit: m.row.limit? }.ns());
+    let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
+    Some(100.0 * floor / entry.total(group).filter(|ns| *ns > 0)? as f64)
 }
 
-fn frame_summary(outcome: &Outcome) -> Option<Summary> {
-    outcome.stages.iter().find(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall))?.summary()
-}
-
-fn frame_mad(outcome: &Outcome) -> u64 {
-    frame_summary(outcome).map_or(0, |s| s.mad)
-}
-
-fn is_noisy(outcome: &Outcome) -> bool {
-    frame_summary(outcome).is_some_and(|s| s.is_noisy())
-}
-
-fn frame(outcome: &Outcome) -> String {
-    frame_summary(outcome).map_or("-".into(), |s| format!("{} ± {}", duration(s.median), duration(s.mad)))
-}
-
-fn pose(outcome: &Outcome) -> Option<u64> {
-    POSE.into_iter().filter_map(|stage| outcome.median(stage)).reduce(|a, b| a + b)
-}
-
-fn skin(outcome: &Outcome) -> Option<u64> {
-    SKIN.into_iter().find_map(|stage| outcome.median(stage))
-}
-
-/// How near some stages together come to what the machine's memory allows; a stage without a floor moves nothing.
-fn percent_of_limit(outcome: &Outcome, stages: &[Stage]) -> Option<f64> {
-    let timed = outcome.stages.iter().filter(|s| stages.contains(&s.stage));
-    let (mut floor, mut time) = (None, 0.0);
-    for stage in timed {
-        if let Some(own) = stage.floor {
-            floor = Some(floor.unwrap_or(0.0) + own.ns());
-        }
-        time += stage.summary()?.median as f64;
-    }
-    floor.filter(|_| time > 0.0).map(|floor| 100.0 * floor / time)
-}
-
-/// Pose, upload and skin together, where skinning was timed apart from drawing.
-fn work(outcome: &Outcome) -> Option<u64> {
-    Some(pose(outcome).unwrap_or(0) + outcome.median(Stage::Upload).unwrap_or(0) + skin(outcome)?)
-}
-
-fn skins_in_draw(outcome: &Outcome) -> bool {
-    outcome.status == Status::Ok && !outcome.stages.is_empty() && skin(outcome).is_none()
-}
-
-/// Nanoseconds with three digits and a unit.
-pub(super) fn duration(ns: u64) -> String {
-    let ns = ns as f64;
-    let (value, unit) = match ns {
-        ..1e3 => return format!("{ns} ns"),
-        ..1e6 => (ns / 1e3, "µs"),
-        ..1e9 => (ns / 1e6, "ms"),
-        _ => (ns / 1e9, "s"),
-    };
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    format!("{value:.digits$} {unit}")
-}
-
-/// A number with a comma after every third digit from the end.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
+fn skins_in_draw(entry: &Entry) -> bool {
+    entry.is_ok() && entry.total(Group::Skin).is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::run::StageTimes;
-
-    fn outcome(backend: &'static str, stages: &[(Stage, u64)]) -> Outcome {
-        let times =
-            |&(stage, ns)| StageTimes { stage, clock: Clock::Wall, samples: vec![(0, ns); 3], dropped: 0, floor: None };
-        Outcome {
-            backend,
-            variant: "",
-            passes: 1,
-            keep: crate::frame::Retention::Frame,
-            status: Status::Ok,
-            problem: None,
-            parity: None,
-            device: String::new(),
-            stages: stages.iter().map(times).collect(),
-        }
-    }
-
-    fn adapter(software: bool) -> Adapter {
-        Adapter { name: "adapter".into(), driver: String::new(), software }
-    }
 
     #[test]
     fn numbers_are_readable() {
@@ -284,47 +196,5 @@ mod tests {
         assert_eq!(duration(2_000_000_000), "2.00 s");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(12), "12");
-    }
-
-    #[test]
-    fn who_leaves_instances_out_does_not_compete() {
-        let mut culled = outcome("culled", &[(Stage::Skin, 10), (Stage::Frame, 10)]);
-        let tolerance = crate::harness::parity::Tolerance::default();
-        let visible = Some(3);
-        let parity = Parity {
-            max_rel: 0.0,
-            max_normal: 0.0,
-            tolerance,
-            approximation: None,
-            vertices: 9,
-            visible,
-            failure: None,
-        };
-        culled.parity = Some(parity);
-        let outcomes = [culled, outcome("whole", &[(Stage::Skin, 6_000), (Stage::Frame, 6_000)])];
-        assert_eq!(verdict(None, &outcomes).unwrap(), "fastest: whole, 6.00 µs a frame");
-    }
-
-    #[test]
-    fn the_frame_is_the_wall_clocks() {
-        let mut outcome = outcome("b", &[(Stage::Frame, 1), (Stage::Frame, 7_000)]);
-        outcome.stages[0].clock = Clock::ThreadSum;
-        assert_eq!(frame(&outcome), "7.00 µs ± 0 ns");
-    }
-
-    #[test]
-    fn frames_decide_unless_drawing_is_emulated() {
-        let outcomes = [
-            outcome("drawn-fast", &[(Stage::Palette, 10), (Stage::Skin, 5_000), (Stage::Frame, 6_000)]),
-            outcome("skinned-fast", &[(Stage::Palette, 10), (Stage::Skin, 2_500), (Stage::Frame, 9_000)]),
-            outcome("in-draw", &[(Stage::Palette, 10), (Stage::Frame, 7_000)]),
-        ];
-        let hardware = verdict(Some(&adapter(false)), &outcomes).unwrap();
-        assert_eq!(hardware, "fastest: drawn-fast, 6.00 µs a frame; 1.17 times as fast as in-draw");
-        let software = verdict(Some(&adapter(true)), &outcomes).unwrap();
-        let expected = "fastest: skinned-fast, 2.51 µs for pose, upload and skin; 2.00 times as fast as drawn-fast";
-        assert_eq!(software.lines().next(), Some(expected));
-        assert!(software.contains("CPU-emulated") && software.contains("in-draw"), "{software}");
-        assert_eq!(verdict(None, &[outcome("failed", &[])]), None);
     }
 }

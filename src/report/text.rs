@@ -1,9 +1,10 @@
 //! Results as text for terminals.
 
 use super::findings::{conditions, crowd, findings, verdict};
-use super::study::{Axis, Sheet, Study};
-use super::table::{duration, new_table};
+use super::table::new_table;
+use super::units::duration;
 use crate::harness::sweep::{Largest, Series};
+use crate::results::study::{Axis, Sheet, Study};
 use std::time::Duration;
 
 /// Most problems of files that are listed one by one.

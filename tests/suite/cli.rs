@@ -1,8 +1,10 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
+use skinbench::frame::{Clock, Stage};
+use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::REGISTRY;
-use skinbench::report::csv::{LimitsRow, SampleRow, SummaryRow};
+use skinbench::results::rows::{LimitsRow, SampleRow, SummaryRow};
 use skinbench::simd::VARIABLE;
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
@@ -211,16 +213,16 @@ fn medians_follow_from_the_samples() {
     skinbench(&folder, "run smoke -b cpu-scalar,cpu-simd,cpu-rayon --frames 5 --passes 0 -o out").assert().success();
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
-    let frames = |clock: &str| summary.iter().filter(|row| row.stage == "frame" && row.clock == clock).count();
-    assert_eq!(frames("wall"), 3);
-    assert_eq!(frames("thread_sum"), if cfg!(target_os = "linux") { 3 } else { 0 });
+    let frames = |clock| summary.iter().filter(|row| row.stage == Stage::Frame && row.clock == clock).count();
+    assert_eq!(frames(Clock::Wall), 3);
+    assert_eq!(frames(Clock::ThreadSum), if cfg!(target_os = "linux") { 3 } else { 0 });
     for row in &summary {
         let of_row = |s: &&SampleRow| {
             (&s.run_id, &s.scene, &s.backend, &s.variant, &s.stage, &s.clock)
                 == (&row.run_id, &row.scene, &row.backend, &row.variant, &row.stage, &row.clock)
         };
         let times: Vec<_> = samples.iter().filter(of_row).map(|s| s.ns).collect();
-        assert_eq!(row.status, "ok");
+        assert_eq!(row.status, Status::Ok);
         assert_eq!(times.len() + row.dropped.unwrap() as usize, 5, "{row:?}");
         let figures = Summary::of(times).unwrap();
         let written = [row.median_ns, row.mad_ns, row.min_ns, row.p95_ns, row.max_ns];
@@ -311,7 +313,7 @@ fn an_interrupted_run_keeps_its_rows() {
         .spawn()
         .unwrap();
     let summary = folder.path().join("out/summary.csv");
-    let frames = |row: &&SummaryRow| row.scene == "smoke" && row.stage == "frame" && row.clock == "wall";
+    let frames = |row: &&SummaryRow| row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall;
     while !summary.exists() || rows::<SummaryRow>(&summary).iter().filter(frames).count() < 3 {
         assert!(child.try_wait().unwrap().is_none(), "ended before it was interrupted");
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -338,11 +340,11 @@ fn without_an_adapter_gpu_backends_are_skipped() {
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     for row in &summary {
         let gpu = row.backend.starts_with("gpu-");
-        assert_eq!(row.status, if gpu { "skipped" } else { "ok" });
+        assert_eq!(row.status, if gpu { Status::Skipped } else { Status::Ok });
         assert_eq!(row.error.as_deref(), gpu.then_some("no adapter"));
         assert_eq!((row.passes, &row.adapter), (0, &None));
     }
-    assert!(summary.iter().any(|row| row.status == "skipped"));
+    assert!(summary.iter().any(|row| row.status == Status::Skipped));
 
     let required = without("run smoke --require gpu");
     assert_eq!(required.status.code(), Some(1));
@@ -361,13 +363,13 @@ fn every_backend_agrees_and_is_timed() {
     let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
-        let frame = drawn.iter().find(|row| row.backend == entry.name && row.stage == "frame").unwrap();
-        assert_eq!((frame.status.as_str(), frame.frames, frame.passes), ("ok", Some(3), 1), "{frame:?}");
+        let frame = drawn.iter().find(|row| row.backend == entry.name && row.stage == Stage::Frame).unwrap();
+        assert_eq!((frame.status, frame.frames, frame.passes), (Status::Ok, Some(3), 1), "{frame:?}");
     }
     skinbench(&folder, "run smoke --frames 3 --passes 0 -o undrawn").assert().success();
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
-    assert_eq!(undrawn.iter().filter(|row| row.stage == "draw").count(), 0);
-    let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == "skipped").collect();
+    assert_eq!(undrawn.iter().filter(|row| row.stage == Stage::Draw).count(), 0);
+    let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == Status::Skipped).collect();
     assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex", "gpu-baked"]);
     assert!(skipped.iter().all(|row| row.error.as_ref().unwrap().contains("--passes 1")));
 }
@@ -406,15 +408,15 @@ fn frames_in_flight_rings_and_motion_have_rows() {
     };
     let plain = run("", "plain");
     for backend in ["cpu-rayon", "gpu-vertex", "gpu-compute"] {
-        let row = plain.iter().find(|row| row.backend == backend && row.stage == "throughput").unwrap();
-        assert!(row.clock == "wall" && row.frames >= Some(3) && row.options.is_none(), "{row:?}");
+        let row = plain.iter().find(|row| row.backend == backend && row.stage == Stage::Throughput).unwrap();
+        assert!(row.clock == Clock::Wall && row.frames >= Some(3) && row.options.is_none(), "{row:?}");
     }
     let ring = run("--output ring", "ring");
     assert!(ring.iter().all(|row| row.passes == 0 && row.options.as_deref() == Some("output=ring")));
-    assert!(ring.iter().any(|row| row.backend == "gpu-compute" && row.stage == "skin" && row.median_ns.is_some()));
+    assert!(ring.iter().any(|row| row.backend == "gpu-compute" && row.stage == Stage::Skin && row.median_ns.is_some()));
     let motion = run("--motion", "motion");
     assert!(motion.iter().all(|row| row.options.as_deref() == Some("motion")));
-    let skipped: Vec<_> = motion.iter().filter(|row| row.status != "ok").collect();
+    let skipped: Vec<_> = motion.iter().filter(|row| row.status != Status::Ok).collect();
     assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
     assert!(skipped[0].error.as_ref().unwrap().contains("skin twice"));
 }

@@ -1,10 +1,12 @@
 //! Bars: what a frame is made of, how near memory's limit stages are, and how frames stray.
 
-use super::super::findings::{crowd, drawn};
-use super::super::study::{Entry, Point, Study};
-use super::super::table::duration;
+use super::super::findings::place;
+use super::super::units::duration;
+use super::drawing::{Chart, class, slug};
 use super::plot::{Item, Plot, Scale, Shape};
-use super::{Chart, class, slug};
+use crate::frame::{Group, Stage};
+use crate::results::key::Point;
+use crate::results::study::{Entry, Study};
 
 /// Height of a bar with the space around it, and of the bar, as a part of that.
 const ROW: u32 = 38;
@@ -12,19 +14,24 @@ const BAR: f64 = 0.62;
 /// Width of an average character, for names on the left.
 const CHARACTER: f64 = 7.2;
 
-/// Stages in the order of a frame, with their classes; what no stage tells is the rest.
-const STAGES: [(&str, &str); 10] = [
-    ("cull", "s7"),
-    ("sample", "s0"),
-    ("blend", "s1"),
-    ("local_to_model", "s2"),
-    ("palette", "s3"),
-    ("pose_skin", "s5"),
-    ("upload", "s4"),
-    ("skin", "s5"),
-    ("draw", "s6"),
-    ("read_back", "s7"),
-];
+/// Stages that are parts of a frame, in its order; what no stage tells is the rest.
+fn parts() -> impl Iterator<Item = Stage> {
+    Stage::ALL.into_iter().filter(|stage| stage.group() != Group::Whole)
+}
+
+/// A stage's class in the style sheet.
+fn class_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Sample => "s0",
+        Stage::Blend => "s1",
+        Stage::LocalToModel => "s2",
+        Stage::Palette => "s3",
+        Stage::Upload => "s4",
+        Stage::Skin | Stage::PoseSkin => "s5",
+        Stage::Draw => "s6",
+        Stage::Cull | Stage::Frame | Stage::Throughput => "s7",
+    }
+}
 
 /// What the frames of each backend are made of, for each number of passes.
 pub fn stages(study: &Study) -> Vec<Chart> {
@@ -32,36 +39,36 @@ pub fn stages(study: &Study) -> Vec<Chart> {
 }
 
 fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
-    let entries: Vec<&Entry> = study.at(point).filter(|entry| entry.median("frame").is_some()).collect();
+    let entries: Vec<&Entry> = study.at(point).filter(|entry| entry.median(Stage::Frame).is_some()).collect();
     let mut items = Vec::new();
-    let mut present: Vec<(&str, &str)> = Vec::new();
+    let mut present: Vec<Stage> = Vec::new();
     let mut table = vec![["backend", "stage", "median"].map(String::from).to_vec()];
     let mut longest: f64 = 0.0;
     for (row, entry) in entries.iter().enumerate() {
         let mut from = 0.0;
-        for (stage, class) in STAGES {
+        for stage in parts() {
             let Some(ns) = entry.median(stage) else { continue };
-            if !present.contains(&(stage, class)) {
-                present.push((stage, class));
+            if !present.contains(&stage) {
+                present.push(stage);
             }
-            let words = format!("{}, {stage}: {}", entry.backend, duration(ns));
-            items.push(bar(entries.len(), row, (from, from + ns as f64), class, words));
-            table.push(vec![entry.backend.clone(), stage.into(), duration(ns)]);
+            let words = format!("{}, {}: {}", entry.backend, stage.name(), duration(ns));
+            items.push(bar(entries.len(), row, (from, from + ns as f64), class_of(stage), words));
+            table.push(vec![entry.backend.clone(), stage.name().into(), duration(ns)]);
             from += ns as f64;
         }
-        let frame = entry.median("frame")?;
+        let frame = entry.median(Stage::Frame)?;
         let words = format!("{}, frame by wall clock: {}", entry.backend, duration(frame));
         let at = vec![(frame as f64, middle(entries.len(), row))];
         items.push(Item { shape: Shape::Stroke, class: "whole".into(), points: at, words });
         table.push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
         longest = longest.max(from).max(frame as f64);
     }
-    present.sort_by_key(|p| STAGES.iter().position(|s| s == p));
-    let mut legend: Vec<_> = present.into_iter().map(|(stage, class)| (class.to_owned(), stage.to_owned())).collect();
+    let present = parts().filter(|stage| present.contains(stage));
+    let mut legend: Vec<_> = present.map(|stage| (class_of(stage).to_owned(), stage.name().to_owned())).collect();
     legend.push(("whole".into(), "frame".into()));
-    let title = format!("Stages of a frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let title = format!("Stages of a frame: {}", place(point));
     let id = slug(&format!("stages {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, title, &entries, items, time_scale("median", (0.0, longest * 1.03)), legend);
+    let plot = rows(id, title, &names(&entries), items, time_scale("median", (0.0, longest * 1.03)), legend);
     let caption = "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.".into();
     (!entries.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
@@ -69,23 +76,24 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
 /// How near skinning and pose come to the bandwidth of the machine, where it was measured.
 pub fn limits(study: &Study) -> Option<Chart> {
     let point = study.headlines().into_iter().max_by_key(|point| {
-        let told = |entry: &Entry| STAGES.iter().filter(|(s, _)| percentage(entry, s).is_some()).count();
+        let told = |entry: &Entry| parts().filter(|&stage| percentage(entry, stage).is_some()).count();
         (study.at(point).map(told).sum::<usize>(), point.instances)
     })?;
     let entries: Vec<&Entry> =
-        study.at(point).filter(|e| STAGES.iter().any(|(stage, _)| percentage(e, stage).is_some())).collect();
-    let told: Vec<(&Entry, &str, &str, f64)> = entries
+        study.at(point).filter(|e| parts().any(|stage| percentage(e, stage).is_some())).collect();
+    let told: Vec<(&Entry, Stage, f64)> = entries
         .iter()
-        .flat_map(|entry| STAGES.iter().filter_map(|(s, class)| Some((*entry, *s, *class, percentage(entry, s)?))))
+        .flat_map(|entry| parts().filter_map(|stage| Some((*entry, stage, percentage(entry, stage)?))))
         .collect();
     let mut table = vec![["backend", "stage", "% of limit"].map(String::from).to_vec()];
     let mut items = Vec::new();
     let mut names = Vec::new();
-    for (row, (entry, stage, class, pct)) in told.iter().enumerate() {
-        let words = format!("{}, {stage}: {pct:.0} % of the limit", entry.backend);
-        items.push(bar(told.len(), row, (0.0, *pct), class, words));
-        names.push(format!("{} {stage}", entry.backend));
-        table.push(vec![entry.backend.clone(), (*stage).into(), format!("{pct:.1}")]);
+    for (row, (entry, stage, pct)) in told.iter().enumerate() {
+        let name = stage.name();
+        let words = format!("{}, {name}: {pct:.0} % of the limit", entry.backend);
+        items.push(bar(told.len(), row, (0.0, *pct), class_of(*stage), words));
+        names.push(format!("{} {name}", entry.backend));
+        table.push(vec![entry.backend.clone(), name.into(), format!("{pct:.1}")]);
     }
     let most = told.iter().map(|(.., pct)| *pct).fold(100.0, f64::max);
     let scale = Scale {
@@ -95,13 +103,13 @@ pub fn limits(study: &Study) -> Option<Chart> {
         label: Some(|pct| format!("{pct:.0} %")),
         ticks: 6,
     };
-    let place = format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
-    let plot = named("limits".into(), format!("Percentage of the limit: {place}"), &names, items, scale, Vec::new());
+    let title = format!("Percentage of the limit: {}", place(point));
+    let plot = rows("limits".into(), title, &names, items, scale, Vec::new());
     let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.".into();
     (!told.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
 
-fn percentage(entry: &Entry, stage: &str) -> Option<f64> {
+fn percentage(entry: &Entry, stage: Stage) -> Option<f64> {
     entry.stage(stage)?.row.pct_of_limit.filter(|pct| pct.is_finite() && *pct >= 0.0)
 }
 
@@ -112,13 +120,13 @@ pub fn distributions(study: &Study) -> Vec<Chart> {
 
 fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let entries: Vec<&Entry> =
-        study.at(point).filter(|e| e.stage("frame").is_some_and(|m| !m.samples.is_empty())).collect();
+        study.at(point).filter(|e| e.stage(Stage::Frame).is_some_and(|m| !m.samples.is_empty())).collect();
     let mut items = Vec::new();
     let mut table =
         vec![["backend", "frames", "smallest", "median", "95th percentile", "largest"].map(String::from).to_vec()];
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     for (row, entry) in entries.iter().enumerate() {
-        let frame = entry.stage("frame")?;
+        let frame = entry.stage(Stage::Frame)?;
         let y = middle(entries.len(), row);
         let middle = frame.row.median_ns.unwrap_or(1).max(1) as f64;
         let points: Vec<_> = frame.samples.iter().map(|&(_, ns)| (ns as f64 / middle, y)).collect();
@@ -148,9 +156,9 @@ fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         label: Some(|part| format!("{:.0} %", part * 1e2)),
         ticks: 8,
     };
-    let title = format!("Every frame: {}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes));
+    let title = format!("Every frame: {}", place(point));
     let id = slug(&format!("frames {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, title, &entries, items, scale, Vec::new());
+    let plot = rows(id, title, &names(&entries), items, scale, Vec::new());
     let caption = "A stroke a frame, in percent of its backend's median, which is the long stroke. Several clumps are several states of the machine.";
     (!entries.is_empty()).then(|| Chart::new(&plot, caption.into(), table))
 }
@@ -170,20 +178,12 @@ fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: Stri
     Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
 }
 
-fn rows(
-    id: String,
-    title: String,
-    entries: &[&Entry],
-    items: Vec<Item>,
-    x: Scale,
-    legend: Vec<(String, String)>,
-) -> Plot {
-    let names: Vec<_> = entries.iter().map(|entry| entry.backend.clone()).collect();
-    named(id, title, &names, items, x, legend)
+fn names(entries: &[&Entry]) -> Vec<String> {
+    entries.iter().map(|entry| entry.backend.clone()).collect()
 }
 
 /// A plot with a named row for each bar.
-fn named(
+fn rows(
     id: String,
     title: String,
     names: &[String],

@@ -1,11 +1,11 @@
 //! Times along an axis: instances, passes, threads, vertices, influences.
 
-use super::super::crossover::crossovers;
 use super::super::findings::{FRAME_60_HZ, conditions};
-use super::super::study::{Axis, Curve, Quantity, Sheet, Study};
-use super::super::table::{duration, grouped};
+use super::super::units::{duration, grouped};
+use super::drawing::{Chart, class, index, slug};
 use super::plot::{Item, Plot, Scale, Shape};
-use super::{Chart, class, index, slug};
+use crate::results::crossover::crossovers;
+use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
 
 /// A chart for each series along each axis.
 pub fn curves(study: &Study) -> Vec<Chart> {

@@ -2,47 +2,14 @@
 
 mod bars;
 mod curves;
+mod drawing;
 mod page;
 mod plot;
 
+pub use drawing::{Chart, STYLE};
 pub use page::escaped;
 
-use super::study::Study;
-use plot::Plot;
-
-/// Classes of the style sheet for backends; further backends begin again.
-const COLOURS: usize = 8;
-
-/// A chart and its figures.
-pub struct Chart {
-    /// Unique on the page; also the name of its file.
-    pub id: String,
-    /// One line.
-    pub title: String,
-    /// How to read it, if that needs words.
-    pub caption: String,
-    /// The SVG element, without colours.
-    pub svg: String,
-    /// Items that say what they are.
-    pub marks: usize,
-    /// The same figures: headings, then rows.
-    pub table: Vec<Vec<String>>,
-}
-
-impl Chart {
-    fn new(plot: &Plot, caption: String, table: Vec<Vec<String>>) -> Self {
-        Self { id: plot.id.clone(), title: plot.title.clone(), caption, svg: plot.svg(), marks: plot.marks(), table }
-    }
-
-    /// The SVG as a file of its own, with its colours.
-    pub fn file(&self) -> String {
-        let style = format!("<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-        self.svg.replacen('\n', &format!("\n{style}"), 1)
-    }
-}
-
-/// Colours and lines of charts, for light and dark.
-pub const STYLE: &str = include_str!("chart.css");
+use crate::results::study::Study;
 
 /// Every chart that the results have figures for.
 pub fn charts(study: &Study) -> Vec<Chart> {
@@ -51,20 +18,4 @@ pub fn charts(study: &Study) -> Vec<Chart> {
     charts.extend(bars::limits(study));
     charts.extend(bars::distributions(study));
     charts
-}
-
-/// The class of a backend, the same in every chart.
-fn class(study: &Study, backend: &str) -> String {
-    format!("b{}", index(study, backend) % COLOURS)
-}
-
-fn index(study: &Study, backend: &str) -> usize {
-    study.backends().iter().position(|known| *known == backend).unwrap_or(0)
-}
-
-/// A word for ids and file names.
-fn slug(text: &str) -> String {
-    let words: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }

@@ -1,8 +1,9 @@
 //! What changed and what is noise.
 
 use super::{ROWS, changed, fixture, read, skinbench, unchanged};
-use skinbench::report::compare::{Verdict, compare};
-use skinbench::report::recorded::Recorded;
+use skinbench::report::comparison;
+use skinbench::results::compare::{Verdict, compare};
+use skinbench::results::recorded::Recorded;
 use std::path::Path;
 
 #[test]
@@ -32,7 +33,7 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
     let slower = changed(unchanged, |text| scaled(text, "cpu-rayon,,skin", 1.2));
     let comparison = compare(&base, &read(&slower));
     let found: Vec<_> = comparison.rows.iter().filter(|row| row.verdict == Verdict::Slower).collect();
-    assert_eq!(found.len(), 9, "{}", comparison.to_text(false));
+    assert_eq!(found.len(), 9, "{}", comparison::text(&comparison, false));
     assert!(found.iter().all(|row| row.name.ends_with("cpu-rayon skin")));
     assert!(!comparison.rows.iter().any(|row| row.verdict == Verdict::Faster));
     assert_eq!(comparison.rows[..9].iter().filter(|r| r.verdict == Verdict::Slower).count(), 9, "largest first");
@@ -69,7 +70,7 @@ fn scenes_that_differ_are_not_compared_and_machines_are_warned_of() {
     let other = changed(|text| text.replace("walkers,000", "walkers,fff"), unchanged);
     let comparison = compare(&base, &read(&other));
     assert_eq!(comparison.compared(), 0);
-    assert!(comparison.to_text(true).contains("not comparable: the scene is another one"));
+    assert!(comparison::text(&comparison, true).contains("not comparable: the scene is another one"));
     let output = skinbench(other.path(), &format!("compare {} .", fixture().display())).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();

@@ -2,10 +2,11 @@
 
 mod comparing;
 mod pages;
+mod ranking;
 mod reading;
 mod sweeping;
 
-use skinbench::report::recorded::Recorded;
+use skinbench::results::recorded::Recorded;
 use snapbox::cmd::{Command, cargo_bin};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Pages of results, and results in pages.
 
 use super::{changed, fixture, skinbench, unchanged};
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
 use skinbench::report::{chart, html, markdown};
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::fs;
 use std::path::Path;
 
@@ -81,6 +81,60 @@ fn pages_are_spliced_and_drift_is_found() {
 }
 
 #[test]
+fn chosen_figures_are_spliced() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_crowd = |text: String, crowd: &str| -> String {
+        let (heading, rows) = text.split_once('\n').unwrap();
+        let rows = rows.lines().filter(|row| row.contains(&format!(",0{crowd},")) && row.contains(",pn,,0,,"));
+        std::iter::once(heading).chain(rows).map(|line| format!("{line}\n")).collect()
+    };
+    for (run, crowd) in [("few", "000000000000064,100"), ("many", "0000000000003e8,1000")] {
+        let part = changed(|text| of_crowd(text, crowd), unchanged);
+        fs::create_dir(folder.path().join(run)).unwrap();
+        for file in ["summary.csv", "samples.csv"] {
+            fs::copy(part.path().join(file), folder.path().join(run).join(file)).unwrap();
+        }
+    }
+    let limits = "run_id,scene,isa,threads,lanes,bytes,write,stream,read,fma\nr,walkers,avx2,1,8,64,1000000000,2500000000,3000000000,16000000000\n";
+    fs::write(folder.path().join("many/limits.csv"), limits).unwrap();
+    fs::write(folder.path().join("said.txt"), "one: 1\ntwo: 2\n").unwrap();
+    let page = folder.path().join("page.md");
+    let spliced = |marker: &str| {
+        let kind = marker.split(' ').next().unwrap();
+        fs::write(&page, format!("<!-- {marker} -->\n<!-- /{kind} -->\n")).unwrap();
+        let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        if output.status.success() { fs::read_to_string(&page).unwrap() } else { said }
+    };
+    for (marker, expected) in [
+        (
+            "table many sample skin@vertex cpu-scalar/skin pose/cpu-rayon",
+            "| `gpu-compute` | 1.50 ms | 2.52 | 16.00 | 1.00 |",
+        ),
+        ("table many skin/c*", "| `cpu-scalar` | 4.43 |"),
+        (
+            "runs . few,many cpu-rayon skin@vertex pose@joint limit parity visible clip_error",
+            "| `few` | 9.26 | 44.78 | 6 | 3.2e-7 | all | - |",
+        ),
+        ("matrix . few,many frame c*", "| `cpu-rayon` | 1.32 ms | 12.1 ms |"),
+        ("limits many", "| 1 | 1.0 | 2.5 | 3.0 | 16.0 |"),
+        ("peak . many many/cpu-rayon=20", "| many: `cpu-rayon` | 20.0 | 10.00 | 9.07 | 110 |"),
+        ("text said.txt two", "-->\n- two: 2\n<!--"),
+        ("table many smaple", "line 1: unknown figure \"smaple\"; did you mean \"sample\"?"),
+        ("table many skin@bone", "line 1: unknown figure \"skin@bone\";"),
+        ("table many a/b", "line 1: unknown figure \"a\";"),
+        ("runs . few,none cpu-rayon skin", "none: cannot read: "),
+        ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
+        ("runs . few", "line 1: runs is not followed by what it asks for"),
+        ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
+        ("limits few", "few/limits.csv: "),
+    ] {
+        let spliced = spliced(marker);
+        assert!(spliced.contains(expected), "{marker}: {spliced}");
+    }
+}
+
+#[test]
 fn the_ending_or_the_format_decides_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
@@ -101,5 +155,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    skinbench(root, "report --splice README.md --check").assert().success();
+    let pages = ["README.md", "docs/animation.md", "docs/cpu.md", "docs/gpu.md"];
+    let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
+    skinbench(root, &format!("report {arguments} --check")).assert().success();
 }

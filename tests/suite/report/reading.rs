@@ -1,10 +1,13 @@
 //! Result files that are good, cut off, doubled, of other schemas, of other machines.
 
 use super::{ROWS, changed, fixture, read, unchanged, with_field};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use skinbench::report::chart;
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
+use skinbench::results::recorded::Recorded;
+use skinbench::results::study::Study;
 use std::fs;
+use std::io::Write;
 
 #[test]
 fn good_results_are_read_without_a_word() {
@@ -19,13 +22,25 @@ fn good_results_are_read_without_a_word() {
 fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
     // Name, change, rows that are left, and what is said.
     type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
-    let cases: [Case; 9] = [
+    let cases: [Case; 11] = [
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
             &|text| text.replacen("\n1,2026", "\n1,20\n1,2026", 1),
             ROWS,
             "summary.csv:2: 2 fields; expected 41",
+        ),
+        (
+            "stage",
+            &|text| with_field(&text, 3, "stage", "bones"),
+            ROWS - 1,
+            "summary.csv:3: unknown stage \"bones\"; expected cull, sample, blend,",
+        ),
+        (
+            "clock",
+            &|text| with_field(&text, 3, "clock", "wal"),
+            ROWS - 1,
+            "unknown clock \"wal\"; did you mean \"wall\"?",
         ),
         ("NaN", &|text| with_field(&text, 3, "median_ns", "NaN"), ROWS - 1, "summary.csv:3: median_ns: \"NaN\""),
         ("other NaN", &|text| with_field(&text, 3, "p95_ns", "NaN"), ROWS, "summary.csv:3: p95_ns: \"NaN\""),
@@ -97,7 +112,17 @@ fn samples_that_cannot_be_trusted_are_not_used() {
     assert!(with == all - 1 && problem.contains("samples.csv:2: ns: \"x"), "{with} {problem}");
 
     let folder = changed(unchanged, unchanged);
-    fs::remove_file(folder.path().join("samples.csv")).unwrap();
+    let samples = folder.path().join("samples.csv");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&fs::read(&samples).unwrap()).unwrap();
+    let packed = packed.finish().unwrap();
+    fs::remove_file(&samples).unwrap();
+    fs::write(samples.with_extension("csv.gz"), &packed).unwrap();
+    assert_eq!(read(&folder).measurements, Recorded::read(&[fixture()]).unwrap().measurements);
+    fs::write(samples.with_extension("csv.gz"), &packed[..packed.len() / 2]).unwrap();
+    let error = Recorded::read(&[folder.path()]).unwrap_err().to_string();
+    assert!(error.contains("samples.csv.gz"), "{error}");
+    fs::remove_file(samples.with_extension("csv.gz")).unwrap();
     let recorded = read(&folder);
     assert!(recorded.problems[0].to_string().contains("samples.csv: missing: medians only"));
     assert!(!chart::charts(&Study::new(recorded)).is_empty());

@@ -1,9 +1,10 @@
 //! Sweeps that stop and go on, in parts, within limits.
 
 use super::skinbench;
-use skinbench::report::csv::SummaryRow;
-use skinbench::report::recorded::Recorded;
-use skinbench::report::study::Study;
+use skinbench::frame::{Clock, Stage};
+use skinbench::results::recorded::Recorded;
+use skinbench::results::rows::SummaryRow;
+use skinbench::results::study::Study;
 use std::fs;
 use std::path::Path;
 
@@ -20,7 +21,8 @@ fn a_sweep_goes_on_where_it_stopped() {
     skinbench(folder.path(), SWEEP).assert().success();
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
-    let frames = |rows: &[SummaryRow]| rows.iter().filter(|row| row.stage == "frame" && row.clock == "wall").count();
+    let frames =
+        |rows: &[SummaryRow]| rows.iter().filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall)).count();
     let backends = frames(&whole) / 3;
     assert!(backends >= 2 && Recorded::read(&[&out]).unwrap().problems.is_empty());
 

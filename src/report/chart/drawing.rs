@@ -1,0 +1,54 @@
+//! A drawn chart with its figures, and the names and colours that charts share.
+
+use super::plot::Plot;
+use crate::results::study::Study;
+
+/// Classes of the style sheet for backends; further backends begin again.
+const COLOURS: usize = 8;
+
+/// A chart and its figures.
+pub struct Chart {
+    /// Unique on the page; also the name of its file.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// How to read it, if that needs words.
+    pub caption: String,
+    /// The SVG element, without colours.
+    pub svg: String,
+    /// Items that say what they are.
+    pub marks: usize,
+    /// The same figures: headings, then rows.
+    pub table: Vec<Vec<String>>,
+}
+
+impl Chart {
+    pub(super) fn new(plot: &Plot, caption: String, table: Vec<Vec<String>>) -> Self {
+        Self { id: plot.id.clone(), title: plot.title.clone(), caption, svg: plot.svg(), marks: plot.marks(), table }
+    }
+
+    /// The SVG as a file of its own, with its colours.
+    pub fn file(&self) -> String {
+        let style = format!("<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+        self.svg.replacen('\n', &format!("\n{style}"), 1)
+    }
+}
+
+/// Colours and lines of charts, for light and dark.
+pub const STYLE: &str = include_str!("chart.css");
+
+/// The class of a backend, the same in every chart.
+pub(super) fn class(study: &Study, backend: &str) -> String {
+    format!("b{}", index(study, backend) % COLOURS)
+}
+
+pub(super) fn index(study: &Study, backend: &str) -> usize {
+    study.backends().iter().position(|known| *known == backend).unwrap_or(0)
+}
+
+/// A word for ids and file names.
+pub(super) fn slug(text: &str) -> String {
+    let words: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}

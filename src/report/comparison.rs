@@ -1,0 +1,44 @@
+//! The terminal table of a comparison.
+
+use super::table::new_table;
+use super::units::duration;
+use crate::results::compare::{Comparison, Row, Verdict};
+
+/// The rows, or only those that changed; below them how many there are of each kind, and what is worth a warning.
+pub fn text(comparison: &Comparison, all: bool) -> String {
+    let mut table = new_table(&["row", "base", "new", "change", "95 % for all rows", "verdict"]);
+    let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
+    let changed = |row: &&Row| all || matches!(row.verdict, Verdict::Faster | Verdict::Slower);
+    let shown: Vec<_> = comparison.rows.iter().filter(changed).collect();
+    for row in &shown {
+        let (change, interval) = row.ratio.map_or(("-".into(), "-".into()), |(ratio, low, high)| {
+            (percent(ratio), format!("{} to {}", percent(low), percent(high)))
+        });
+        let verdict = match &row.verdict {
+            Verdict::Faster => "faster".into(),
+            Verdict::Slower => "slower".into(),
+            Verdict::Same => "same within noise".into(),
+            Verdict::NotComparable(why) => format!("not comparable: {why}"),
+        };
+        table.add_row([row.name.clone(), time(row.base), time(row.new), change, interval, verdict]);
+    }
+    let mut text = if shown.is_empty() { String::new() } else { format!("{table}\n") };
+    let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
+    let left_out = comparison.rows.len() - comparison.compared();
+    text += &format!(
+        "{} rows compared: {} slower, {} faster, {} the same within noise",
+        comparison.compared(),
+        count(Verdict::Slower),
+        count(Verdict::Faster),
+        count(Verdict::Same),
+    );
+    text += &if left_out > 0 { format!("; {left_out} not comparable\n") } else { "\n".into() };
+    for warning in &comparison.warnings {
+        text += &format!("warning: {warning}\n");
+    }
+    text
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 1e2)
+}

@@ -1,0 +1,265 @@
+//! Two sets of results against each other, row by row.
+//!
+//! All intervals hold together with 95 %: among a hundred comparisons of a binary with itself, at most five show any
+//! row as changed. METHODOLOGY.md says what an interval is made of.
+
+use super::key::{Key, Machine};
+use super::recorded::Recorded;
+use super::rows::Measurement;
+use super::{CONFIDENCE, RESOLUTION};
+use crate::frame::{Clock, Stage};
+use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far segments of a run may stray before it is worth a warning.
+const DRIFT: f64 = 0.03;
+/// Median absolute deviation of a normal distribution, as a part of its standard deviation.
+const MAD: f64 = 0.674_489_750_196_081_7;
+/// Degrees of freedom of a spread that is taken from a table's rows: some rows of one backend for each.
+const ROWS_FOR_FREEDOM: usize = 3;
+const MOST_FREEDOM: f64 = 8.0;
+/// Part of the rows that must have moved the same way before the machine is suspected.
+const COMMON: f64 = 0.8;
+
+/// What became of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Takes less time for certain.
+    Faster,
+    /// Takes more time for certain.
+    Slower,
+    /// The interval holds 1.
+    Same,
+    /// Why there is no interval.
+    NotComparable(String),
+}
+
+/// One stage of one backend at one point, in both sets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What it is, for people.
+    pub name: String,
+    /// Median in the base, in nanoseconds.
+    pub base: Option<f64>,
+    /// Median in the new set.
+    pub new: Option<f64>,
+    /// New over base, with the interval; none if not comparable.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The largest change first, then those that cannot be compared.
+    pub rows: Vec<Row>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// What is matched: any form of the scene, and any number of threads unless both sets tell several apart.
+fn matched(measurement: &Measurement, by_threads: bool) -> Key {
+    let mut key = measurement.key();
+    key.point.scene_hash.clear();
+    if !by_threads {
+        key.point.threads = 0;
+    }
+    key
+}
+
+fn name(key: &Key) -> String {
+    let Key { point, backend, stage, clock } = key;
+    let threads = if point.threads > 0 { format!(", {} threads", point.threads) } else { String::new() };
+    let clock = if *clock == Clock::Wall { String::new() } else { format!(" ({})", clock.name()) };
+    let stage = stage.name();
+    format!("{} x {}, passes {}{threads}: {backend} {stage}{clock}", point.scene, point.instances, point.passes)
+}
+
+/// A row that both sets have.
+struct Measured {
+    base: Level,
+    new: Level,
+    /// New over base, from all runs of each side.
+    ratio: Ratio,
+    /// The same from pairs of runs, where base and new took turns.
+    paired: Option<Ratio>,
+}
+
+type Rows<'a> = BTreeMap<Key, Vec<&'a Measurement>>;
+
+/// Compares what both sets measured.
+pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
+    let threads = |set: &Recorded| set.measurements.iter().map(|m| m.row.threads).collect::<BTreeSet<_>>();
+    let (base_threads, new_threads) = (threads(base), threads(new));
+    // A machine with other threads is compared all the same, and warned of; a sweep over threads is matched by them.
+    let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
+    let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
+    let keys: BTreeSet<&Key> = base_rows.keys().chain(new_rows.keys()).collect();
+    let pairs: Vec<(&Key, Result<Measured, String>)> =
+        keys.into_iter().map(|key| (key, measured(base_rows.get(key), new_rows.get(key)))).collect();
+    let compared = pairs.iter().filter(|(_, row)| row.is_ok()).count();
+    let noise = between_runs(pairs.iter().filter_map(|(_, row)| row.as_ref().ok().map(|row| row.ratio)));
+    let mut drift: f64 = 0.0;
+    let mut in_turns = compared > 0;
+    let mut rows: Vec<Row> = pairs
+        .into_iter()
+        .map(|(key, row_of)| match row_of {
+            Ok(measured) => {
+                if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
+                    drift = drift.max(measured.base.drift()).max(measured.new.drift());
+                }
+                in_turns &= measured.paired.is_some();
+                row(key, &measured, noise, compared - 1)
+            }
+            Err(why) => Row {
+                name: name(key),
+                base: newest_median(base_rows.get(key)),
+                new: newest_median(new_rows.get(key)),
+                ratio: None,
+                verdict: Verdict::NotComparable(why),
+            },
+        })
+        .collect();
+    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let mut warnings = machines(base, new);
+    if !by_threads && base_threads != new_threads {
+        warnings.push("the numbers of threads differ".into());
+    }
+    warnings.extend(in_common(&rows));
+    if compared > 0 && !in_turns {
+        if drift > DRIFT {
+            warnings.push(format!("frames drifted by {:.0} % within a run: close other programs", drift * 1e2));
+        }
+        warnings.push(
+            "not measured in turns: small changes, and those that touch most rows, need three runs a side or more, \
+             base and new by turns, in folders below one"
+                .into(),
+        );
+    }
+    Comparison { rows, warnings }
+}
+
+fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
+    let mut rows = Rows::new();
+    for measurement in &set.measurements {
+        rows.entry(matched(measurement, by_threads)).or_default().push(measurement);
+    }
+    rows
+}
+
+/// How far a row changed, for sorting; rows that cannot be compared come last.
+fn size(row: &Row) -> f64 {
+    let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
+    row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
+}
+
+/// How far runs stray that differ in nothing, judged by a table of which most rows did not change: the spread of the
+/// ratios' logarithms around none, and its degrees of freedom. Single runs do not show it.
+fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
+    let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log().abs()).collect();
+    logs.sort_unstable_by(f64::total_cmp);
+    let spread = logs.get(logs.len() / 2).map_or(0.0, |middle| middle / MAD);
+    (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))
+}
+
+fn row(key: &Key, measured: &Measured, noise: (f64, f64), others: usize) -> Row {
+    let Measured { base, new, ratio, paired } = measured;
+    let ratio = paired.unwrap_or_else(|| ratio.with_noise(noise.0, noise.1));
+    let (low, high) = ratio.interval(CONFIDENCE, others);
+    let verdict = match (low > 1.0, high < 1.0) {
+        (true, _) => Verdict::Slower,
+        (_, true) => Verdict::Faster,
+        _ => Verdict::Same,
+    };
+    Row {
+        name: name(key),
+        base: Some(base.median()),
+        new: Some(new.median()),
+        ratio: Some((ratio.value(), low, high)),
+        verdict,
+    }
+}
+
+fn newest_median(rows: Option<&Vec<&Measurement>>) -> Option<f64> {
+    rows?.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
+}
+
+/// A row in both sets, or why it cannot be compared.
+fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Measured, String> {
+    let base = base.ok_or("not in the base")?;
+    let new = new.ok_or("not in the new results")?;
+    let hashes: BTreeSet<&str> = base.iter().chain(new).map(|m| m.row.scene_hash.as_str()).collect();
+    if hashes.len() > 1 {
+        return Err("the scene is another one (its hash differs)".into());
+    }
+    let (base, new) = (usable(base, "the base")?, usable(new, "the new results")?);
+    let level = |side: &[&Measurement], which: &str| {
+        let runs: Vec<Vec<u64>> = side.iter().map(|m| m.samples.iter().map(|&(_, ns)| ns).collect()).collect();
+        Level::of(runs.iter().map(|run| &run[..]))
+            .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
+    };
+    let (old, young) = (level(&base, "the base")?, level(&new, "the new results")?);
+    Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
+}
+
+/// The runs that measured a row, in the order in which they did, or why it cannot be compared.
+fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measurement>, String> {
+    let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
+    ok.sort_by(|a, b| (&a.row.utc, &a.row.run_id).cmp(&(&b.row.utc, &b.row.run_id)));
+    let Some(newest) = ok.last() else {
+        let status = side.last().map_or("missing", |m| m.row.status.name());
+        return Err(format!("{status} in {which}"));
+    };
+    if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
+        return Err("shorter than the clock can tell apart".into());
+    }
+    ok.retain(|m| !m.samples.is_empty());
+    if ok.is_empty() { Err(format!("no samples in {which}")) } else { Ok(ok) }
+}
+
+/// The ratio from pairs of runs, where both sides have as many and each pair was measured before the next.
+fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
+    let pairs: Vec<_> = base.iter().zip(new).map(|(base, new)| (&base.row, &new.row)).collect();
+    let by_turns =
+        pairs.windows(2).all(|w| std::cmp::max(&w[0].0.utc, &w[0].1.utc) < std::cmp::min(&w[1].0.utc, &w[1].1.utc));
+    let logs = pairs.iter().map(|(base, new)| Some((new.median_ns? as f64 / base.median_ns?.max(1) as f64).ln()));
+    let logs: Vec<f64> = logs.collect::<Option<_>>()?;
+    if base.len() == new.len() && by_turns { Ratio::of_pairs(&logs) } else { None }
+}
+
+/// Warns of different machines.
+fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
+    let (old, new) = (base.machines(), new.machines());
+    let list = |machines: &[Machine]| machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    if old.iter().collect::<BTreeSet<_>>() == new.iter().collect::<BTreeSet<_>>() {
+        return Vec::new();
+    }
+    vec![format!("the machines differ: {} against {}", list(&old), list(&new))]
+}
+
+/// Warns when nearly all rows moved the same way: that is the machine more often than the code.
+fn in_common(rows: &[Row]) -> Option<String> {
+    let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
+    let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
+    let down = logs.iter().filter(|log| **log < -0.02).count() as f64;
+    let count = logs.len() as f64;
+    if count < 6.0 || up.max(down) < COMMON * count {
+        return None;
+    }
+    let way = if up > down { "longer" } else { "shorter" };
+    let what = "unless the change touches everything, the machine ran at another speed";
+    Some(format!("nearly all rows took {way}: {what}; measure both again, in turns"))
+}
+
+impl Comparison {
+    /// How many rows have an interval.
+    pub fn compared(&self) -> usize {
+        self.rows.iter().filter(|row| row.ratio.is_some()).count()
+    }
+
+    /// Rows that are slower by more than `limit` (0.05 is 5 %) for certain: their whole interval is beyond it.
+    pub fn beyond(&self, limit: f64) -> Vec<&Row> {
+        self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
+    }
+}

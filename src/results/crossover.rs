@@ -1,0 +1,145 @@
+//! Where one backend overtakes another, and how well that is known.
+
+use super::CONFIDENCE;
+use super::study::{Axis, Curve, Sheet, Study};
+use crate::harness::uncertainty::Ratio;
+
+/// Two curves that cross.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crossover {
+    /// The faster one above [`Crossover::at`].
+    pub above: String,
+    /// The faster one below.
+    pub below: String,
+    /// Value of the axis, interpolated between measured ones.
+    pub at: f64,
+    /// Where else it may be.
+    pub range: (f64, f64),
+    /// Nanoseconds that both take there.
+    pub ns: f64,
+    /// Whether no other backend is faster there.
+    pub leads: bool,
+}
+
+/// The crossings of a sheet's curves, those of the fastest first. Curves that differ by less than the noise on one side
+/// do not cross, nor do those of backends that leave instances out.
+pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
+    let mut found = Vec::new();
+    let curves: Vec<&Curve> = sheet.curves.iter().filter(|curve| study.skins_all(curve)).collect();
+    for (index, a) in curves.iter().enumerate() {
+        for b in &curves[index + 1..] {
+            found.extend(between(study, sheet, a, b));
+        }
+    }
+    found.sort_by(|a, b| b.leads.cmp(&a.leads).then_with(|| a.at.total_cmp(&b.at)));
+    found
+}
+
+/// A point that both curves have: where, the ratio of the times, and the time of the second.
+struct Shared {
+    x: f64,
+    /// Logarithm of the ratio, and of its limits.
+    log: f64,
+    low: f64,
+    high: f64,
+    ns: f64,
+}
+
+impl Shared {
+    /// The sign of the difference, if it is sure.
+    fn sign(&self) -> Option<f64> {
+        if self.low > 0.0 {
+            Some(1.0)
+        } else if self.high < 0.0 {
+            Some(-1.0)
+        } else {
+            None
+        }
+    }
+}
+
+fn between(study: &Study, sheet: &Sheet, a: &Curve, b: &Curve) -> Vec<Crossover> {
+    let shared: Vec<Shared> = a
+        .points
+        .iter()
+        .filter_map(|&(value, index)| {
+            let other = b.points.iter().find(|(x, _)| *x == value)?.1;
+            let level = |index: usize| study.entries[index].level(sheet.quantity);
+            let (level, other) = (level(index)?, level(other)?);
+            let ratio: Ratio = level.over(&other);
+            let (low, high) = ratio.interval(CONFIDENCE, 0);
+            let x = position(sheet.axis, value as f64);
+            Some(Shared { x, log: ratio.value().ln(), low: low.ln(), high: high.ln(), ns: other.median() })
+        })
+        .collect();
+    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].sign().is_some()).collect();
+    let mut found = Vec::new();
+    for pair in sure.windows(2) {
+        let span = &shared[pair[0]..=pair[1]];
+        let rising = span[0].log < 0.0;
+        if rising == (span[span.len() - 1].log < 0.0) {
+            continue;
+        }
+        let zero = |value: fn(&Shared) -> f64| crossing(span, value);
+        let ends = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
+        let (at, ns) = (ends[1].0, ends[1].1);
+        let back = |x: f64| value_at(sheet.axis, x);
+        let range = (back(ends.iter().map(|e| e.0).fold(f64::INFINITY, f64::min)), {
+            back(ends.iter().map(|e| e.0).fold(f64::NEG_INFINITY, f64::max))
+        });
+        let (below, above) = if rising { (a, b) } else { (b, a) };
+        let others = sheet.curves.iter().filter(|c| c.backend != a.backend && c.backend != b.backend);
+        let leads = others.filter_map(|c| interpolated(study, sheet, c, at)).all(|other| other >= ns);
+        found.push(Crossover {
+            above: above.backend.clone(),
+            below: below.backend.clone(),
+            at: back(at),
+            range,
+            ns,
+            leads,
+        });
+    }
+    found
+}
+
+/// Where a line through the points first meets zero: position, and the time there.
+fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
+    let step = span.windows(2).find(|w| (value(&w[0]) < 0.0) != (value(&w[1]) < 0.0));
+    let [from, to] = step.map_or([&span[0], &span[span.len() - 1]], |w| [&w[0], &w[1]]);
+    let part = value(from) / (value(from) - value(to));
+    let along = |a: f64, b: f64| a + (b - a) * part;
+    (along(from.x, to.x), along(from.ns.ln(), to.ns.ln()).exp())
+}
+
+/// A curve's points: position, and logarithm of the time.
+fn positions(study: &Study, sheet: &Sheet, curve: &Curve) -> Vec<(f64, f64)> {
+    let point = |&(value, index): &(_, usize)| {
+        Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
+    };
+    curve.points.iter().filter_map(point).collect()
+}
+
+/// A curve's time at a position between its points, in nanoseconds.
+pub fn interpolated(study: &Study, sheet: &Sheet, curve: &Curve, x: f64) -> Option<f64> {
+    let points = positions(study, sheet, curve);
+    let pair = points.windows(2).find(|w| w[0].0 <= x && x <= w[1].0)?;
+    Some((pair[0].1 + (pair[1].1 - pair[0].1) * (x - pair[0].0) / (pair[1].0 - pair[0].0)).exp())
+}
+
+/// Where the curve's time is `ns`: the value of the axis, between measured ones; none if it never is.
+pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f64> {
+    let points = positions(study, sheet, curve);
+    let target = ns.ln();
+    let pair = points.windows(2).find(|w| w[0].1 <= target && target < w[1].1)?;
+    let x = pair[0].0 + (pair[1].0 - pair[0].0) * (target - pair[0].1) / (pair[1].1 - pair[0].1);
+    Some(value_at(sheet.axis, x))
+}
+
+/// Positions are logarithms where times are near to proportional, so that straight lines fit.
+fn position(axis: Axis, value: f64) -> f64 {
+    if axis == Axis::Passes { value } else { value.max(f64::MIN_POSITIVE).ln() }
+}
+
+fn value_at(axis: Axis, x: f64) -> f64 {
+    if axis == Axis::Passes { x } else { x.exp() }
+}

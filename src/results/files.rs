@@ -1,0 +1,192 @@
+//! `summary.csv` and `samples.csv`: rows as soon as a backend is done, so that an interrupted run keeps what it
+//! measured. Integer nanoseconds; an empty field means absent.
+
+use super::resume::mend;
+use super::rows::{LimitsRow, Measurement, SampleRow};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result files of a run.
+pub struct Results {
+    folder: PathBuf,
+    summary: csv::Writer<File>,
+    samples: csv::Writer<File>,
+    /// Keeps others from adding to the same files.
+    _lock: Option<Lock>,
+}
+
+/// A locked file that goes when it is no longer needed.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // One that stays behind locks nothing.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A result folder that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The folder holds results already.
+    #[error("{} exists already; name a folder without results", .0.display())]
+    Exists(PathBuf),
+    /// Another process adds to the folder.
+    #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
+    Busy(PathBuf),
+    /// The system refuses.
+    #[error("{}: {}", .0.display(), .1)]
+    Io(PathBuf, io::Error),
+}
+
+impl Results {
+    /// Makes the folder and both files in it; never writes over results.
+    ///
+    /// # Errors
+    /// Results are there already, or the folder or a file cannot be made.
+    pub fn create(folder: &Path) -> Result<Self, ResultsError> {
+        std::fs::create_dir_all(folder).map_err(|error| ResultsError::Io(folder.into(), error))?;
+        let open = |name| {
+            let path = folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => Ok(csv::Writer::from_writer(file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ResultsError::Exists(path)),
+                Err(error) => Err(ResultsError::Io(path, error)),
+            }
+        };
+        let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
+        Ok(Self { folder: folder.into(), summary, samples, _lock: None })
+    }
+
+    /// Adds to the files of a folder, which are made if they are not there. What an earlier process left unfinished is
+    /// taken out of them first.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be made or written, or another process has it open.
+    pub fn append(folder: &Path) -> Result<Self, ResultsError> {
+        let io = |error| ResultsError::Io(folder.into(), error);
+        std::fs::create_dir_all(folder).map_err(io)?;
+        // A file beside the results, because those are replaced while they are mended.
+        let path = folder.join(".lock");
+        let file = File::create(&path).map_err(io)?;
+        file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
+        let lock = Lock { path, _file: file };
+        mend(folder).map_err(io)?;
+        let open = |name| {
+            let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
+            let fresh = file.metadata()?.len() == 0;
+            Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
+        };
+        let (summary, samples) = (open("summary.csv").map_err(io)?, open("samples.csv").map_err(io)?);
+        Ok(Self { folder: folder.into(), summary, samples, _lock: Some(lock) })
+    }
+
+    /// Where the summary is.
+    pub fn summary_path(&self) -> PathBuf {
+        self.folder.join("summary.csv")
+    }
+
+    /// Writes `limits.csv`, a row for each number of threads; the file is made with its first row.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_limits(&self, rows: impl IntoIterator<Item = LimitsRow>) -> io::Result<()> {
+        let file = OpenOptions::new().create(true).append(true).open(self.folder.join("limits.csv"))?;
+        let fresh = file.metadata()?.len() == 0;
+        let mut limits = csv::WriterBuilder::new().has_headers(fresh).from_writer(file);
+        rows.into_iter().try_for_each(|row| limits.serialize(row))?;
+        limits.flush()
+    }
+
+    /// Writes the measurements of a backend, samples first, and flushes them.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn write(&mut self, measurements: &[Measurement]) -> io::Result<()> {
+        for Measurement { row, samples } in measurements {
+            for &(frame, ns) in samples {
+                self.samples.serialize(SampleRow {
+                    run_id: row.run_id.clone(),
+                    scene: row.scene.clone(),
+                    backend: row.backend.clone(),
+                    variant: row.variant.clone(),
+                    stage: row.stage,
+                    clock: row.clock,
+                    frame,
+                    ns,
+                })?;
+            }
+        }
+        self.samples.flush()?;
+        measurements.iter().try_for_each(|m| self.summary.serialize(&m.row))?;
+        self.summary.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Clock, Stage};
+    use crate::harness::environment::{Build, Environment};
+    use crate::harness::run::{Outcome, StageTimes, Status};
+    use crate::results::rows::{SummaryRow, measurements};
+    use crate::scene::{Overrides, Scene};
+
+    fn outcome(stages: Vec<StageTimes>) -> Outcome {
+        Outcome {
+            backend: "cpu-scalar",
+            variant: "",
+            passes: 0,
+            keep: crate::frame::Retention::Frame,
+            status: Status::Ok,
+            problem: None,
+            parity: None,
+            device: String::new(),
+            stages,
+        }
+    }
+
+    #[test]
+    fn the_columns_are_those_of_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::collect(Build::default(), None);
+        let few = Overrides { instances: Some(3), ..Overrides::default() };
+        let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+        let mut results = Results::create(folder.path()).unwrap();
+        let times = StageTimes {
+            stage: Stage::Skin,
+            clock: Clock::Wall,
+            samples: vec![(0, 5), (1, 7), (2, 6)],
+            dropped: 1,
+            floor: None,
+        };
+        for stages in [vec![times], vec![]] {
+            results.write(&measurements(&environment, &scene, None, &outcome(stages))).unwrap();
+        }
+        let summary = std::fs::read_to_string(results.summary_path()).unwrap();
+        let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();
+        let header = "schema,run_id,utc,git_rev,dirty,rustc,os,cpu,threads,adapter,driver,scene,scene_hash,instances,\
+            joints,vertices,influences,attributes,options,passes,visible,backend,variant,stage,clock,status,error,\
+            frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
+            parity_tol,clip_error";
+        assert_eq!(summary.lines().next(), Some(header));
+        assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
+        let rows: Vec<SummaryRow> =
+            csv::Reader::from_reader(summary.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
+        assert_eq!((rows[0].median_ns, rows[0].dropped, rows[0].stage), (Some(6), Some(1), Stage::Skin));
+        assert_eq!((rows[1].median_ns, rows[1].frames, rows[1].stage), (None, None, Stage::Frame));
+        assert_eq!(samples.lines().count(), 4);
+        assert!(summary.contains(",cpu-scalar,,skin,wall,ok,,3,1,") && samples.contains(",skin,wall,2,6\n"));
+    }
+
+    #[test]
+    fn results_are_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        Results::create(folder.path()).unwrap();
+        assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))));
+    }
+}

@@ -1,0 +1,121 @@
+//! The identity of a measurement: which crowd, by which backend, which part of a frame, by which clock.
+
+use crate::frame::{Clock, Retention, Stage};
+use crate::scene::{BuiltScene, Clips, Economy};
+use crate::vertex::{Encoding, Normals, VertexFormat};
+use std::fmt;
+
+/// What a crowd is and how it is run: everything but the backend.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Point {
+    /// Name of the scene.
+    pub scene: String,
+    /// Vertices of an instance on average, to two digits: in scenes of several models it varies a little with the crowd.
+    pub vertices: u64,
+    /// Most influences of a vertex.
+    pub influences: u32,
+    /// `p`, `pn` or `pnt`.
+    pub attributes: String,
+    /// What differs from the defaults.
+    pub options: String,
+    /// Threads of parallel backends.
+    pub threads: usize,
+    /// How many times a frame draws the crowd.
+    pub passes: u32,
+    /// Instances of the crowd.
+    pub instances: usize,
+    /// 16 hexadecimal digits that stand for all of the scene; empty where a point stands for several scenes.
+    pub scene_hash: String,
+}
+
+/// What was measured: one stage of one backend at a point, by one clock.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// Which crowd, and how it was run.
+    pub point: Point,
+    /// Name as `skinbench list` has it.
+    pub backend: String,
+    /// Which part of the frame.
+    pub stage: Stage,
+    /// What measured it.
+    pub clock: Clock,
+}
+
+impl Point {
+    /// The point that a scene is measured at.
+    pub fn of(scene: &BuiltScene, threads: usize, passes: u32, keep: Retention) -> Self {
+        let crowd = &scene.crowd;
+        Self {
+            scene: scene.name.clone(),
+            vertices: per_instance(crowd.vertex_count(), crowd.instance_count()),
+            influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
+            attributes: crowd.format().attributes.name().into(),
+            options: options(scene, keep),
+            threads,
+            passes,
+            instances: crowd.instance_count(),
+            scene_hash: format!("{:016x}", scene.hash),
+        }
+    }
+
+    /// The same place, whatever the scene's hash.
+    pub fn without_hash(&self) -> Self {
+        Self { scene_hash: String::new(), ..self.clone() }
+    }
+}
+
+/// Vertices of an instance, to two digits.
+pub(super) fn per_instance(vertices: u64, instances: usize) -> u64 {
+    let value = vertices as f64 / instances.max(1) as f64;
+    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
+    ((value / unit).round() * unit) as u64
+}
+
+/// What differs from the defaults, one after the other.
+fn options(scene: &BuiltScene, keep: Retention) -> String {
+    let VertexFormat { normals, encoding, .. } = scene.crowd.format();
+    let options = [
+        (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
+        (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
+        (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
+        scene.smooth.then(|| "interpolation=smooth".into()),
+        match scene.economy {
+            Economy::Plain => None,
+            Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
+            Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
+        },
+        match keep {
+            Retention::Frame => None,
+            Retention::Ring => Some("output=ring".into()),
+            Retention::TwoFrames => Some("motion".into()),
+        },
+    ];
+    options.into_iter().flatten().collect::<Vec<String>>().join(" ")
+}
+
+/// A machine as results name it; empty where they do not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Machine {
+    /// Operating system, with version.
+    pub os: String,
+    /// Processor's name.
+    pub cpu: String,
+    /// The adapter's name; those emulated on the CPU say so.
+    pub adapter: String,
+    /// Its driver, with version.
+    pub driver: String,
+}
+
+impl Machine {
+    /// Whether the adapter is emulated on the CPU.
+    pub fn is_emulated(&self) -> bool {
+        self.adapter.ends_with("(CPU-emulated)")
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let or = |text: &str, absent: &'static str| if text.is_empty() { absent.into() } else { text.to_owned() };
+        write!(f, "{}, {}", or(&self.cpu, "unknown processor"), or(&self.adapter, "no adapter"))
+    }
+}

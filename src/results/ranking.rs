@@ -1,0 +1,60 @@
+//! The fastest backend at a point, and how sure that is.
+
+use super::CONFIDENCE;
+use super::key::Point;
+use super::study::{Entry, Quantity, Study};
+
+/// The two fastest backends at a point that skin the whole crowd.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking<'a> {
+    /// What they are compared by.
+    pub quantity: Quantity,
+    /// The one with the smallest median.
+    pub first: &'a Entry,
+    /// That median, in nanoseconds.
+    pub ns: u64,
+    /// The next one; none if no other was measured.
+    pub second: Option<Second<'a>>,
+}
+
+/// The second-fastest backend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Second<'a> {
+    /// Which.
+    pub entry: &'a Entry,
+    /// Its median over the first one's.
+    pub ratio: f64,
+    /// How sure the difference is.
+    pub lead: Lead,
+}
+
+/// How sure it is that one backend is faster than another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lead {
+    /// The interval of the ratio of their times lies above 1.
+    Certain,
+    /// It holds 1.
+    WithinNoise,
+    /// There are too few samples for an interval.
+    Unknown,
+}
+
+/// Ranks the backends at a point; none if none of them has a time. Backends that leave instances out do less, and do not
+/// compete.
+pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
+    let quantity = study.quantity(point.passes);
+    let whole = study.at(point).filter(|entry| !entry.leaves_out());
+    let mut ranked: Vec<(u64, &Entry)> = whole.filter_map(|e| Some((e.time(quantity)?, e))).collect();
+    ranked.sort_by_key(|(ns, _)| *ns);
+    let &(ns, first) = ranked.first()?;
+    let second = ranked.get(1).map(|&(next, entry)| Second {
+        entry,
+        ratio: next as f64 / ns.max(1) as f64,
+        lead: match entry.level(quantity).zip(first.level(quantity)) {
+            Some((second, first)) if second.over(&first).interval(CONFIDENCE, 0).0 > 1.0 => Lead::Certain,
+            Some(_) => Lead::WithinNoise,
+            None => Lead::Unknown,
+        },
+    });
+    Some(Ranking { quantity, first, ns, second })
+}

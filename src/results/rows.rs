@@ -1,0 +1,308 @@
+//! The rows of result files: one field for each column.
+
+use super::key::{Key, Machine, Point, per_instance};
+use crate::frame::{Clock, Stage};
+use crate::harness::environment::{Adapter, Environment};
+use crate::harness::fidelity;
+use crate::harness::limits::Host;
+use crate::harness::run::{Outcome, StageTimes, Status};
+use crate::scene::BuiltScene;
+use crate::simd::Isa;
+use serde::{Deserialize, Serialize};
+
+/// Version of the columns.
+pub const SCHEMA: u32 = 1;
+
+/// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRow {
+    /// [`SCHEMA`].
+    #[serde(default)]
+    pub schema: u32,
+    /// Same for all rows of a run.
+    pub run_id: String,
+    /// When the run began, RFC 3339.
+    #[serde(default)]
+    pub utc: String,
+    /// Commit that the binary was built from.
+    pub git_rev: Option<String>,
+    /// Whether files differed from it.
+    pub dirty: Option<bool>,
+    /// Compiler version.
+    pub rustc: Option<String>,
+    /// Operating system, with version.
+    pub os: Option<String>,
+    /// Processor's name.
+    pub cpu: Option<String>,
+    /// Threads that parallel backends use.
+    #[serde(default)]
+    pub threads: usize,
+    /// The adapter's name; those emulated on the CPU say so.
+    pub adapter: Option<String>,
+    /// Its driver, with version.
+    pub driver: Option<String>,
+    /// Name of the scene, or of the model in its place.
+    pub scene: String,
+    /// 16 hexadecimal digits; rows compare only where it is the same.
+    pub scene_hash: String,
+    /// Instances of the crowd.
+    pub instances: usize,
+    /// Joints posed in a frame, over all instances.
+    #[serde(default)]
+    pub joints: u64,
+    /// Vertices skinned in a frame, over all instances.
+    #[serde(default)]
+    pub vertices: u64,
+    /// Most influences of a vertex.
+    #[serde(default)]
+    pub influences: u32,
+    /// `p`, `pn` or `pnt`: positions, normals, tangents.
+    #[serde(default)]
+    pub attributes: String,
+    /// What differs from the defaults; empty if nothing does.
+    pub options: Option<String>,
+    /// How many times a frame drew the crowd.
+    pub passes: u32,
+    /// Instances drawn, where not all are.
+    pub visible: Option<u64>,
+    /// Name as in `skinbench list`.
+    pub backend: String,
+    /// Part of the name after the colon.
+    pub variant: Option<String>,
+    /// Which part of the frame; `frame` is the whole.
+    pub stage: Stage,
+    /// What measured it.
+    pub clock: Clock,
+    /// What became of the backend.
+    pub status: Status,
+    /// Why it is not `ok`.
+    pub error: Option<String>,
+    /// Samples behind the figures.
+    pub frames: Option<usize>,
+    /// Frames that the clock gave no positive time for.
+    pub dropped: Option<u32>,
+    /// Whether the spread is more than 5 % of the median.
+    pub noisy: Option<bool>,
+    /// Median.
+    pub median_ns: Option<u64>,
+    /// Median absolute deviation, unscaled.
+    pub mad_ns: Option<u64>,
+    /// Smallest sample.
+    pub min_ns: Option<u64>,
+    /// 95th percentile.
+    pub p95_ns: Option<u64>,
+    /// Largest sample.
+    pub max_ns: Option<u64>,
+    /// Bytes that the stage must move.
+    pub bytes: Option<u64>,
+    /// Bandwidth of the machine, bytes a second.
+    pub limit: Option<u64>,
+    /// Bandwidth reached, in percent of `limit`.
+    pub pct_of_limit: Option<f64>,
+    /// Largest position error over the bounding box's diagonal.
+    pub parity_max_rel: Option<f64>,
+    /// Largest that passes.
+    pub parity_tol: Option<f64>,
+    /// Error of a compressed clip.
+    pub clip_error: Option<f64>,
+}
+
+impl SummaryRow {
+    /// The point that a row was measured at.
+    pub fn point(&self) -> Point {
+        Point {
+            scene: self.scene.clone(),
+            vertices: per_instance(self.vertices, self.instances),
+            influences: self.influences,
+            attributes: self.attributes.clone(),
+            options: self.options.clone().unwrap_or_default(),
+            threads: self.threads,
+            passes: self.passes,
+            instances: self.instances,
+            scene_hash: self.scene_hash.clone(),
+        }
+    }
+}
+
+/// A row of `samples.csv`: one measured time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleRow {
+    /// As in [`SummaryRow`].
+    pub run_id: String,
+    /// As in [`SummaryRow`].
+    pub scene: String,
+    /// As in [`SummaryRow`].
+    pub backend: String,
+    /// As in [`SummaryRow`].
+    pub variant: Option<String>,
+    /// As in [`SummaryRow`].
+    pub stage: Stage,
+    /// As in [`SummaryRow`].
+    pub clock: Clock,
+    /// Number of the frame, the same sequence for every backend.
+    pub frame: u32,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// A row of `limits.csv`: what so many threads of the processor could do just before a scene.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitsRow {
+    /// As in [`SummaryRow`].
+    pub run_id: String,
+    /// As in [`SummaryRow`].
+    pub scene: String,
+    /// Instruction set.
+    pub isa: String,
+    /// Threads that it was measured on.
+    pub threads: usize,
+    /// Lanes of a vector.
+    pub lanes: usize,
+    /// Bytes of the buffer that was written and read.
+    pub bytes: u64,
+    /// Bytes written a second by plain stores.
+    pub write: u64,
+    /// Bytes written a second by streaming stores.
+    pub stream: u64,
+    /// Bytes read a second.
+    pub read: u64,
+    /// Fused multiplications and additions a second, counting lanes.
+    pub fma: u64,
+}
+
+/// One stage of one backend by one clock, measured once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Its line of `summary.csv`.
+    pub row: SummaryRow,
+    /// Number of the frame and nanoseconds, in the order of the frames; empty if they are not known.
+    pub samples: Vec<(u32, u64)>,
+}
+
+/// The measurements that a run took of a backend: one for each stage and clock, or a single one without times.
+/// `clip_error` is the scene's, from [`fidelity::clip_error`].
+pub fn measurements(
+    environment: &Environment,
+    scene: &BuiltScene,
+    clip_error: Option<f64>,
+    outcome: &Outcome,
+) -> Vec<Measurement> {
+    let measurement = |times: Option<&StageTimes>| Measurement {
+        row: row(environment, scene, clip_error, outcome, times),
+        samples: times.map_or(Vec::new(), |times| times.samples.clone()),
+    };
+    match &outcome.stages[..] {
+        [] => vec![measurement(None)],
+        stages => stages.iter().map(|times| measurement(Some(times))).collect(),
+    }
+}
+
+fn row(
+    environment: &Environment,
+    scene: &BuiltScene,
+    clip_error: Option<f64>,
+    outcome: &Outcome,
+    times: Option<&StageTimes>,
+) -> SummaryRow {
+    let summary = times.and_then(StageTimes::summary);
+    let floor = times.and_then(|t| t.floor);
+    let adapter = environment.adapter.as_ref();
+    let crowd = &scene.crowd;
+    let point = Point::of(scene, environment.threads, outcome.passes, outcome.keep);
+    SummaryRow {
+        schema: SCHEMA,
+        run_id: environment.run_id.clone(),
+        utc: environment.utc.clone(),
+        git_rev: environment.build.git_rev.clone(),
+        dirty: environment.build.dirty,
+        rustc: text(&environment.build.rustc),
+        os: text(&environment.os),
+        cpu: text(&environment.cpu),
+        threads: point.threads,
+        adapter: adapter.map(Adapter::label),
+        driver: adapter.and_then(|a| text(&a.driver)),
+        scene: point.scene,
+        scene_hash: point.scene_hash,
+        instances: point.instances,
+        joints: crowd.joint_count(),
+        vertices: crowd.vertex_count(),
+        influences: point.influences,
+        attributes: point.attributes,
+        options: text(&point.options),
+        passes: point.passes,
+        visible: outcome.visible(),
+        backend: outcome.backend.into(),
+        variant: text(outcome.variant),
+        stage: times.map_or(Stage::Frame, |t| t.stage),
+        clock: times.map_or(Clock::Wall, |t| t.clock),
+        status: outcome.status,
+        error: outcome.problem.clone(),
+        frames: times.map(|t| t.samples.len()),
+        dropped: times.map(|t| t.dropped),
+        noisy: summary.map(|s| s.is_noisy()),
+        median_ns: summary.map(|s| s.median),
+        mad_ns: summary.map(|s| s.mad),
+        min_ns: summary.map(|s| s.min),
+        p95_ns: summary.map(|s| s.p95),
+        max_ns: summary.map(|s| s.max),
+        bytes: floor.map(|f| f.bytes),
+        limit: floor.map(|f| f.limit),
+        pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
+        parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
+        parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
+        clip_error: fidelity::of_backend(clip_error, outcome.parity.as_ref()),
+    }
+}
+
+fn text(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.into())
+}
+
+impl Measurement {
+    /// The backend's name as `skinbench list` has it.
+    pub fn backend(&self) -> String {
+        match &self.row.variant {
+            Some(variant) => format!("{}:{variant}", self.row.backend),
+            None => self.row.backend.clone(),
+        }
+    }
+
+    /// What was measured.
+    pub fn key(&self) -> Key {
+        let SummaryRow { stage, clock, .. } = self.row;
+        Key { point: self.row.point(), backend: self.backend(), stage, clock }
+    }
+
+    /// Whether it was measured and may be believed.
+    pub fn is_ok(&self) -> bool {
+        self.row.status == Status::Ok && self.row.median_ns.is_some()
+    }
+
+    /// What it was measured on.
+    pub fn machine(&self) -> Machine {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let Measurement { row, .. } = self;
+        Machine { os: text(&row.os), cpu: text(&row.cpu), adapter: text(&row.adapter), driver: text(&row.driver) }
+    }
+}
+
+impl LimitsRow {
+    /// What some threads could do just before a scene.
+    pub fn new(environment: &Environment, scene: &BuiltScene, isa: Isa, host: &Host) -> Self {
+        let Host { threads, lanes, bandwidth, fma } = *host;
+        let [write, stream, read, fma] =
+            [bandwidth.write, bandwidth.stream, bandwidth.read, fma].map(|rate| rate as u64);
+        Self {
+            run_id: environment.run_id.clone(),
+            scene: scene.name.clone(),
+            isa: isa.name().into(),
+            threads,
+            lanes,
+            bytes: Host::BYTES,
+            write,
+            stream,
+            read,
+            fma,
+        }
+    }
+}

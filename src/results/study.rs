@@ -1,0 +1,389 @@
+//! Results put in order: one machine, every backend at every point, what was drawn together and what can be compared.
+
+use super::key::{Machine, Point};
+use super::recorded::Recorded;
+use super::rows::Measurement;
+use crate::frame::{Clock, Group, Stage};
+use crate::harness::uncertainty::Level;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+/// What may be varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Instances of the crowd.
+    Instances,
+    /// How many times a frame draws it.
+    Passes,
+    /// Threads of parallel backends.
+    Threads,
+    /// Vertices of an instance.
+    Vertices,
+    /// Most influences of a vertex.
+    Influences,
+}
+
+impl Axis {
+    /// All of them, the most asked for first.
+    pub const ALL: [Self; 5] = [Self::Instances, Self::Passes, Self::Threads, Self::Vertices, Self::Influences];
+
+    /// A point's value.
+    pub fn value(self, point: &Point) -> u64 {
+        match self {
+            Self::Instances => point.instances as u64,
+            Self::Passes => u64::from(point.passes),
+            Self::Threads => point.threads as u64,
+            Self::Vertices => point.vertices,
+            Self::Influences => u64::from(point.influences),
+        }
+    }
+
+    /// The point with this value and the hash, which depends on it, forgotten: what a curve's points have in common.
+    fn fixed(self, point: &Point) -> Point {
+        let mut fixed = point.without_hash();
+        match self {
+            Self::Instances => fixed.instances = 0,
+            Self::Passes => fixed.passes = 0,
+            Self::Threads => fixed.threads = 0,
+            Self::Vertices => fixed.vertices = 0,
+            Self::Influences => fixed.influences = 0,
+        }
+        fixed
+    }
+
+    /// Its name with a unit, for the side of a chart.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Instances => "instances",
+            Self::Passes => "passes",
+            Self::Threads => "threads",
+            Self::Vertices => "vertices of an instance",
+            Self::Influences => "influences, at most",
+        }
+    }
+}
+
+/// A time that backends are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// The whole frame.
+    Frame,
+    /// Pose, upload and skin, where drawing is emulated and would hide them.
+    Work,
+}
+
+impl Quantity {
+    /// Name in headings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Work => "pose + upload + skin",
+        }
+    }
+}
+
+/// A backend at a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Where.
+    pub point: Point,
+    /// Name as `skinbench list` has it.
+    pub backend: String,
+    /// Its runs, the newest last; the stages of each.
+    pub runs: Vec<Vec<Measurement>>,
+}
+
+impl Entry {
+    fn newest(&self) -> &[Measurement] {
+        self.runs.last().map_or(&[], |run| run)
+    }
+
+    /// The row that says what became of it.
+    pub fn last(&self) -> Option<&Measurement> {
+        self.newest().last()
+    }
+
+    /// Whether it was measured.
+    pub fn is_ok(&self) -> bool {
+        self.newest().iter().any(Measurement::is_ok)
+    }
+
+    /// Whether it left out instances that are out of view, and so did less than others at the same point.
+    pub fn leaves_out(&self) -> bool {
+        self.newest().iter().any(|m| m.row.visible.is_some())
+    }
+
+    /// A stage of its newest run by the clock nearest to it: the device's where it has one.
+    pub fn stage(&self, stage: Stage) -> Option<&Measurement> {
+        stage_of(self.newest(), stage)
+    }
+
+    /// A stage's median in nanoseconds.
+    pub fn median(&self, stage: Stage) -> Option<u64> {
+        self.stage(stage).and_then(|m| m.row.median_ns)
+    }
+
+    /// The stages of a group in its newest run.
+    pub fn stages(&self, group: Group) -> impl Iterator<Item = &Measurement> {
+        stages_of(self.newest(), group)
+    }
+
+    /// The sum of a group's medians in nanoseconds; none if it has none of its stages.
+    pub fn total(&self, group: Group) -> Option<u64> {
+        self.stages(group).filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+    }
+
+    /// What our own threads computed in a frame, in nanoseconds.
+    pub fn processor(&self) -> Option<u64> {
+        let computed = |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
+        self.newest().iter().find(computed)?.row.median_ns
+    }
+
+    /// The median of a quantity in nanoseconds; of pose, upload and skin the sum of theirs.
+    pub fn time(&self, quantity: Quantity) -> Option<u64> {
+        match quantity {
+            Quantity::Frame => self.median(Stage::Frame),
+            Quantity::Work => {
+                let before = [Group::Pose, Group::Upload].into_iter().filter_map(|group| self.total(group));
+                Some(self.total(Group::Skin)? + before.sum::<u64>())
+            }
+        }
+    }
+
+    /// How well a quantity is known, over all runs that have samples; none without any.
+    pub fn level(&self, quantity: Quantity) -> Option<Level> {
+        let runs: Vec<Vec<u64>> = self.runs.iter().map(|run| times(run, quantity)).filter(|t| !t.is_empty()).collect();
+        if runs.is_empty() { None } else { Level::of(runs.iter().map(|run| &run[..])) }
+    }
+}
+
+fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
+    let by = |clock| run.iter().find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok());
+    by(Clock::Gpu).or_else(|| by(Clock::Wall))
+}
+
+fn stages_of(run: &[Measurement], group: Group) -> impl Iterator<Item = &Measurement> {
+    Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
+}
+
+/// A quantity frame by frame; of several stages only frames that all of them have.
+fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
+    let stages: Vec<&Measurement> = match quantity {
+        Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
+        Quantity::Work if stages_of(run, Group::Skin).next().is_none() => Vec::new(),
+        Quantity::Work => {
+            [Group::Skin, Group::Pose, Group::Upload].into_iter().flat_map(|g| stages_of(run, g)).collect()
+        }
+    };
+    let Some((first, others)) = stages.split_first() else { return Vec::new() };
+    let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
+    for stage in others {
+        let of_stage: HashMap<u32, u64> = stage.samples.iter().copied().collect();
+        sums = sums.into_iter().filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?))).collect();
+    }
+    sums.into_values().collect()
+}
+
+/// Points that differ along one axis, and what each backend took there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sheet {
+    /// Along which.
+    pub axis: Axis,
+    /// What the points have in common, and the value of the axis 0.
+    pub fixed: Point,
+    /// What backends are compared by.
+    pub quantity: Quantity,
+    /// The values, upwards.
+    pub values: Vec<u64>,
+    /// A curve for each backend that was measured at two values or more.
+    pub curves: Vec<Curve>,
+}
+
+/// A backend along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name as `skinbench list` has it.
+    pub backend: String,
+    /// Value, and index of the entry.
+    pub points: Vec<(u64, usize)>,
+}
+
+/// The results of one machine.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// What it all was measured on.
+    pub machine: Machine,
+    /// Every backend at every point, in the order of the files.
+    pub entries: Vec<Entry>,
+    /// What was left out or taken with care.
+    pub problems: Vec<String>,
+    /// The files, for reading again.
+    pub files: Vec<std::path::PathBuf>,
+    /// All rows of this machine, for tables.
+    pub rows: Vec<Measurement>,
+}
+
+impl Study {
+    /// Whether a curve's backend skins the whole crowd everywhere.
+    pub fn skins_all(&self, curve: &Curve) -> bool {
+        !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
+    }
+
+    /// Puts results in order. Of several machines the one with most rows is taken, the others are listed.
+    pub fn new(recorded: Recorded) -> Self {
+        let machines = recorded.machines();
+        let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
+        let machine = machines.first().cloned().unwrap_or(Machine {
+            os: String::new(),
+            cpu: String::new(),
+            adapter: String::new(),
+            driver: String::new(),
+        });
+        for other in machines.iter().skip(1) {
+            let count = recorded.measurements.iter().filter(|m| m.machine() == *other).count();
+            problems
+                .push(format!("{count} rows of another machine left out: {other} ({}); report them apart", other.os));
+        }
+        let rows: Vec<_> = recorded.measurements.into_iter().filter(|m| m.machine() == machine).collect();
+        let mut study = Self { machine, entries: Vec::new(), problems, files: recorded.files, rows };
+        study.collect();
+        study
+    }
+
+    fn collect(&mut self) {
+        let mut hashes: HashMap<Point, String> = HashMap::new();
+        let mut known: HashMap<(Point, String), usize> = HashMap::new();
+        let mut newest_first: Vec<&Measurement> = self.rows.iter().collect();
+        newest_first.sort_by(|a, b| b.row.utc.cmp(&a.row.utc));
+        for measurement in &newest_first {
+            let place = measurement.row.point().without_hash();
+            hashes.entry(place).or_insert_with(|| measurement.row.scene_hash.clone());
+        }
+        let mut foreign = 0;
+        for measurement in &self.rows {
+            let at = measurement.row.point();
+            if hashes[&at.without_hash()] != at.scene_hash {
+                foreign += 1;
+                continue;
+            }
+            let key = (at, measurement.backend());
+            let index = *known.entry(key.clone()).or_insert_with(|| {
+                self.entries.push(Entry { point: key.0, backend: key.1, runs: Vec::new() });
+                self.entries.len() - 1
+            });
+            let runs = &mut self.entries[index].runs;
+            match runs.iter_mut().find(|run| run[0].row.run_id == measurement.row.run_id) {
+                Some(run) => run.push(measurement.clone()),
+                None => runs.push(vec![measurement.clone()]),
+            }
+        }
+        for entry in &mut self.entries {
+            entry.runs.sort_by(|a, b| (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id)));
+            // A failure of long ago says nothing about later runs that went well.
+            if entry.is_ok() {
+                entry.runs.retain(|run| run.iter().any(Measurement::is_ok));
+            }
+        }
+        if foreign > 0 {
+            let what = "rows of an older form of a scene (another scene hash) left out";
+            self.problems.push(format!("{foreign} {what}"));
+        }
+        let repeated = self.entries.iter().filter(|entry| entry.runs.len() > 1).count();
+        if repeated > 0 {
+            let what = "were measured by several runs: figures are the newest's, uncertainties of all";
+            self.problems.push(format!("{repeated} of {} backends at points {what}", self.entries.len()));
+        }
+    }
+
+    /// What backends are compared by at a point: whole frames, or where drawing is emulated what precedes it.
+    pub fn quantity(&self, passes: u32) -> Quantity {
+        if self.machine.is_emulated() && passes > 0 { Quantity::Work } else { Quantity::Frame }
+    }
+
+    /// The points, in the order of the files.
+    pub fn points(&self) -> Vec<&Point> {
+        let mut points: Vec<&Point> = Vec::new();
+        for entry in &self.entries {
+            if !points.contains(&&entry.point) {
+                points.push(&entry.point);
+            }
+        }
+        points
+    }
+
+    /// The backends at a point.
+    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a Entry> {
+        self.entries.iter().filter(move |entry| entry.point == *point)
+    }
+
+    /// Backends in the order of the files.
+    pub fn backends(&self) -> Vec<&str> {
+        let mut backends: Vec<&str> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.is_ok()) {
+            if !backends.contains(&entry.backend.as_str()) {
+                backends.push(&entry.backend);
+            }
+        }
+        backends
+    }
+
+    /// For each scene and number of passes the largest crowd that most backends were measured on.
+    pub fn headlines(&self) -> Vec<&Point> {
+        let mut best: Vec<(&Point, usize)> = Vec::new();
+        for point in self.points() {
+            let count = self.at(point).filter(|entry| entry.is_ok()).count();
+            if count == 0 {
+                continue;
+            }
+            match best.iter_mut().find(|(p, _)| (&p.scene, p.passes) == (&point.scene, point.passes)) {
+                Some(known)
+                    if (count, point.threads, point.instances) > (known.1, known.0.threads, known.0.instances) =>
+                {
+                    *known = (point, count);
+                }
+                Some(_) => {}
+                None => best.push((point, count)),
+            }
+        }
+        let mut points: Vec<_> = best.into_iter().map(|(point, _)| point).collect();
+        points.sort_by_key(|point| point.passes);
+        points
+    }
+
+    /// Curves along an axis, where at least two of its values were measured.
+    pub fn sheets(&self, axis: Axis) -> Vec<Sheet> {
+        let mut groups: BTreeMap<(Point, u8), Vec<usize>> = BTreeMap::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            // Frames with and without drawing do not compare.
+            let drawn =
+                if axis == Axis::Passes { u8::from(self.quantity(entry.point.passes) == Quantity::Work) } else { 0 };
+            groups.entry((axis.fixed(&entry.point), drawn)).or_default().push(index);
+        }
+        let mut sheets = Vec::new();
+        for ((fixed, _), indices) in groups {
+            let passes = self.entries[indices[0]].point.passes;
+            let quantity = self.quantity(passes);
+            let mut curves: Vec<Curve> = Vec::new();
+            for index in indices {
+                let entry = &self.entries[index];
+                if entry.time(quantity).is_none() {
+                    continue;
+                }
+                let value = axis.value(&entry.point);
+                match curves.iter_mut().find(|curve| curve.backend == entry.backend) {
+                    Some(curve) => curve.points.push((value, index)),
+                    None => curves.push(Curve { backend: entry.backend.clone(), points: vec![(value, index)] }),
+                }
+            }
+            curves.iter_mut().for_each(|curve| curve.points.sort_unstable());
+            curves.retain(|curve| curve.points.len() > 1);
+            let mut values: Vec<u64> = curves.iter().flat_map(|c| c.points.iter().map(|(value, _)| *value)).collect();
+            values.sort_unstable();
+            values.dedup();
+            if values.len() > 1 {
+                sheets.push(Sheet { axis, fixed, quantity, values, curves });
+            }
+        }
+        sheets
+    }
+}

@@ -1,0 +1,109 @@
+//! What may spoil a measurement, and what to do about it.
+
+use super::RESOLUTION;
+use crate::frame::{Clock, Stage};
+use crate::harness::run::{Outcome, StageTimes};
+use crate::harness::stats::Summary;
+use std::path::Path;
+
+/// Fewest frames of which a beginning can be told from the rest.
+const FRAMES: usize = 20;
+/// How much longer the first tenth of the frames may take, and how far thirds of a run may stray.
+const SLOW_START: f64 = 0.10;
+const DRIFT: f64 = 0.05;
+/// Where Linux says how it chooses the processor's frequency.
+const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+
+/// One line for each kind of trouble, with the backends that it touches.
+pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
+    let mut found = Vec::new();
+    let slow = named(outcomes, starts_slowly);
+    if !slow.is_empty() {
+        found.push(format!("first frames slow: {slow}; measure more with --frames, or run again"));
+    }
+    let drifting = named(outcomes, drifts);
+    if !drifting.is_empty() {
+        found
+            .push(format!("drift between the thirds of the run: {drifting}; let the machine cool and rest, run again"));
+    }
+    let short: Vec<String> = outcomes
+        .iter()
+        .flat_map(|outcome| outcome.stages.iter().map(move |stage| (outcome, stage)))
+        .filter(|(_, times)| times.summary().is_some_and(|s| s.median < RESOLUTION))
+        .map(|(outcome, times)| format!("{} {}", outcome.name(), times.stage.name()))
+        .collect();
+    if !short.is_empty() {
+        found.push(format!("under the clock's resolution: {}; measure more instances", short.join(", ")));
+    }
+    found
+}
+
+/// How the machine itself is set up, where that spoils every measurement.
+pub fn of_machine() -> Option<String> {
+    let governor = std::fs::read_to_string(Path::new(GOVERNOR)).ok()?;
+    (governor.trim() != "performance").then(|| {
+        format!(
+            "the processor's frequency is scaled ({}): for steady times, cpupower frequency-set -g performance",
+            governor.trim()
+        )
+    })
+}
+
+/// Names of backends whose frames are so.
+fn named(outcomes: &[Outcome], is_so: impl Fn(&StageTimes) -> bool) -> String {
+    let frames = |o: &&Outcome| o.stages.iter().any(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall) && is_so(s));
+    outcomes.iter().filter(frames).map(Outcome::name).collect::<Vec<_>>().join(", ")
+}
+
+fn starts_slowly(frames: &StageTimes) -> bool {
+    let samples = &frames.samples;
+    let (first, rest) = samples.split_at(samples.len() / 10);
+    let median = |part: &[(u32, u64)]| Summary::of(part.iter().map(|&(_, ns)| ns)).map(|s| s.median as f64);
+    samples.len() >= FRAMES && median(first).zip(median(rest)).is_some_and(|(a, b)| a > b * (1.0 + SLOW_START))
+}
+
+fn drifts(frames: &StageTimes) -> bool {
+    let samples = &frames.samples;
+    let third = samples.len() / 3;
+    let medians = samples.chunks(third.max(1)).take(3).filter_map(|part| Summary::of(part.iter().map(|&(_, ns)| ns)));
+    let medians: Vec<u64> = medians.map(|s| s.median).collect();
+    let (low, high) = (medians.iter().min().copied().unwrap_or(1), medians.iter().max().copied().unwrap_or(1));
+    samples.len() >= FRAMES && high as f64 > low as f64 * (1.0 + DRIFT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Retention;
+    use crate::harness::run::Status;
+
+    fn outcome(times: impl Fn(u32) -> u64) -> Outcome {
+        let frames = StageTimes {
+            stage: Stage::Frame,
+            clock: Clock::Wall,
+            samples: (0..60).map(|frame| (frame, times(frame))).collect(),
+            dropped: 0,
+            floor: None,
+        };
+        Outcome {
+            backend: "cpu",
+            variant: "",
+            passes: 0,
+            keep: Retention::Frame,
+            status: Status::Ok,
+            problem: None,
+            parity: None,
+            device: String::new(),
+            stages: vec![frames],
+        }
+    }
+
+    #[test]
+    fn each_trouble_has_its_line() {
+        let said = |times: fn(u32) -> u64| warnings(&[outcome(times)]).join("\n");
+        assert_eq!(said(|frame| 1_000_000 + u64::from(frame % 7) * 2_000), "");
+        assert!(said(|frame| if frame < 6 { 1_500_000 } else { 1_000_000 }).starts_with("first frames slow: cpu;"));
+        assert!(said(|frame| 1_000_000 + u64::from(frame) * 3_000).starts_with("drift between the thirds"));
+        assert!(said(|_| 900).starts_with("under the clock's resolution: cpu frame;"));
+    }
+}

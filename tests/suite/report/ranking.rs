@@ -1,0 +1,119 @@
+//! The fastest backend, as `run` says it and as `report` does.
+
+use skinbench::frame::{Clock, Retention, Stage};
+use skinbench::harness::environment::{Adapter, Build, Environment};
+use skinbench::harness::parity::{Parity, Tolerance};
+use skinbench::harness::run::{Outcome, StageTimes, Status};
+use skinbench::report::{markdown, table};
+use skinbench::results::files::Results;
+use skinbench::results::recorded::Recorded;
+use skinbench::results::rows::measurements;
+use skinbench::results::study::Study;
+use skinbench::scene::{Overrides, Scene};
+
+type Times = Vec<u64>;
+
+fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Outcome {
+    let times = |(stage, times): &(Stage, Times)| StageTimes {
+        stage: *stage,
+        clock: Clock::Wall,
+        samples: (0..).zip(times.iter().copied()).collect(),
+        dropped: 0,
+        floor: None,
+    };
+    Outcome {
+        backend,
+        variant: "",
+        passes,
+        keep: Retention::Frame,
+        status: Status::Ok,
+        problem: None,
+        parity: None,
+        device: String::new(),
+        stages: stages.iter().map(times).collect(),
+    }
+}
+
+/// What `run` prints of outcomes, after it was held against what `report` says of the files that it wrote.
+fn verdict(software: bool, outcomes: &[Outcome]) -> String {
+    let adapter = Adapter { name: "adapter".into(), driver: String::new(), software };
+    let environment = Environment::collect(Build::default(), Some(adapter));
+    let few = Overrides { instances: Some(3), ..Overrides::default() };
+    let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = Results::create(folder.path()).unwrap();
+    for outcome in outcomes {
+        results.write(&measurements(&environment, &scene, None, outcome)).unwrap();
+    }
+    let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
+    let printed = table::measured(&environment, &scene, None, outcomes);
+    let of_run = printed.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
+    let of_report = report.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
+    assert!(of_report.ends_with(of_run), "run: {of_run:?}, report: {of_report:?}");
+    printed[printed.find(of_run).unwrap()..].to_owned()
+}
+
+/// Forty frames of some nanoseconds.
+fn steady(ns: u64) -> Times {
+    vec![ns; 40]
+}
+
+/// The frame and the stage that it is nearly all of.
+fn frame(backend: &'static str, times: Times) -> Outcome {
+    outcome(backend, 0, &[(Stage::Skin, times.clone()), (Stage::Frame, times)])
+}
+
+#[test]
+fn run_and_report_name_the_same_winner_and_the_same_tie() {
+    // A fifth of the frames took 10 % longer: deviations of 0, but the next run may well begin there.
+    let wandering: Times = (0..40).map(|frame| if frame < 8 { 1_100_000 } else { 1_000_000 }).collect();
+    let tie = verdict(false, &[frame("cpu-simd", steady(1_020_000)), frame("cpu-scalar", wandering)]);
+    assert_eq!(tie, "cpu-scalar is fastest, 1.00 ms a frame; cpu-simd is as fast within the noise.\n");
+    // Frames take 0, 3 or 6 % longer by turns: deviations larger than the difference, but everywhere the same.
+    let alternating = |ns: u64| -> Times { (0..200).map(|frame| ns + ns * 3 / 100 * (frame % 3)).collect() };
+    let winner = [frame("cpu-simd", alternating(1_000_000)), frame("cpu-scalar", alternating(1_050_000))];
+    let winner = verdict(false, &winner);
+    assert_eq!(winner, "cpu-simd is fastest, 1.03 ms a frame, 1.05 times as fast as cpu-scalar.\n");
+    // Too few frames for an interval.
+    let few = verdict(false, &[frame("cpu-simd", vec![1_000_000; 3]), frame("cpu-scalar", vec![2_000_000; 3])]);
+    assert!(few.contains("2.00 times as fast as cpu-scalar by too few samples to be sure."), "{few}");
+}
+
+#[test]
+fn frames_decide_unless_drawing_is_emulated() {
+    let drawn = |backend, skin, frame| {
+        let stages = [(Stage::Palette, steady(10)), (Stage::Skin, steady(skin)), (Stage::Frame, steady(frame))];
+        outcome(backend, 1, &stages)
+    };
+    let in_draw = outcome("in-draw", 1, &[(Stage::Palette, steady(10)), (Stage::Frame, steady(7_000))]);
+    let outcomes = [drawn("drawn-fast", 5_000, 6_000), drawn("skinned-fast", 2_500, 9_000), in_draw];
+    let hardware = verdict(false, &outcomes);
+    assert_eq!(hardware, "drawn-fast is fastest, 6.00 µs a frame, 1.17 times as fast as in-draw.\n");
+    let software = verdict(true, &outcomes);
+    let expected = "skinned-fast is fastest, 2.51 µs for pose, upload and skin, 2.00 times as fast as drawn-fast.\n";
+    assert!(software.starts_with(expected), "{software}");
+    assert!(software.contains("CPU-emulated") && software.contains("in-draw, which skins in the draw"), "{software}");
+}
+
+#[test]
+fn backends_that_leave_instances_out_do_not_compete() {
+    let mut culled = frame("culled", steady(10_000));
+    culled.parity = Some(Parity {
+        max_rel: 0.0,
+        max_normal: 0.0,
+        tolerance: Tolerance::default(),
+        approximation: None,
+        vertices: 9,
+        visible: Some(3),
+        failure: None,
+    });
+    let outcomes = [culled, frame("whole", steady(6_000_000))];
+    assert_eq!(verdict(false, &outcomes), "whole is fastest, 6.00 ms a frame.\n");
+}
+
+#[test]
+fn the_frame_is_the_wall_clocks() {
+    let mut outcome = outcome("cpu-scalar", 0, &[(Stage::Frame, steady(1_000)), (Stage::Frame, steady(7_000))]);
+    outcome.stages[0].clock = Clock::ThreadSum;
+    assert_eq!(verdict(false, &[outcome]), "cpu-scalar is fastest, 7.00 µs a frame.\n");
+}
