@@ -125,7 +125,7 @@ impl Reader<'_> {
         let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
         if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
             let [first, last, period] = [*first, *last, period].map(f64::from);
-            // Two arcs of the same turns, as one of them may have to be the negative of the other.
+            // The same way twice: each has the signs of the keys that it meets.
             let into = Wrap { from: apart(*early, *late), to: *early, start: last - period, end: first };
             let out = Wrap { from: *late, to: apart(*late, *early), start: last, end: period + first };
             if first == 0.0 {
@@ -161,7 +161,7 @@ struct Wrap {
 }
 
 impl Wrap {
-    /// How far what is made of the way may be off, in radians.
+    /// How far the way through the keys may be off, in radians.
     const TOLERANCE: f64 = 1e-6;
     /// Most halvings of a part.
     const DEPTH: u32 = 6;
