@@ -1,4 +1,4 @@
-//! Every struct shared with WGSL. `tests/shader_layout.rs` compares them with the parsed shaders, field by field.
+//! Every struct shared with WGSL. `tests/suite/backends/shader_layout.rs` compares them with the parsed shaders, field by field.
 
 use bytemuck::{Pod, Zeroable};
 
