@@ -1,4 +1,4 @@
-// gpu-baked: the frames that an instance is between.
+// gpu-baked: the two baked frames between which an instance is interpolated.
 
 struct Shown {
     first: u32, // entry of the earlier one

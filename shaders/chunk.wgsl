@@ -1,4 +1,4 @@
-// What every kernel shares: the numbers of a chunk, and what skinning yields.
+// Declarations that every skinning kernel shares: the numbers of a chunk, and the result of skinning.
 
 // Threads of a workgroup in every compute kernel.
 const WORKGROUP = 64u;
@@ -24,7 +24,7 @@ struct Skinned {
 
 // Floats of a skinned vertex: 3 position, 6 and normal, 10 and tangent.
 override FLOATS: u32;
-// What becomes of normals: 0 unit, 1 raw, 2 exact (cofactors).
+// Treatment of normals: 0 unit, 1 raw, 2 exact (cofactors).
 override NORMALS: u32;
 // Most influences of a vertex of the model.
 override INFLUENCES: u32;

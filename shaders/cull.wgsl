@@ -1,5 +1,5 @@
-// Who is in view, kept in the crowd's order: what the three kernels share that count those in view, sum the counts up, and move
-// what they play and where they stand close together.
+// Stage `cull`, shared by its three kernels. They count the instances in view, compute prefix sums of the counts, and
+// copy the players and placements of those instances to a contiguous range, in the crowd's order.
 
 // The part of the world that is seen, and how much there is to look through.
 struct Cull {

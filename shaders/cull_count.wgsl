@@ -1,4 +1,4 @@
-// Stage `cull`, a thread an instance: how many of a workgroup's are in view.
+// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

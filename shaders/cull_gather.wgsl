@@ -1,4 +1,4 @@
-// Stage `cull`, a thread an instance: those in view move close together.
+// Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range.
 
 @group(0) @binding(5) var<storage, read_write> players: array<Player>;
 // [instance in view] its index in the chunk

@@ -1,6 +1,7 @@
-// Stage `cull`, one workgroup: where each workgroup's instances in view go, and how many workgroups all kernels after it take.
+// Stage `cull`, second kernel, one workgroup: computes where the visible instances of each workgroup go, and the number
+// of workgroups of every later dispatch.
 
-// How a dispatch follows from what is in view.
+// Rule for computing the workgroups of a dispatch from the number of instances or slots in view.
 struct Dispatch {
     slots: u32, // 1: of all slots, 0: of all instances
     at_once: u32, // of them, that share threads

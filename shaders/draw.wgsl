@@ -1,4 +1,4 @@
-// Draws a chunk of the crowd, plainly lit. `skinned_vertex` comes from whoever skins.
+// Draws a chunk of the crowd with plain lighting. The source put before this file defines `skinned_vertex`.
 
 struct View {
     view_projection: mat4x4f,

@@ -1,4 +1,4 @@
-// A mesh in 20 bytes a vertex, for palettes of at most 256 entries; src/gpu/packing.rs writes it.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/packing.rs writes it.
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits

@@ -1,4 +1,4 @@
-// A mesh in full precision: 64 bytes a vertex.
+// A mesh in full precision: 64 bytes per vertex.
 
 struct Vertex {
     position: vec3f,

@@ -1,5 +1,5 @@
-// Dual quaternion skinning (Kavan and others 2008): a rigid motion and a uniform scale an entry, blended and normalised, so
-// that twisted joints keep their volume. 48 bytes an entry, 36 of them used.
+// Dual quaternion skinning (Kavan and others 2008): each entry is a rigid motion and a uniform scale. They are blended
+// and normalised, so twisted joints keep their volume. An entry takes 48 bytes, of which 36 are used.
 
 struct DualQuaternion {
     real: vec4f,

@@ -1,4 +1,5 @@
-// What every pose kernel shares: the numbers of a batch, how threads are counted, and how a local pose lies in memory.
+// Declarations that every pose kernel shares: the numbers of a batch, the numbering of threads, and the memory layout
+// of a local pose.
 
 // Threads of a workgroup in every compute kernel.
 const WORKGROUP = 64u;
@@ -17,9 +18,10 @@ struct Batch {
     padding_c: u32,
 }
 
-// What an instance plays: its layers, and the slots of their poses. A layer that fades inertially has two more slots for
-// itself and each layer beneath: as they were when the fade began, and a tick before. An instance that is not posed at
-// every tick has one slot for what it shows, and then all of these twice: for the poses before and after.
+// The layers of an instance and the slots of their poses. A layer with an inertial fade adds two slots for itself and
+// for each layer beneath it: their poses when the fade began, and one tick before. An instance that is not posed every
+// tick has one slot for the pose that it shows, followed by two sets of the slots above: one for the earlier and one
+// for the later pose.
 struct Player {
     first_layer: u32,
     layers: u32,
@@ -29,7 +31,7 @@ struct Player {
     offset: u32, // added to the ticks that are multiples of that
 }
 
-// The two poses that an instance shows what is between of, where it is not posed at every tick.
+// The two poses between which an instance is interpolated when it is not posed every tick.
 struct Kept {
     first_tick: u32,
     second_tick: u32,
@@ -46,7 +48,7 @@ struct Joint {
     matrix: u32, // the fixed one that it has instead, or NONE
 }
 
-// A slot's place in its clip, and what it counts for.
+// A slot's position in its clip, and its weight.
 struct Cursor {
     tracks: u32, // the clip's first track, or NONE: is not sampled
     key: u32, // of the clip's own timeline; compact: where the frame's numbers begin

@@ -1,4 +1,5 @@
-// gpu-baked, stage `sample`, a thread a character: which two of its clip's baked frames it is between. It plays a single layer.
+// gpu-baked, stage `sample`, one thread per instance: finds the two baked frames of its clip between which it is
+// interpolated. An instance plays a single layer.
 
 struct BakedClip {
     first: u32, // entry of its first frame

@@ -1,10 +1,10 @@
-// gpu-full, stage `blend`: a thread a joint of an instance makes one local pose of its layers', in the first slot.
-// The formulae stand in docs/animation.md.
+// gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers into the first
+// slot. docs/animation.md has the formulas.
 
 const MERGE = 0u;
 const OVERRIDE = 1u;
 
-// Whether layers may fade inertially, and instances not be posed at every tick.
+// Whether any layer fades inertially; whether any instance is not posed every tick.
 override INERTIA: u32;
 override RATES: u32;
 
@@ -88,7 +88,7 @@ fn kind_of(cursor: Cursor) -> u32 {
     return cursor.modes & 0xffu;
 }
 
-// What a slot counts for at a joint.
+// The weight of a slot at a joint, with its mask.
 fn weight_of(cursor: Cursor, joint: u32) -> f32 {
     let mask = cursor.modes >> 8u;
     if mask == 0u || cursor.weight == 0.0 {
@@ -144,7 +144,7 @@ fn product(a: vec4f, b: vec4f) -> vec4f {
     return vec4f(a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
 }
 
-// What is beneath, joined by an override or additive layer.
+// Applies an override or additive layer to the pose beneath it.
 fn joined(beneath: Local, slot: u32, joint: u32) -> Local {
     let cursor = cursors[slot];
     let weight = weight_of(cursor, joint);

@@ -1,4 +1,4 @@
-// Compact clips: kernels/src/pose/sample_compact.rs once more, from the same 16-bit numbers.
+// Samples compact clips: the same algorithm as kernels/src/pose/sample_compact.rs, on the same 16-bit numbers.
 
 // The component that a key leaves out is the key's own choice.
 const ANY = 4u;

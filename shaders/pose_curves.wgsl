@@ -1,4 +1,4 @@
-// From key to key: kernels/src/pose/sample.rs once more.
+// Interpolation between keys: the same algorithms as kernels/src/pose/sample.rs.
 
 // sin(x)/x for x in 0..2.9 radians, within 2e-7.
 fn sine_over_x(x: f32) -> f32 {

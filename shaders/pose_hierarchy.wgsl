@@ -1,4 +1,4 @@
-// gpu-full, stage `local_to_model`: what its kernels share, whichever way they walk.
+// gpu-full, stage `local_to_model`: declarations that its three kernels share.
 
 // Whether any joint has a fixed matrix.
 override MATRICES: u32;
@@ -9,7 +9,7 @@ override RIGID: u32;
 @group(0) @binding(8) var<storage, read> joints: array<Joint>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read> locals: array<vec4f>;
-// [level] of the first place among what follows, and the end; then joints, roots first.
+// For each level the index of its first joint in this array, and the end; then the joints, roots first.
 @group(0) @binding(13) var<storage, read> levels: array<u32>;
 // [matrix][3 rows]
 @group(0) @binding(14) var<storage, read> matrices: array<vec4f>;

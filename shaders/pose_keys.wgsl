@@ -1,4 +1,4 @@
-// Keys, and where a time falls among them.
+// Keys of tracks, and the search for a time among them.
 
 // A channel of a joint in a clip.
 struct Track {

@@ -1,4 +1,4 @@
-// gpu-full, stage `palette`: a thread an entry of neighbouring instances.
+// gpu-full, stage `palette`: one thread per palette entry of `AT_ONCE` neighbouring instances.
 
 override AT_ONCE: u32;
 // Whether joints only turn and move: a model pose then is a rotation and a translation.

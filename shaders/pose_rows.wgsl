@@ -1,4 +1,4 @@
-// A 3x4 matrix, and how it comes from a local pose.
+// A 3x4 matrix, and its construction from a local pose.
 
 struct Rows {
     x: vec4f,

@@ -1,6 +1,7 @@
-// gpu-full, stage `sample`: a thread a joint of neighbouring slots finds its local pose in each slot's clip.
+// gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
+// the clip of each slot.
 
-// Forms of tracks. What is still has its value in memory before the first frame.
+// Forms of tracks. The value of a still channel is written to memory once, before the first frame.
 const STILL = 0u;
 const CONSTANT = 1u;
 const STEP = 2u;

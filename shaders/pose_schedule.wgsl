@@ -1,4 +1,5 @@
-// gpu-full, before `sample`: a thread an instance finds what each slot shows now and what it counts for.
+// gpu-full, first kernel of stage `sample`, one thread per instance: finds the clip position and the weight of each of
+// its slots.
 
 struct Clip {
     tracks: u32, // the first; three a joint
@@ -40,7 +41,7 @@ fn main(
     }
 }
 
-// What an instance's layers show at a tick, from a slot on.
+// Writes the cursors of an instance's layers at a tick, beginning at a slot.
 fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     for (var index = 0u; index < player.layers; index++) {
         let layer = layers[player.first_layer + index];
@@ -52,7 +53,8 @@ fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     }
 }
 
-// The poses around this tick, of which those are posed that are not kept yet: kernels/src/crowd/economy.rs once more.
+// Finds the two poses around this tick and schedules those that are not stored yet: the same algorithm as
+// kernels/src/crowd/economy.rs.
 fn between(player: Player, instance: u32, before: Kept) -> Kept {
     let tick = now.tick;
     let rest = tick % player.every + player.offset;

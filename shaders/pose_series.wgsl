@@ -1,4 +1,5 @@
-// gpu-full, stage `local_to_model`, a thread a character: joint after joint, parents first. Needs no barrier, and many characters.
+// gpu-full, stage `local_to_model`, one thread per instance: joint after joint, parents first. It needs no barrier, but
+// many instances to fill a device.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,4 +1,5 @@
-// What an instance's layers show at a tick: kernels/src/crowd/layers.rs and kernels/src/crowd/schedule.rs once more, in the same integers.
+// Times and weights of an instance's layers at a tick: the same integer arithmetic as kernels/src/crowd/layers.rs and
+// kernels/src/crowd/schedule.rs.
 
 const OVERRIDE = 1u;
 const PING_PONG = 1u;

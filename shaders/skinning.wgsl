@@ -1,5 +1,6 @@
-// What all skinning shares: blends palette entries to one matrix (`blended`), then transforms with it once. The mesh's file says
-// where a vertex comes from (`held`), the palette's where an entry does (`entry_of`).
+// Shared by all skinning shaders: blends palette entries to one matrix (`blended`) and transforms a vertex with it. The
+// mesh_*.wgsl file put before this one defines how a vertex is loaded (`held`), the palette_*.wgsl file how an entry is
+// (`entry_of`).
 
 // A 3x4 matrix.
 struct Rows {
@@ -8,8 +9,8 @@ struct Rows {
     z: vec4f,
 }
 
-// A vertex in registers, for one instance or for many: its four largest influences, how many of them there are, and
-// where the rest begin and end.
+// A vertex in registers, used for one instance or for several: its four largest influences, the number of them, and the
+// range of the other influences.
 struct Held {
     position: vec3f,
     normal: vec3f,
@@ -27,7 +28,7 @@ struct Influence {
 }
 
 @group(0) @binding(2) var<storage, read> influences: array<Influence>;
-// One a vertex where FLOATS asks for them, else a single one that nobody reads.
+// One tangent per vertex if FLOATS includes tangents; otherwise a single unused one.
 @group(0) @binding(3) var<storage, read> tangents: array<vec4f>;
 
 fn count_of(weights: vec4f) -> u32 {

@@ -17,7 +17,7 @@ const MOST_TO_A_KEY: usize = 32;
 /// Most frames of a clip: as many as the times that are measured at tell apart.
 const MOST_FRAMES: usize = 1 << 12;
 
-/// What a palette entry is kept as.
+/// Storage format of a baked palette entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BakeFormat {
     /// A rotation, a translation and a uniform scale: 32 bytes. Joints must not scale unevenly.
@@ -35,8 +35,8 @@ impl BakeFormat {
         }
     }
 
-    /// Writes an entry. `before` is its first quad a frame earlier: rotations take the sign that is nearer to it, so
-    /// that whoever blends need not look.
+    /// Writes an entry. `before` is its first quad one frame earlier: a rotation takes the sign that is closer to it,
+    /// so that interpolation between frames needs no sign test.
     fn keep(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
         match self {
             Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
@@ -78,10 +78,11 @@ pub fn motion(rows: &Rows) -> (Quat, [f32; 3], f32) {
     (rotation, [r(0, 3), r(1, 3), r(2, 3)], scale)
 }
 
-/// How far baked palettes are from the clip's own, at worst.
+/// Largest errors of baked palettes against those of the clip.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BakeError {
-    /// Of a point that an entry moves, over the diagonal of the model's bounds: no vertex is farther off.
+    /// Largest distance of a point that an entry moves, over the diagonal of the model's bounds. No vertex is farther
+    /// off.
     pub position: f64,
     /// Of a direction, in radians.
     pub direction: f64,
@@ -105,14 +106,14 @@ impl BakeError {
     }
 }
 
-/// How a clip is baked.
+/// Frame count, interval and error of a baked clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     /// Frames, from 0 to the clip's end; 1 if it does not move.
     pub frames: usize,
     /// Seconds from frame to frame; 0 if there is but one.
     pub interval: f32,
-    /// What comes of it.
+    /// The error at this rate.
     pub error: BakeError,
 }
 

@@ -12,7 +12,7 @@ pub struct Block {
     pub group: usize,
     /// The instances, fewer than `N` at the end of a group or of an update rate.
     pub instances: Range<u32>,
-    /// How often all of them are posed.
+    /// The update rate that all of these instances share.
     pub rate: UpdateRate,
     /// Local poses that sampling may write: one for each layer, the past of a layer that fades inertially, and the two
     /// that are kept where not every tick is posed.

@@ -1,5 +1,5 @@
-//! Models with compact clips: for each the lowest uniform rate that keeps a stated error, and what may stand still
-//! within it.
+//! Conversion of a model's clips to compact ones: finds for each clip the lowest uniform rate that keeps a stated
+//! error, and holds channels constant where the error allows it.
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
@@ -13,7 +13,8 @@ pub const ERROR: f64 = 1e-4;
 /// Part of the allowed error that the search may use up: it looks at many times, not at all.
 const MARGIN: f64 = 0.9;
 
-/// The model with each clip compact at `error` or better; a clip that no rate brings there below its size stays raw.
+/// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
+/// that error in fewer bytes.
 ///
 /// # Errors
 /// Poses that are not finite.
@@ -84,7 +85,8 @@ impl Resampled {
         Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
     }
 
-    /// Channels that go so little that the error may allow them to stay in their middle, the calmest first.
+    /// Channels that change so little that the error may allow holding them at the middle of their range; the smallest
+    /// change first.
     fn calm(&self, ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
         let swings = self.channels.iter().enumerate().map(|(index, samples)| {
             let (middle, swing) = samples.middle();
@@ -95,7 +97,7 @@ impl Resampled {
         calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
     }
 
-    /// Lets a channel stay at a value; returns those that it had.
+    /// Holds a channel at a value; returns its former values.
     fn hold(&mut self, channel: usize, value: [f32; 4]) -> Vec<[f32; 4]> {
         let values = &mut self.channels[channel].values;
         let held = vec![value; values.len()];
@@ -150,7 +152,7 @@ fn largest_error(
     worst
 }
 
-/// How far a compact clip is from the raw one at some times in seconds, at worst.
+/// Largest error of a compact clip against the raw one, at the given times in seconds.
 pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
     largest_error(&Ends::new(skeleton), skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Who runs a parallel loop; clones share the pool.
+/// The threads that run a parallel loop. Clones share the pool.
 #[derive(Debug, Clone, Default)]
 pub enum Threads {
     /// The thread that asks, alone.
@@ -36,7 +36,7 @@ impl Threads {
         Ok(Self::Pool(Arc::new(pool.map_err(|reason| ThreadsError { count, reason })?)))
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         match self {
             Self::One => 1,

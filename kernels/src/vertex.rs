@@ -1,4 +1,4 @@
-//! What skinning writes for a vertex.
+//! Formats of skinned vertices.
 //!
 //! # Packed vertices
 //! [`Encoding::Packed`] takes 8 bytes for `p`, 12 for `pn`, 16 for `pnt`: one little-endian 32-bit word for each pair
@@ -41,7 +41,7 @@ impl Attributes {
     }
 }
 
-/// What becomes of normals (and tangents) after the matrix.
+/// Treatment of normals and tangents after the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Normals {
     /// `normalise(sum w * M3x3 * n)`.
@@ -64,7 +64,7 @@ impl Normals {
     }
 }
 
-/// How a skinned vertex's numbers are stored.
+/// Storage of a skinned vertex's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encoding {
     /// One `f32` each.
@@ -89,9 +89,9 @@ impl Encoding {
 pub struct VertexFormat {
     /// Which attributes.
     pub attributes: Attributes,
-    /// How normals end.
+    /// Treatment of normals.
     pub normals: Normals,
-    /// How numbers are stored.
+    /// Storage of the numbers.
     pub encoding: Encoding,
 }
 
@@ -147,7 +147,7 @@ impl VertexFormat {
     }
 }
 
-/// Where packed positions are: a cube around a mesh that poses are expected to stay in.
+/// The cube that packed positions are relative to: around the mesh at rest, and large enough for its poses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cube {
     /// Its middle.

@@ -119,7 +119,7 @@ mod resample {
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use std::collections::HashMap;
 
-    /// Most triangles that splitting may make: more than anybody skins, little enough to hold.
+    /// Most triangles that splitting may create: more than any skinned model has, and few enough to store.
     const MAX_TRIANGLES: usize = 16 << 20;
 
     pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {

@@ -1,4 +1,4 @@
-//! How much memory an import may take.
+//! Limit on the memory of an import.
 
 use super::fault::Fault;
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::cell::Cell;
 const TIMES_FILE_SIZE: u64 = 20;
 const BEYOND: u64 = 64 << 20;
 
-/// What a vertex, and each of its influences, takes from reading to the store, copies included.
+/// Bytes that a vertex and each of its influences take from reading to the store, copies included.
 const BYTES_PER_VERTEX: u64 = 448;
 const BYTES_PER_INFLUENCE: u64 = 32;
 

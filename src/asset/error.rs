@@ -11,7 +11,7 @@ pub struct ImportError {
     pub file: PathBuf,
     /// Line and column, JSON or XML path, or byte; empty when it is the whole file.
     pub place: String,
-    /// What is wrong and what would be accepted.
+    /// The problem, and what would be accepted.
     pub problem: String,
 }
 

@@ -1,10 +1,10 @@
-//! What importers find wrong, before the file's name is added.
+//! Errors of importers, before the file's name is added.
 
 use super::ImportError;
 use crate::model::{ModelError, Repair};
 use std::path::Path;
 
-/// What is wrong, and where in a file.
+/// An error and its place in a file.
 #[derive(Debug)]
 pub(super) struct Fault {
     /// Line and column, JSON path, or byte.

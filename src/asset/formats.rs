@@ -15,11 +15,11 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Whether a file of another ending (.js, .json, .xml, .txt) is of this format, judged by its first [`HEAD`] bytes.
     pub sniff: fn(&[u8]) -> bool,
-    /// How it is read.
+    /// Importer of the format.
     pub import: Import,
 }
 
-/// How a format's files become a model.
+/// Importer of a format.
 pub enum Import {
     /// Clips are in the model's file, or in files that it names.
     Whole(fn(&Path) -> Result<Model, ImportError>),
@@ -27,7 +27,7 @@ pub enum Import {
     WithClips(fn(&Path, &[PathBuf]) -> Result<Model, ImportError>),
 }
 
-/// How many bytes [`Format::sniff`] is shown at most.
+/// Most bytes that [`Format::sniff`] is given.
 pub const HEAD: usize = 4096;
 
 /// Every format.

@@ -1,5 +1,5 @@
-//! What CPU backends share: poses, palettes in the layout that the kernel reads, stages timed apart. A backend adds a
-//! [`Skinner`].
+//! Shared part of all CPU backends: computes poses, and palettes in the layout that the kernel reads, and times the
+//! stages. A backend adds a [`Skinner`].
 
 use super::{Backend, Context, Prepared, Skinned, Ticket, traffic};
 use crate::blocks::{Block, Blocks};

@@ -1,4 +1,4 @@
-//! What several commands ask for: scenes, backends, the machine.
+//! Arguments that several commands share: scenes, backends, the machine.
 
 use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
@@ -29,7 +29,7 @@ pub struct Workload {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     pub backends: Vec<String>,
-    /// How skinned vertices are stored: plain floats, 16 bits a number, or floats in a ring of buffers that chunks of the
+    /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn)
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     pub output: OutputChoice,
@@ -48,7 +48,7 @@ pub struct Workload {
 /// What becomes of models and their vertices.
 #[derive(Debug, Args)]
 pub struct Shape {
-    /// About how many vertices each model is brought to
+    /// Approximate number of vertices to bring each model to
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps, 1 to 16
@@ -56,7 +56,7 @@ pub struct Shape {
     pub influences: Option<u32>,
     #[command(flatten)]
     pub layout: Layout,
-    /// Share poses: phases are rounded to so many parts of a turn, and instances that play the same clips at one of them
+    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
     /// show one pose
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Economy::MOST_BUCKETS)))]
     pub phase_buckets: Option<u32>,
@@ -69,16 +69,17 @@ pub struct Shape {
 /// What is stored of clips and vertices.
 #[derive(Debug, Args)]
 pub struct Layout {
-    /// What is skinned: position, normal, tangent
+    /// Skinned attributes: position (p), normal (n), tangent (t)
     #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
     pub attributes: AttributesChoice,
-    /// What becomes of normals: normalised, left raw, or exact under uneven scale
+    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact)
     #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
     pub normals: NormalsChoice,
-    /// How clips are stored: keys as they are, or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// Storage of clips: keys as they are (raw), or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// (compact)
     #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
     pub clips: ClipsChoice,
-    /// What happens between linear keys: straight lines as the file says, or curves
+    /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth)
     #[arg(long, value_name = "authored|smooth", default_value = "authored", hide_default_value = true)]
     pub interpolation: InterpolationChoice,
 }
@@ -160,7 +161,7 @@ impl Layout {
     }
 }
 
-/// What to run on.
+/// Threads and adapter to run on.
 #[derive(Debug, Args)]
 pub struct Machine {
     /// Threads of parallel backends, or several counts to measure; default: as many as the processor has
@@ -269,8 +270,8 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
     scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
 }
 
-/// A pool of so many threads, or of one a processor. As many as there are processors stay each on its own: woken by a
-/// thread that is busy, two would now and then share a processor for a whole frame while another has nothing to do.
+/// A pool of `threads` threads, or of one per processor. If there are as many threads as processors, each one is pinned
+/// to a processor: unpinned threads sometimes shared a processor for a whole frame while another was idle.
 fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
     let processors = core_affinity::get_core_ids().unwrap_or_default();
     rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).start_handler(move |thread| {
@@ -278,7 +279,7 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
             return;
         }
         if let Some(processor) = processors.get(thread) {
-            // A system that refuses schedules as it likes.
+            // If the system refuses, the thread stays unpinned.
             core_affinity::set_for_current(*processor);
         }
     })

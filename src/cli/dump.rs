@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Time in the clip in seconds, held at its first and last key; default: 0
     #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
     time: Option<f32>,
-    /// How rotations blend between keys; default: as the file's format says
+    /// Interpolation of rotations between keys; default: as the file's format defines
     #[arg(long)]
     rotation: Option<Rotation>,
     /// Backend that skins

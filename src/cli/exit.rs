@@ -1,6 +1,6 @@
 //! How commands end: exit codes, and arguments that mean nothing.
 
-/// How a command ended.
+/// Outcome of a command, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,

@@ -1,4 +1,4 @@
-//! One file a subcommand, and what they share: exit codes and errors.
+//! The command line: one file per subcommand; exit codes and errors are shared here.
 
 mod built_from;
 mod common;

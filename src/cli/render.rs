@@ -36,7 +36,7 @@ pub struct Arguments {
     instances: Option<u64>,
     #[command(flatten)]
     shape: Shape,
-    /// What is drawn
+    /// Drawing mode
     #[arg(long, default_value = "skin")]
     mode: Mode,
     /// Angle around the crowd in degrees, from its front; default: as the scene says

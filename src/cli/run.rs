@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Measured frames of each backend; default: what fits 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// How many times a frame draws the crowd; 0 draws nothing
+    /// Number of times that a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
     /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
@@ -129,7 +129,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }
 
-/// What one thread and all of them can do.
+/// Peak rates of one thread and of all threads.
 fn hosts(context: &Context) -> ArrayVec<Host, 2> {
     let all = (context.threads.count() > 1).then_some(&context.threads);
     iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect()

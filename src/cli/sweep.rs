@@ -42,7 +42,7 @@ pub struct Arguments {
     /// Instances of all groups together, such as 10,100,1000
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u64>)]
     instances: Vec<u64>,
-    /// How many times a frame draws the crowd, such as 0,1,2; 0 draws nothing
+    /// Numbers of times that a frame draws the crowd, such as 0,1,2; 0 draws nothing
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = passes)]
     passes: Vec<u32>,
     /// About how many vertices each model is brought to
@@ -59,7 +59,7 @@ pub struct Arguments {
     backends: Vec<String>,
     #[command(flatten)]
     layout: Layout,
-    /// How skinned vertices are stored: plain floats, 16 bits a number, or a ring of buffers on the device
+    /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
     /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
@@ -68,13 +68,13 @@ pub struct Arguments {
     /// Measure this part only, such as 1/4; each part wants a folder of its own
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// Leave larger crowds out for a backend whose frame took longer, such as 500ms
+    /// Skip larger crowds for a backend whose frame took longer than this, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_frame_time: Option<Duration>,
     /// Search the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
     budget: Option<Duration>,
-    /// Folder for summary.csv and samples.csv; a sweep that is there already goes on
+    /// Folder for summary.csv and samples.csv; a sweep that is already there is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first

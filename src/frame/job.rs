@@ -2,10 +2,10 @@
 
 use crate::frustum::Frustum;
 
-/// What a run asks of every backend.
+/// Options that a run passes to every backend.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Job {
-    /// How many times `draw` renders the crowd; 0 draws nothing.
+    /// Number of times that `draw` renders the crowd; 0 draws nothing.
     pub passes: u32,
     /// Which vertices stay on the device.
     pub keep: Retention,

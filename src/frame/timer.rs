@@ -1,4 +1,4 @@
-//! What a frame's stages took.
+//! Times of a frame's stages.
 
 use crate::crowd::Crowd;
 use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
@@ -12,7 +12,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Stage {
-    /// Who is in view.
+    /// Finds the instances in view.
     Cull,
     /// Clips to local poses.
     Sample,
@@ -127,7 +127,7 @@ impl From<PoseStage> for Stage {
 pub enum Clock {
     /// The machine's monotonic clock.
     Wall,
-    /// What our own threads computed, together: those of a driver are not among them.
+    /// CPU time of skinbench's own threads together, without those of a driver.
     ThreadSum,
     /// Timestamp queries on the device.
     Gpu,
@@ -248,7 +248,7 @@ impl PoseClock for ThreadTimes {
     }
 }
 
-/// What `work` gave and took; none if the clock saw nothing.
+/// The result of `work` and its nanoseconds; `None` if the clock did not advance.
 fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
     let start = Instant::now();
     let result = work();

@@ -10,7 +10,7 @@ pub enum Mode {
     Wireframe,
 }
 
-/// What the picture shows.
+/// Camera, resolution and drawing mode of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// World to clip space, depth 0 to 1 (1 far).

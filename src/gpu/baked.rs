@@ -17,8 +17,8 @@ use std::ops::Range;
 
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
-/// What vertices' normals and tangents may be off by, in radians: blending joints that turn against each other
-/// shortens their sum, and what its parts are off by counts for twice as much in one of half the length.
+/// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
+/// so the errors of its parts count for twice as much if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
 
 /// The kernel's whole shader.

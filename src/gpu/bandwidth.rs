@@ -1,4 +1,4 @@
-//! How fast the device moves bytes: what its stages are measured against, taken in the same run.
+//! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
 use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::shader::{compute_pipeline, module};

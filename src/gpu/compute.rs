@@ -26,7 +26,7 @@ const TRIAL_MARGIN: f64 = 0.97;
 /// Dispatches of a round, on a software adapter and on hardware, where one alone is mostly overhead.
 const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
 
-/// How the threads of a dispatch share the work out.
+/// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// One for a vertex and this many neighbouring instances; `INSTANCES` in the kernel.
@@ -46,11 +46,11 @@ pub struct Kernel {
     pub name: &'static str,
     /// The kernel, after the shared WGSL.
     pub wgsl: &'static str,
-    /// How it reads meshes.
+    /// Form of the meshes that it reads.
     pub mesh: MeshForm,
-    /// How it reads palettes.
+    /// Form of the palettes that it reads.
     pub palette: PaletteForm,
-    /// How it is dispatched.
+    /// Assignment of work to threads.
     pub threads: Threads,
 }
 
@@ -133,8 +133,8 @@ impl ComputeSkin {
         known.is_some()
     }
 
-    /// Binds what chunks read, and the buffers that they write to in turn: one set for now, more if they swap. Who is visible
-    /// is skinned, if anybody looks.
+    /// Binds the inputs of each chunk and the buffers that chunks write to in turn: one set of buffers, or several if
+    /// they swap. With `visibility`, only the visible instances are skinned.
     pub fn bind(
         &mut self,
         gpu: &Gpu,

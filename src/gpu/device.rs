@@ -59,10 +59,10 @@ pub struct Gpu {
     failure: Arc<Mutex<Failure>>,
 }
 
-/// What went wrong on the device.
+/// Failure of the device.
 #[derive(Default)]
 struct Failure {
-    /// A command that it refused, until somebody is told.
+    /// A command that it rejected and that has not been reported yet.
     refused: Option<String>,
     /// Why it is gone for good.
     lost: Option<String>,

@@ -49,7 +49,7 @@ pub struct Influence {
     pub weight: f32,
 }
 
-/// What is bound together (`Chunk` in shaders/chunk.wgsl).
+/// Numbers of a chunk (`Chunk` in shaders/chunk.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Chunk {
@@ -65,7 +65,7 @@ pub struct Chunk {
     pub origin: [f32; 3],
     /// First vertex with eight influences instead of up to four.
     pub eights: u32,
-    /// What one step of a packed position is.
+    /// Length of one step of a packed position along each axis.
     pub step: [f32; 3],
     /// First vertex with sixteen influences.
     pub sixteens: u32,
@@ -75,7 +75,7 @@ pub struct Chunk {
     pub half: f32,
 }
 
-/// What a picture shows (`View` in shaders/draw.wgsl).
+/// Camera and light of a picture (`View` in shaders/draw.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct View {
@@ -123,7 +123,7 @@ pub struct Batch {
     pub padding_c: u32,
 }
 
-/// What an instance plays (`Player` in shaders/pose.wgsl).
+/// Layers, slots and update rate of an instance (`Player` in shaders/pose.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Player {
@@ -141,7 +141,7 @@ pub struct Player {
     pub offset: u32,
 }
 
-/// The two poses that an instance is between (`Kept` in shaders/pose.wgsl); only the device writes it.
+/// The two poses between which an instance is interpolated (`Kept` in shaders/pose.wgsl). Only the device writes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Kept {
@@ -201,9 +201,9 @@ pub struct Momentum {
     pub layer: u32,
     /// 1 if it comes.
     pub coming: u32,
-    /// What is left of the offset at the start.
+    /// Remaining fraction of the offset at the fade's start.
     pub offset: f32,
-    /// What has come of its change.
+    /// Factor for the change of that offset in the tick before the start.
     pub speed: f32,
 }
 
@@ -365,7 +365,7 @@ impl Track {
     }
 }
 
-/// What is seen of a chunk (`Cull` in shaders/cull.wgsl).
+/// View planes and instances of a chunk for culling (`Cull` in shaders/cull.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cull {
@@ -389,7 +389,8 @@ pub struct Cull {
     pub padding_c: u32,
 }
 
-/// How a dispatch follows from a number of instances or slots (`Dispatch` in shaders/cull_scan.wgsl).
+/// Rule for computing the workgroups of a dispatch from a number of instances or slots (`Dispatch` in
+/// shaders/cull_scan.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Dispatch {

@@ -16,7 +16,7 @@ const POSITION_STEPS: f32 = ((1 << 17) - 1) as f32;
 const WEIGHT_STEPS: f32 = 131_070.0;
 /// Half of the steps of an octahedral coordinate.
 const NORMAL_STEPS: f32 = 8191.0;
-/// How far from one the length of a normal may be: packing keeps its direction alone.
+/// Largest distance of a normal's length from 1, because packing keeps only the direction.
 const UNIT: f32 = 1e-4;
 
 /// Where packed positions begin, and what a step is.
@@ -81,7 +81,7 @@ fn normal_steps(normal: Vec3) -> [u32; 2] {
     corners.into_iter().min_by(nearest).unwrap_or(below).to_array().map(|c| c as u32)
 }
 
-/// What `unfolded` in shaders/octahedral.wgsl makes of a point on the square.
+/// Unit vector of a point on the octahedral square, as `unfolded` in shaders/octahedral.wgsl computes it.
 fn unfolded(square: Vec2) -> Vec3 {
     let z = 1.0 - square.x.abs() - square.y.abs();
     let fold = (-z).max(0.0);

@@ -20,7 +20,7 @@ type Columns = [f32; 16];
 /// A rotation, half the translation times it, both as quaternions x y z w (Kavan and others 2008), and a uniform scale.
 type DualQuaternion = [f32; 12];
 
-/// How palettes lie in device memory.
+/// Form of palettes in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaletteForm {
     /// 3x4 matrices in a storage buffer.

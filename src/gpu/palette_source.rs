@@ -54,9 +54,9 @@ pub trait PaletteSource {
 /// Bytes of a crowd's poses on the device.
 #[derive(Debug, Clone, Copy)]
 pub struct PoseBytes {
-    /// What of local poses a frame writes: the channels that some clip moves.
+    /// Bytes of local poses that a frame writes: the channels that some clip moves.
     pub sampled: u64,
-    /// What of local poses the hierarchy reads.
+    /// Bytes of local poses that `local_to_model` reads.
     pub local: u64,
     /// Model poses.
     pub model: u64,

@@ -51,7 +51,8 @@ impl Posing {
         }
     }
 
-    /// Buffers for a crowd; the frustum says who is in view, an edit changes the kernels that pose.
+    /// Creates the buffers for a crowd. The frustum decides which instances are in view; an edit changes the kernels
+    /// that pose.
     ///
     /// # Errors
     /// What the adapter cannot hold.

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// How far a pixel moved since the last frame, in parts of half the picture; 16 bits for each axis.
+/// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Linear RGB behind the crowd.
@@ -119,7 +119,7 @@ pub struct Presenter {
     arena: Vec<(wgpu::Buffer, Rc<VertexSource>)>,
     // By source, made the first time that it is drawn.
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
-    // By who is in view, likewise.
+    // By visibility, likewise.
     indirect: Vec<Indirect>,
 }
 
@@ -334,7 +334,7 @@ impl Presenter {
         source
     }
 
-    /// How far each pixel moved since the last frame, as two halves in the order x, y; rows from the top. None where no
+    /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
     /// motion was drawn.
     pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
         let Some(target) = &self.motion else { return Ok(None) };

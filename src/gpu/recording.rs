@@ -11,7 +11,7 @@ pub struct Commands {
     gpu: Rc<Gpu>,
     /// Where they are recorded.
     pub encoder: wgpu::CommandEncoder,
-    /// What goes before, each in a submission of its own.
+    /// Commands recorded before, each in a submission of its own.
     cut: ArrayVec<wgpu::CommandBuffer, { CAPACITY as usize }>,
 }
 
@@ -58,7 +58,7 @@ impl Commands {
         self.launch().land()
     }
 
-    /// What follows is another submission of the same frame.
+    /// Ends the current submission; later commands go to another submission of the same frame.
     fn cut(&mut self) {
         let next = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
         self.cut.push(std::mem::replace(&mut self.encoder, next).finish());

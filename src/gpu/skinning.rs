@@ -1,4 +1,4 @@
-//! What every skinning shader reads: chunk, vertices, influences, tangents, palettes, each in one of several forms
+//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms
 //! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, layout_entry};
@@ -13,12 +13,12 @@ pub fn storage_buffers(palette: PaletteForm) -> u32 {
     4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
 }
 
-/// What decides a group's shader: groups of one kind share pipelines.
+/// Properties that select a group's shader. Groups of one kind share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// What is written.
+    /// Format of the skinned vertices.
     pub format: VertexFormat,
-    /// How the mesh lies in memory.
+    /// Form of the mesh in memory.
     pub mesh: MeshForm,
     /// Most influences of a vertex, padding included.
     pub influences: u32,
@@ -87,7 +87,7 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
     bind_group_layout(gpu, "skinning", &entries)
 }
 
-/// What skinning reads and writes.
+/// Buffers that skinning reads and writes.
 pub struct Bound<'a> {
     /// Of each of the crowd's groups.
     pub meshes: &'a [MeshBuffers],
@@ -95,7 +95,7 @@ pub struct Bound<'a> {
     pub palettes: &'a [Palettes],
     /// Buffers that chunks write to in turn, if they write.
     pub outputs: &'a [wgpu::Buffer],
-    /// Who is skinned, if not all.
+    /// The visibility pass, if only instances in view are skinned.
     pub visibility: Option<&'a Visibility>,
 }
 

@@ -25,7 +25,7 @@ pub enum Drawable {
 
 /// A vertex shader's source of skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
 pub struct VertexSource {
-    /// What goes before the drawing shader, for a group of a kind.
+    /// The WGSL that is put before the drawing shader, for a group of a kind.
     pub wgsl: Box<dyn Fn(Kind) -> String>,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
@@ -39,7 +39,7 @@ pub struct VertexSource {
     pub trusted: bool,
     /// Whether there is `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
-    /// Who of each chunk is drawn, if not all.
+    /// The instances of each chunk to draw, if only those in view are drawn.
     pub visible: Option<Rc<Visible>>,
 }
 

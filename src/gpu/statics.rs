@@ -10,7 +10,7 @@ use crate::vertex::Attributes;
 /// Influences of a vertex that are part of it; more stand in a stream of their own.
 const INLINE: usize = 4;
 
-/// How a mesh lies in device memory.
+/// Form of a mesh in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeshForm {
     /// 64 bytes a vertex, in full precision.
@@ -20,7 +20,7 @@ pub enum MeshForm {
 }
 
 impl MeshForm {
-    /// What becomes of a group's mesh.
+    /// The form that a group's mesh takes: packed only if the model fits.
     pub fn of(self, group: &Group) -> Self {
         if self == Self::Packed && packing::fits(group) { Self::Packed } else { Self::Plain }
     }

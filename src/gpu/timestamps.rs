@@ -6,7 +6,7 @@ use crate::frame::{Clock, Result, Span, Stage, StageTimer};
 pub(super) const CAPACITY: u32 = 32;
 /// The outer pair's queries.
 const OUTER: [u32; 2] = [0, 1];
-/// How much longer than the outer pair all stages together may be: clocks tick in steps.
+/// Largest ratio of all stages together to the outer pair: clocks tick in steps.
 const OUTER_TOLERANCE: f64 = 1.02;
 
 /// The queries of one stage: a begin and an end.
@@ -26,7 +26,7 @@ pub(super) struct Timestamps {
     outer: Outer,
 }
 
-/// How far the pair around all stages is.
+/// State of the pair of timestamps around all stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outer {
     Absent,
@@ -66,7 +66,7 @@ impl Timestamps {
         Some(span)
     }
 
-    /// The query that marks a frame's beginning. Spans that nobody collected are forgotten.
+    /// The query that marks the beginning of a frame. Discards spans that were not collected.
     pub(super) fn begin_outer(&mut self) -> u32 {
         self.spans.clear();
         self.outer = Outer::Begun;

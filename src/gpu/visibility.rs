@@ -1,5 +1,6 @@
-//! Who of a crowd is in view. A compute pass finds out and moves what they play and where they stand close together, in the
-//! crowd's order; every kernel and draw after it takes its count from there and works on them alone.
+//! Visibility of a crowd's instances. A compute pass finds the instances in view and copies their players and
+//! placements to a contiguous range, in the crowd's order. Every later kernel and draw takes its count from this pass
+//! and processes only these instances.
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
 use super::layout::WORKGROUP;
@@ -57,7 +58,7 @@ pub fn bytes(crowd: &Crowd) -> u64 {
     (crowd.instance_count() * instance) as u64
 }
 
-/// What drawing needs of those in view.
+/// Buffers that drawing needs for the instances in view.
 pub struct Visible {
     /// Model to world, where the crowd's would be: those in view of a chunk stand at its beginning.
     pub placements: wgpu::Buffer,
@@ -69,7 +70,7 @@ pub struct Visible {
 pub struct VisibleChunk {
     /// A batch with those in view; its number of instances comes first.
     pub batch: wgpu::Buffer,
-    /// What those in view play.
+    /// Players of the instances in view.
     pub players: wgpu::Buffer,
     /// The chunk with those in view.
     pub numbers: wgpu::Buffer,
@@ -199,7 +200,7 @@ impl Visibility {
         &self.chunks[index]
     }
 
-    /// What drawing needs.
+    /// The buffers that drawing needs.
     pub fn visible(&self) -> &Rc<Visible> {
         &self.visible
     }
@@ -235,7 +236,7 @@ impl Visibility {
         }
     }
 
-    /// Who was in view in the last frame: for each chunk, rising indices in it.
+    /// The instances in view in the last frame: rising indices for each chunk.
     ///
     /// # Errors
     /// The device failed.

@@ -1,4 +1,4 @@
-//! What a run ran on: stated in every row of the results.
+//! Description of the machine and build, written to every row of the results.
 
 use humantime::format_rfc3339_seconds;
 use std::time::SystemTime;

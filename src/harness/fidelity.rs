@@ -1,4 +1,4 @@
-//! How far a crowd that saves is from the animation as it was authored.
+//! Error of a crowd with reduced posing, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
 use super::reference::Pose;
@@ -8,7 +8,7 @@ use crate::pose::Ends;
 use crate::scene::BuiltScene;
 use rayon::prelude::*;
 
-/// Ticks at which saving is measured: spread over a second, and an hour in, when paces have drifted apart.
+/// Ticks at which the error is measured: spread over a second, and one after an hour, when paces have drifted apart.
 const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 
 /// Largest distance of a joint's end from where the plain crowd has it, over the skeleton's size: of compact clips, of

@@ -1,5 +1,5 @@
-//! What the machine can do at most, measured in the same process just before the backends: the yardstick of
-//! `pct_of_limit`.
+//! Peak bandwidth and arithmetic of the machine, measured in the same process just before the backends. `pct_of_limit`
+//! is relative to these.
 //!
 //! Bandwidth depends on where the bytes are, so it is measured on as many bytes as the stage moves (at most
 //! 256 MiB): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
@@ -21,7 +21,7 @@ const LEAST_BYTES: u64 = 256 << 10;
 const PASS: Duration = Duration::from_millis(8);
 const PASSES: usize = 4;
 
-/// What one size of buffer allows, in bytes a second.
+/// Bandwidth for one size of buffer, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bandwidth {
     /// Plain stores.
@@ -40,10 +40,10 @@ pub struct Limits {
     pub device: Option<Device>,
 }
 
-/// What so many threads of the processor can do at most.
+/// Peak rates of the processor with a given number of threads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Host {
-    /// How many.
+    /// Number of threads.
     pub threads: usize,
     /// Lanes of a vector.
     pub lanes: usize,
@@ -53,7 +53,7 @@ pub struct Host {
     pub fma: f64,
 }
 
-/// What a device's memory moves, in bytes a second.
+/// Bandwidth of a device's memory, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
     /// Bytes read and written together, at the best mix of both.
@@ -99,7 +99,7 @@ impl Limits {
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
-    // Whole lines for everybody.
+    // Each thread gets whole cache lines.
     let share = floats.div_ceil(threads.count()).next_multiple_of(LINE / size_of::<f32>());
     let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
     let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));

@@ -19,7 +19,7 @@ const RANGE_BYTES: usize = 256 << 20;
 /// Fewest instances that a sampled verification looks at.
 const SAMPLED: usize = 64;
 
-/// How far a backend may be from the reference.
+/// Largest differences from the reference that a backend is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     /// Poses, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
@@ -37,8 +37,9 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// What a format's rounding allows. A packed position is off by up to half a step in each axis, 5.3e-5 of the
-    /// diagonal together, besides what f32 paths are allowed; a packed normal by 1e-4 radians, well within all.
+    /// The tolerance for a vertex format. A packed position is off by up to half a step in each axis, together 5.3e-5
+    /// of the diagonal, in addition to the tolerance of f32 paths. A packed normal is off by 1e-4 radians, well within
+    /// the tolerance of all formats.
     pub fn of(format: VertexFormat) -> Self {
         match format.encoding {
             Encoding::F32 => Self::default(),
@@ -46,21 +47,21 @@ impl Tolerance {
         }
     }
 
-    /// What a backend is allowed that says what it is off by.
+    /// The tolerance of a backend that states its own error: the larger of both.
     fn or(self, approximation: Option<Approximation>) -> Self {
         let Some(Approximation { position, normal, .. }) = approximation else { return self };
         Self { position: self.position.max(position), normal: self.normal.max(normal), ..self }
     }
 }
 
-/// What to verify.
+/// Ticks and instances to verify.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
     /// Frames, as ticks.
     pub ticks: Vec<u32>,
     /// Neighbouring instances of one group each.
     pub instances: Vec<Range<u32>>,
-    /// Who is beyond it may be left out.
+    /// Instances outside this frustum may be left out.
     pub frustum: Frustum,
 }
 
@@ -96,22 +97,22 @@ impl Coverage {
     }
 }
 
-/// How a backend compares with the reference.
+/// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parity {
     /// Largest position error over the diagonal; NaN if any was.
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any was.
     pub max_normal: f64,
-    /// What they were held to: what was asked for, or what the backend states.
+    /// The tolerance that was applied: the requested one, or the backend's own where that is larger.
     pub tolerance: Tolerance,
-    /// What the backend is off by on purpose.
+    /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
     /// Vertices compared.
     pub vertices: u64,
     /// Instances that the backend did not leave out in the last frame, if it leaves out any.
     pub visible: Option<u64>,
-    /// What went wrong first and where; none if all agree within the tolerance.
+    /// The first failure and its place; `None` if everything agrees within the tolerance.
     pub failure: Option<String>,
 }
 
@@ -163,8 +164,9 @@ impl Compared {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame. Who is left out must be beyond the frustum. Of a backend that approximates, the vertices are compared, and held to
-/// what it states where that is more.
+/// Outputs are filled with NaN before each frame. Instances that the backend leaves out must lie outside the frustum.
+/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance where that
+/// is larger.
 ///
 /// # Errors
 /// What the backend answers to `submit`, `wait` or `read_back`; disagreement is not an error but a
@@ -252,7 +254,7 @@ pub fn verify(
     Ok(parity)
 }
 
-/// Which instance of a range is left out although some of it is in view; none if there is no such one.
+/// Names the first instance of a range that was left out with a vertex in view; `None` if there is none.
 fn lost(
     crowd: &Crowd,
     group: &Group,
@@ -396,7 +398,7 @@ fn compare(
     compared
 }
 
-/// How far a normal misses the reference, in radians.
+/// Error of a normal against the reference, in radians.
 fn miss(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
     if got.is_nan() {
         return f64::NAN;

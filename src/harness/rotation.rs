@@ -9,7 +9,7 @@ pub struct Shared {
     pub arena: u64,
     /// The arena's device side.
     pub device_arena: u64,
-    /// What drawing takes on the device; none if nothing is drawn.
+    /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
     /// Whether the device's memory is the machine's: it is on a software adapter. The size of a real device's memory
     /// cannot be asked for; what does not fit there is refused by its driver.

@@ -33,14 +33,14 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 /// Part of a backend's work that verifying it counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone)]
 pub struct Options {
     /// Which backends, in the order of the results.
     pub backends: Vec<&'static Entry>,
     /// Measured frames of each; by default what fits 2 s, 5 to 200.
     pub frames: Option<u32>,
-    /// How far from the reference a backend may be.
+    /// Largest differences from the reference.
     pub tolerance: Tolerance,
     /// Bytes of main memory that may be taken.
     pub memory: u64,
@@ -98,13 +98,13 @@ impl TryFrom<String> for Status {
 pub struct StageTimes {
     /// Which part of the frame.
     pub stage: Stage,
-    /// What measured it.
+    /// Clock that measured it.
     pub clock: Clock,
     /// Number of the frame, nanoseconds.
     pub samples: Vec<(u32, u64)>,
     /// Frames left out because the clock gave a zero or negative difference.
     pub dropped: u32,
-    /// What it must move, and how fast the machine could; none where that is not known.
+    /// Bytes that the stage must move and the machine's bandwidth; `None` where these are not known.
     pub floor: Option<Floor>,
 }
 
@@ -136,22 +136,22 @@ impl StageTimes {
     }
 }
 
-/// What is known of a backend after a run.
+/// Results of a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Name as in the registry, without the variant.
     pub backend: &'static str,
     /// Variant as in the registry; empty for the plain one.
     pub variant: &'static str,
-    /// How often a frame drew the crowd; 0 without an adapter.
+    /// Number of times that a frame drew the crowd; 0 without an adapter.
     pub passes: u32,
     /// Which skinned vertices stayed on the device.
     pub keep: Retention,
-    /// What became of it.
+    /// Status.
     pub status: Status,
     /// Why it is not [`Status::Ok`].
     pub problem: Option<String>,
-    /// How it compares with the reference, if it got that far.
+    /// Comparison with the reference, if the run reached it.
     pub parity: Option<Parity>,
     /// Instruction set or adapter, threads, and which variant a backend chose that chooses.
     pub device: String,
@@ -182,7 +182,7 @@ impl Outcome {
 
 /// Follows a run.
 pub trait Observer {
-    /// What happens now, and which part of the scene's work is done, 0 to 1.
+    /// Reports the current step, and the fraction of the scene's work that is done, 0 to 1.
     fn progress(&mut self, what: &str, done: f64);
     /// Whether to stop after the frame at hand.
     fn interrupted(&self) -> bool;
@@ -219,14 +219,14 @@ pub fn verify(
     Run::new(scene, context, options, observer, Depth::Verified).all()
 }
 
-/// How often a frame of a scene draws the crowd: never without an adapter, and never what a ring keeps, which holds a part
-/// of the crowd at a time.
+/// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
+/// part of the crowd at a time.
 pub fn passes(context: &Context, scene: &BuiltScene, keep: Retention) -> u32 {
     let drawn = keep != Retention::Ring && Screen::bytes(context, scene, scene.passes).is_some();
     if drawn { scene.passes } else { 0 }
 }
 
-/// How far a run goes.
+/// Last step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Verified,
@@ -473,7 +473,7 @@ impl<'a> Run<'a> {
         for contender in contenders {
             for traffic in contender.prepared.traffic(&self.scene.crowd) {
                 if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
-                    // What was not measured limits nothing.
+                    // A bandwidth that was not measured sets no limit.
                     self.limits.device = Screen::limits(self.context);
                 }
                 self.limits.of(&traffic, &self.context.threads);
@@ -585,7 +585,7 @@ enum Gate {
     Closed(Status, String),
 }
 
-/// What the backends of a rotation share.
+/// Resources that the backends of a rotation share.
 struct Bench {
     arena: Arena,
     screen: Screen,

@@ -1,4 +1,5 @@
-//! Whose turn it is: backends alternate in short blocks of frames, so that drift of the machine hits all alike.
+//! Order of measurement: backends alternate in short blocks of frames, so that drift of the machine affects all of them
+//! alike.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -55,7 +56,7 @@ pub struct Schedule {
 
 #[derive(Debug, Clone, Copy)]
 struct Turn {
-    /// What a frame took in the warm-up.
+    /// Time of a frame in the warm-up.
     estimate: Duration,
     frames: u32,
     spent: Duration,

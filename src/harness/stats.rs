@@ -1,4 +1,4 @@
-//! What is reported of a stage's times: the median and how far samples stray from it, never a lone mean.
+//! Summary of a stage's times: the median and the median absolute deviation, never a mean alone.
 
 /// Spread over the median above which a stage is flagged as noisy.
 const NOISY: f64 = 0.05;

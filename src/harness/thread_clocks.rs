@@ -1,4 +1,4 @@
-//! What a frame costs the processor: the time that our own threads compute, by the clocks that the system keeps of each.
+//! CPU time of a frame: the time that skinbench's own threads compute, read from the system's clock of each thread.
 
 use crate::threads::Threads;
 
@@ -17,8 +17,8 @@ impl ThreadClocks {
         Self(clocks.into_iter().flatten().collect())
     }
 
-    /// Nanoseconds that they computed so far, together; none where the system keeps no such clocks. Nobody is woken up to
-    /// ask: workers that are woken spin for a while, which would count.
+    /// CPU time of all threads so far, in nanoseconds; `None` if the system keeps no such clocks. Reads the clocks
+    /// without waking the threads: woken workers spin for a while, and that time would count.
     pub fn now(&self) -> Option<u64> {
         if self.0.is_empty() { None } else { Some(self.0.iter().map(|&clock| read(clock)).sum()) }
     }

@@ -1,4 +1,4 @@
-//! How well a median is known, and whether two differ. METHODOLOGY.md argues for what is done here.
+//! Uncertainty of medians, and tests whether two differ. METHODOLOGY.md explains the method.
 //!
 //! Frames of one run are not independent: clocks, caches and neighbours drift. So no formula here divides a spread by
 //! the number of frames. A run is cut into segments; how far their medians stray shows how far this machine wanders in
@@ -15,8 +15,8 @@ const SEGMENTS: (usize, usize) = (5, 10);
 const SEGMENT_FRAMES: usize = 8;
 /// Resampled runs of the bootstrap.
 const RESAMPLED: u32 = 200;
-/// What runs of one binary differ by without any sign of it within a run, as a part of the time: where code and data
-/// lie in memory is decided once a process.
+/// Difference between runs of one binary that no run shows from within, as a fraction of the time: the placement of
+/// code and data in memory is fixed once per process.
 const RUN_FLOOR: f64 = 0.005;
 /// Variance of runs' medians over that of one run's segments. A straight slope from a common start would make it 2.5, no
 /// dependence 0.1; Student's t makes room for the rest, as the tests show.
@@ -33,7 +33,7 @@ pub struct Level {
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// How far segments of a run stray, as a part of the time.
+    /// Spread of the medians of a run's segments, as a fraction of the time.
     drift: f64,
 }
 
@@ -68,12 +68,12 @@ impl Level {
         self.log.exp()
     }
 
-    /// How far segments of a run stray from each other, as a part of the time.
+    /// Spread of the medians of a run's segments, as a fraction of the time.
     pub fn drift(&self) -> f64 {
         self.drift
     }
 
-    /// How much larger `self` is than `other`.
+    /// Ratio of `self` to `other`, with its uncertainty.
     pub fn over(&self, other: &Self) -> Ratio {
         let variance = self.variance + other.variance;
         // Welch and Satterthwaite: the freedom of a sum of variances.

@@ -1,4 +1,4 @@
-//! What results say, in sentences.
+//! Findings from results, as sentences.
 
 use super::units::{duration, grouped};
 use crate::frame::Group;
@@ -67,7 +67,7 @@ pub fn drawn(passes: u32) -> String {
     }
 }
 
-/// What a sheet's points have in common, in words.
+/// Description of what a sheet's points have in common.
 pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     let Sheet { axis, fixed, .. } = sheet;
     let mut words = Vec::new();
@@ -131,7 +131,7 @@ fn nearest_three_digits(value: f64) -> u64 {
     ((value / unit).round() * unit) as u64
 }
 
-/// How large a crowd fits a frame at 60 Hz.
+/// Finding: the size of the crowd that fits a frame at 60 Hz.
 fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     // How much of an emulated drawing fits answers no question.
     if sheet.quantity == Quantity::Work {
@@ -159,7 +159,7 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     }
 }
 
-/// How near the best skinning comes to what memory allows.
+/// Finding: the percentage of the memory bandwidth that the best skinning reaches.
 fn limit(study: &Study) -> Option<String> {
     let near = |entry: &Entry| entry.stages(Group::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
     let (pct, entry) = study.entries.iter().filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;

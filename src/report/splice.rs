@@ -23,7 +23,7 @@ use crate::text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What can stand between markers.
+/// Kinds of markers.
 const KINDS: [&str; 8] = ["table", "runs", "matrix", "limits", "peak", "answers", "charts", "text"];
 
 /// Why a page cannot be written.

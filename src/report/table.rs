@@ -87,7 +87,7 @@ fn cells(entry: &Entry) -> [String; 9] {
     ]
 }
 
-/// What the processor could do just before a scene, a line for each number of threads.
+/// Peak rates of the processor just before a scene, one line per thread count.
 pub fn limits(hosts: &[Host]) -> String {
     let line = |host: &Host| {
         let Host { threads, bandwidth, fma, .. } = *host;
@@ -102,7 +102,7 @@ pub fn limits(hosts: &[Host]) -> String {
     hosts.iter().map(line).collect()
 }
 
-/// What was verified on a scene: a heading, a row for each backend, and why some did not pass.
+/// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
 pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let mut table = new_table(&["backend", "position", "normal", "vertices", "status"]);
     for outcome in outcomes {

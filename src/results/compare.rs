@@ -11,7 +11,7 @@ use crate::frame::{Clock, Stage};
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far segments of a run may stray before it is worth a warning.
+/// Spread of a run's segments above which a warning is given.
 const DRIFT: f64 = 0.03;
 /// Median absolute deviation of a normal distribution, as a part of its standard deviation.
 const MAD: f64 = 0.674_489_750_196_081_7;
@@ -21,7 +21,7 @@ const MOST_FREEDOM: f64 = 8.0;
 /// Part of the rows that must have moved the same way before the machine is suspected.
 const COMMON: f64 = 0.8;
 
-/// What became of a row.
+/// Verdict on a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// Takes less time for certain.
@@ -37,7 +37,7 @@ pub enum Verdict {
 /// One stage of one backend at one point, in both sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What it is, for people.
+    /// Readable name of the row.
     pub name: String,
     /// Median in the base, in nanoseconds.
     pub base: Option<f64>,
@@ -54,7 +54,7 @@ pub struct Row {
 pub struct Comparison {
     /// The largest change first, then those that cannot be compared.
     pub rows: Vec<Row>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
@@ -148,14 +148,14 @@ fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
     rows
 }
 
-/// How far a row changed, for sorting; rows that cannot be compared come last.
+/// Sort key: the size of a row's change. Rows that cannot be compared come last.
 fn size(row: &Row) -> f64 {
     let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
     row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
 }
 
-/// How far runs stray that differ in nothing, judged by a table of which most rows did not change: the spread of the
-/// ratios' logarithms around none, and its degrees of freedom. Single runs do not show it.
+/// Spread between runs of identical code, estimated from a table in which most rows did not change: the spread of the
+/// ratios' logarithms around 0, and its degrees of freedom. Single runs do not show it.
 fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
     let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log().abs()).collect();
     logs.sort_unstable_by(f64::total_cmp);
@@ -253,7 +253,7 @@ fn in_common(rows: &[Row]) -> Option<String> {
 }
 
 impl Comparison {
-    /// How many rows have an interval.
+    /// Number of rows with an interval.
     pub fn compared(&self) -> usize {
         self.rows.iter().filter(|row| row.ratio.is_some()).count()
     }

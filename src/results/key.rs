@@ -71,7 +71,7 @@ pub(super) fn per_instance(vertices: u64, instances: usize) -> u64 {
     ((value / unit).round() * unit) as u64
 }
 
-/// What differs from the defaults, one after the other.
+/// Options that differ from the defaults, separated by spaces.
 fn options(scene: &BuiltScene, keep: Retention) -> String {
     let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [

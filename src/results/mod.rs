@@ -15,7 +15,7 @@ pub mod rows;
 pub mod study;
 pub mod warnings;
 
-/// How sure a difference must be to count as one.
+/// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;
 /// Medians below are near to what a clock tells apart, in nanoseconds.
 const RESOLUTION: u64 = 1_000;

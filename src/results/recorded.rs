@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How deep folders are searched for results.
+/// Depth to which folders are searched for results.
 const DEPTH: usize = 6;
 /// Columns without which a row says nothing.
 const NEEDED: [&str; 10] =
@@ -26,7 +26,7 @@ const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock
 pub struct Problem {
     /// File, and line where there is one.
     pub place: String,
-    /// What is wrong and what was done about it.
+    /// The problem and how it was handled.
     pub what: String,
 }
 
@@ -44,7 +44,7 @@ pub struct ReadError {
     problem: String,
 }
 
-/// What was read of some result files.
+/// Measurements read from result files, and the problems found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
     /// In the order of the files, each measurement once.

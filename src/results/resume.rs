@@ -1,4 +1,4 @@
-//! Result files of a sweep that ended anywhere, made whole again: whoever measures next only adds to them.
+//! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use crate::frame::{Clock, Stage};
 use csv::StringRecord;

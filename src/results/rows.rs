@@ -59,7 +59,7 @@ pub struct SummaryRow {
     /// `p`, `pn` or `pnt`: positions, normals, tangents.
     #[serde(default)]
     pub attributes: String,
-    /// What differs from the defaults; empty if nothing does.
+    /// Options that differ from the defaults; empty if none does.
     pub options: Option<String>,
     /// How many times a frame drew the crowd.
     pub passes: u32,
@@ -278,7 +278,7 @@ impl Measurement {
         self.row.status == Status::Ok && self.row.median_ns.is_some()
     }
 
-    /// What it was measured on.
+    /// The machine that it was measured on.
     pub fn machine(&self) -> Machine {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let Measurement { row, .. } = self;

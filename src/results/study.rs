@@ -8,7 +8,7 @@ use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-/// What may be varied.
+/// Quantities that a sweep can vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// Instances of the crowd.
@@ -150,7 +150,7 @@ impl Entry {
         }
     }
 
-    /// How well a quantity is known, over all runs that have samples; none without any.
+    /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
         let runs: Vec<Vec<u64>> = self.runs.iter().map(|run| times(run, quantity)).filter(|t| !t.is_empty()).collect();
         if runs.is_empty() { None } else { Level::of(runs.iter().map(|run| &run[..])) }
@@ -191,7 +191,7 @@ pub struct Sheet {
     pub axis: Axis,
     /// What the points have in common, and the value of the axis 0.
     pub fixed: Point,
-    /// What backends are compared by.
+    /// The quantity by which backends are compared.
     pub quantity: Quantity,
     /// The values, upwards.
     pub values: Vec<u64>,
@@ -211,7 +211,7 @@ pub struct Curve {
 /// The results of one machine.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// What it all was measured on.
+    /// The machine of all measurements.
     pub machine: Machine,
     /// Every backend at every point, in the order of the files.
     pub entries: Vec<Entry>,
@@ -295,7 +295,8 @@ impl Study {
         }
     }
 
-    /// What backends are compared by at a point: whole frames, or where drawing is emulated what precedes it.
+    /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
+    /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
         if self.machine.is_emulated() && passes > 0 { Quantity::Work } else { Quantity::Frame }
     }

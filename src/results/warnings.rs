@@ -1,4 +1,4 @@
-//! What may spoil a measurement, and what to do about it.
+//! Warnings about circumstances that may spoil a measurement, with advice.
 
 use super::RESOLUTION;
 use crate::frame::{Clock, Stage};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Fewest frames of which a beginning can be told from the rest.
 const FRAMES: usize = 20;
-/// How much longer the first tenth of the frames may take, and how far thirds of a run may stray.
+/// Largest excess of the first tenth of the frames, and largest drift between the thirds of a run.
 const SLOW_START: f64 = 0.10;
 const DRIFT: f64 = 0.05;
 /// Where Linux says how it chooses the processor's frequency.
@@ -38,7 +38,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
     found
 }
 
-/// How the machine itself is set up, where that spoils every measurement.
+/// Warning about settings of the machine that spoil every measurement.
 pub fn of_machine() -> Option<String> {
     let governor = std::fs::read_to_string(Path::new(GOVERNOR)).ok()?;
     (governor.trim() != "performance").then(|| {

@@ -28,17 +28,17 @@ pub struct BuiltScene {
     pub hash: u64,
     /// All instances.
     pub crowd: Crowd,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Width and height of the picture.
     pub resolution: [u32; 2],
     /// From where the crowd is seen.
     pub camera: Camera,
-    /// How clips are stored.
+    /// Storage of clips.
     pub clips: Clips,
     /// Whether clips were given curves by an option.
     pub smooth: bool,
-    /// How the crowd saves posing.
+    /// Reduction of posing.
     pub economy: Economy,
 }
 

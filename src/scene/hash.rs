@@ -1,4 +1,4 @@
-//! What a scene's results may be compared by: a number that differs where the vertices or the picture would.
+//! Hash of a scene, by which results are compared: it differs if the vertices or the picture would differ.
 
 use super::description::{Economy, Group};
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};

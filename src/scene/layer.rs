@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Longest time that a schedule may name, in seconds: more than a day.
 pub(super) const LONGEST_SECONDS: f64 = 100_000.0;
 
-/// How a clip plays: what a group says of its own clip and a layer of its.
+/// Playback settings of a clip, from a group or a layer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Play {
     pub mode: PlaybackMode,
@@ -24,7 +24,7 @@ pub(super) struct Play {
     pub frames_per_second: f64,
 }
 
-/// How a clip's turns follow each other, as scene files say it.
+/// Playback mode, as scene files name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlaybackMode {
     Loop,
@@ -271,7 +271,7 @@ pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
     }
     layers[0].in_step = 1;
     let duration = |l: &Layer| model.clips().get(l.clip as usize).map_or(0.0, |c| f64::from(c.duration()));
-    // A masked layer follows and leads nobody.
+    // A masked layer neither follows nor sets the pace.
     let leads = |l: &Layer| l.in_step != 0 && l.mask == UNMASKED && l.kind != LayerKind::Additive;
     let shared = |layers: &mut dyn Iterator<Item = &Layer>| {
         let (mut mean, mut total) = (0.0, 0.0);

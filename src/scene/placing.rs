@@ -4,7 +4,7 @@ use crate::model::{Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// How a group's instances stand.
+/// Arrangement of a group's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Rows and columns, about as deep as wide.
@@ -18,7 +18,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// What [`Layout::from_name`] accepts.
+    /// Names that [`Layout::from_name`] accepts.
     pub const NAMES: [&'static str; 4] = ["grid", "disc", "line", "street"];
 
     /// The layout of that name.
@@ -75,7 +75,7 @@ impl Layout {
             Self::Street => {
                 let columns = STREET_COLUMNS.min(count);
                 let (column, row) = (instance % columns, instance / columns);
-                // Every other column half a step on, so that nobody walks abreast.
+                // Every other column is shifted by half a step, so that neighbours do not walk abreast.
                 let along = centred(row, count.div_ceil(columns)) + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
                 spacing * DVec2::new(centred(column, columns), along)
             }
@@ -96,7 +96,7 @@ fn columns(count: u32) -> u32 {
     f64::from(count).sqrt().ceil() as u32
 }
 
-/// How a model is brought into the world: its axes turned, its unit scaled, its feet put on the ground.
+/// Transform of a model into the world: rotates its axes, scales its unit, and puts its feet on the ground.
 pub(super) struct Stand {
     to_world: DAffine3,
     /// Larger extent on the ground, in metres.

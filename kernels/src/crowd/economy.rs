@@ -1,5 +1,5 @@
-//! Ways to pose a crowd for less than a pose an instance and tick: instances that share poses, and poses that are only
-//! computed every few ticks. Both show something else than the plain crowd; `harness::fidelity` measures how far off.
+//! Two ways to compute fewer poses than one per instance and tick: instances share poses, or poses are computed only
+//! every few ticks. Both differ from the plain crowd; `harness::fidelity` in the crate above measures by how much.
 
 use super::update_rate::UpdateRate;
 use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers, SharedPoses};
@@ -73,7 +73,8 @@ impl Crowd {
     }
 }
 
-/// What instances must have in common to share poses.
+/// A key of everything that instances must have in common to share poses: all of their layers but phase, step, pace and
+/// the schedule's offset.
 fn clip_set(layers: &[Layer]) -> Vec<u8> {
     let common = |layer: &Layer| {
         let mut common = Layer { phase: 0, step: 0, pace: 0, ..*layer };

@@ -1,4 +1,4 @@
-//! What an instance plays: layers of clips, and the integer time that all backends share.
+//! Layers of clips that an instance plays, and the integer time that all backends share.
 
 use super::schedule::{Presence, Schedule, TICKS_PER_SECOND};
 use crate::model::Model;
@@ -11,7 +11,7 @@ pub const UNMASKED: u32 = u32::MAX;
 /// Most layers of an instance.
 pub const MAX_LAYERS: usize = 8;
 
-/// How a layer joins the ones before it.
+/// Operation that combines a layer with the layers before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum LayerKind {
@@ -23,7 +23,7 @@ pub enum LayerKind {
     Additive,
 }
 
-/// How a clip's turns follow each other.
+/// Playback mode of a clip: the order in which its cycles follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum Playback {
@@ -35,13 +35,14 @@ pub enum Playback {
     Once,
 }
 
-/// How a fade gets from one pose to the other.
+/// Kind of transition at the start and end of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum Fade {
-    /// Weights move from one to the other.
+    /// The weight changes gradually.
     Cross,
-    /// The new pose shows at once, plus what the old one and its speed were off at that moment, dying away.
+    /// The new pose shows at once, plus the difference of the old pose and of its speed at that moment, which decays to
+    /// zero.
     Inertial,
 }
 
@@ -51,7 +52,7 @@ pub enum Fade {
 pub struct Layer {
     /// Index into the model's clips, or [`REST`].
     pub clip: u32,
-    /// Where in the clip's turn tick 0 is: `0..2^32` is `0..duration`.
+    /// Phase at tick 0: `0..2^32` stands for one cycle, `0..duration`.
     pub phase: u32,
     /// Added to the phase every tick, wrapping.
     pub step: u32,
@@ -61,11 +62,11 @@ pub struct Layer {
     pub time_scale: f32,
     /// Whole frames per second that the clip is shown at; 0 shows it continuously.
     pub frame_rate: f32,
-    /// How it joins the layers before it.
+    /// Operation that combines it with the layers before it.
     pub kind: LayerKind,
-    /// How turns follow each other.
+    /// Playback mode.
     pub playback: Playback,
-    /// How it comes and goes; merge layers fade by their weights.
+    /// Kind of transition at its start and end; merge layers always fade by weight.
     pub fade: Fade,
     /// 1 if its phase is common to all layers of the instance that have a 1 here: they have one phase and one step,
     /// and gain what their paces say.

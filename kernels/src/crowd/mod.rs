@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Instances of a block, the unit in which CPU kernels put instances in SIMD lanes.
 pub const BLOCK: usize = 16;
 
-/// What a crowd refuses.
+/// Error for instances or options that a crowd cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CrowdError(String);
@@ -30,11 +30,11 @@ pub struct CrowdError(String);
 /// A model's instances: a range of the crowd's.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What they are instances of.
+    /// The model of these instances.
     pub model: Arc<Model>,
     /// Their indices in the crowd.
     pub instances: Range<u32>,
-    /// What skinning writes for them.
+    /// Format of their skinned vertices.
     pub format: VertexFormat,
     masks: Vec<f32>,
 }
@@ -48,7 +48,7 @@ impl Group {
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }
-    /// A mask of the group's: a weight a joint, 0 to 1.
+    /// A mask of the group: one weight per joint, 0 to 1.
     pub fn mask(&self, index: u32) -> &[f32] {
         let joints = self.model.skeleton().len();
         &self.masks[index as usize * joints..][..joints]
@@ -175,7 +175,7 @@ impl Crowd {
     pub fn palette_entries(&self) -> u64 {
         self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
     }
-    /// What was asked of every group.
+    /// The vertex format of every group.
     pub fn format(&self) -> VertexFormat {
         self.format
     }

@@ -1,15 +1,15 @@
-//! How far a crowd's characters reach: spheres that no vertex leaves at any tick, found from clips and hierarchy alone.
+//! Bounding spheres of a crowd's characters, found from clips and hierarchy alone: no vertex leaves them at any tick.
 //!
-//! A joint that never turns carries its children's spheres along; around one that does, everything may be in any direction.
-//! Blending stays within the boxes that translations and scales span, because its weights add up to 1; what additive layers
-//! and inertial fades may add is added.
+//! A joint that never rotates moves its children's spheres with it; around one that does, they may be in any direction.
+//! Blending stays within the boxes that translations and scales span, because its weights add up to 1. The most that
+//! additive layers and inertial fades can add is added to the boxes.
 
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
 use crate::model::{Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// What an f32 may be off by, as a part of radius and distance.
+/// Margin for f32 rounding, as a fraction of radius and distance.
 const ROUNDING: f64 = 1e-4;
 /// Rotations nearer than this to the one at rest do not count as turning.
 const STILL: f64 = 1e-6;
@@ -92,7 +92,7 @@ impl Span {
     }
 }
 
-/// What a joint's channels do in all clips.
+/// Ranges of a joint's channels over all clips.
 #[derive(Debug, Clone, Copy)]
 struct Motion {
     rest: DQuat,
@@ -196,7 +196,7 @@ fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
 }
 
 impl Crowd {
-    /// What holds every vertex of a group's instances in model space, whatever they play and whenever.
+    /// A sphere in model space that contains every vertex of a group's instances at every tick.
     pub fn reach(&self, group: &Group) -> Reach {
         let layers = || group.instances.clone().map(|instance| self.layers().of(instance as usize));
         let additive =

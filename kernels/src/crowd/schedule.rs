@@ -1,4 +1,4 @@
-//! When a layer comes and goes: whole ticks, so that every processor agrees on where in a fade it is.
+//! Start and end times of layers in whole ticks, so that every processor computes the same position in a fade.
 
 use bytemuck::NoUninit;
 
@@ -13,7 +13,7 @@ pub const LONGEST: u32 = 1 << 31;
 pub struct Schedule {
     /// From one start to the next; 0 starts once.
     pub period: u32,
-    /// How far the schedule is on at tick 0, wrapping: a start at tick `s` is an offset of `-s`.
+    /// Position in the schedule at tick 0, wrapping: for a start at tick `s`, the offset is `-s`.
     pub offset: u32,
     /// From a start to the end of the fade-out, at most the period; 0 is there always.
     pub length: u32,
@@ -26,7 +26,7 @@ pub struct Schedule {
 /// Where in its schedule a layer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// Not to be seen.
+    /// The layer has no effect.
     Absent,
     /// So many ticks into the fade-in.
     In(u32),
@@ -37,7 +37,7 @@ pub enum Presence {
 }
 
 impl Schedule {
-    /// There all the time.
+    /// A layer that is always present.
     pub const ALWAYS: Self = Self { period: 0, offset: 0, length: 0, fade_in: 0, fade_out: 0 };
 
     /// Ticks since the last start; since tick 0 for a layer that is always there.

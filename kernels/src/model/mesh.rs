@@ -66,8 +66,8 @@ pub struct PrimitiveData {
     pub indices: Vec<u32>,
     /// Parts of `indices` by material.
     pub subsets: Vec<Subset>,
-    /// How many of the vertices, from the first, are the file's own: what `dump` prints. The rest are copies that an
-    /// importer had to make at seams. Zero for a rigid mesh that hangs on a joint.
+    /// Number of leading vertices that come from the file; `dump` prints these. The rest are copies that an importer
+    /// made at seams. Zero for a rigid mesh attached to a joint.
     pub dumped_vertices: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct Primitive {
     pub skin: u16,
     /// Vertices in the file and copies together.
     pub vertex_count: u32,
-    /// What `dump` prints of them.
+    /// Number of leading vertices that `dump` prints.
     pub dumped_vertices: u32,
     /// Whether the file has normals; if not, the store's were generated and `dump` leaves them empty.
     pub has_normals: bool,
@@ -475,8 +475,8 @@ impl WeightRepairs {
     }
 }
 
-/// How far from one a sum of weights may be without a word about it, and without being renormalised: what rounding
-/// leaves is kept, so that a file's weights stay the numbers they are.
+/// Largest distance of a sum of weights from 1 without a report, and, smaller, without renormalisation: rounding errors
+/// are kept, so that a file's weights keep their exact values.
 const WORTH_A_WORD: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 

@@ -176,7 +176,7 @@ impl Model {
     pub fn materials(&self) -> &[Material] {
         &self.materials
     }
-    /// What import had to repair.
+    /// Repairs made on import.
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }

@@ -24,7 +24,7 @@ impl Transform {
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
 }
 
-/// How a joint stands to its parent at rest.
+/// Transform of a joint relative to its parent at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Local {
     /// Rotation, translation, scale: what clips can move.

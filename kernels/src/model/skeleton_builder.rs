@@ -89,7 +89,7 @@ pub struct JointBuilder {
 }
 
 impl JointBuilder {
-    /// How the joint is turned to its parent at bind; no turn by default.
+    /// Sets the joint's rotation relative to its parent in the bind pose; identity by default.
     pub fn orientation(&mut self, orientation: Quat) -> &mut Self {
         self.orientation = orientation;
         self
@@ -102,7 +102,7 @@ impl JointBuilder {
     }
 }
 
-/// What animates a joint at a time.
+/// Change of a joint's bind transform at one time of an animation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
     /// Seconds.

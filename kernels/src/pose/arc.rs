@@ -40,7 +40,7 @@ fn weight<const W: usize, S: Simd<W>>(t: S::V, square: S::V, scale: S::V) -> S::
     S::mul(S::mul(t, scale), polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))))
 }
 
-/// The shorter arc between pairs of rotations whose angles nobody knows, a fraction of the way along it.
+/// Slerp at one fraction along the shorter arc, for pairs of rotations whose angles are not stored.
 ///
 /// `sin(tx)/sin(x)` is a series in `t` whose coefficients are even functions of the angle `x`, and so polynomials in
 /// `u = 1 - cos(x)`. Sorted by powers of `u` instead, what depends on `t` is computed once for all joints of a pose, and a

@@ -159,7 +159,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         pose
     }
 
-    /// What is beneath, joined by an override or additive layer.
+    /// Applies an override or additive layer to the pose beneath it.
     #[inline(always)] // as above
     fn join<S: Simd<W>>(self, beneath: Pose<S, W>, share: &Share<N>) -> Pose<S, W> {
         let Some(weights) = self.weights::<S>(share) else { return beneath };

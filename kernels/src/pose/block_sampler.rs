@@ -22,7 +22,7 @@ struct GroupRows {
     clips: Vec<Option<ClipRows>>,
 }
 
-/// What a lane plays in a slot.
+/// The clip and time that a lane plays in a slot.
 struct Play {
     lane: usize,
     clip: u32,
@@ -107,7 +107,8 @@ impl GroupRows {
         Self { stills, rest, clips }
     }
 
-    /// What all lanes play, if all of it lies in rows; lanes that play nothing repeat the first.
+    /// The clips and times of all lanes, if all of these clips are stored in rows. Lanes that play nothing repeat the
+    /// first.
     fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
         let rows = |play: &Play| {
             let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };

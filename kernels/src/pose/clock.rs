@@ -1,4 +1,4 @@
-//! What the pose stages tell a caller that measures them.
+//! Interface through which a caller measures the pose stages.
 
 /// A stage of posing, in the order in which a crowd goes through them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
-/// What the upper bit of a number stands for where it says which component is left out.
+/// Value of a number's upper bit where that bit says which component is left out.
 const UPPER: f32 = 32_768.0;
 /// More than any number: nothing is above it.
 const NEVER: f32 = 131_072.0;
@@ -15,7 +15,7 @@ const NEVER: f32 = 131_072.0;
 /// Sixteen joints' numbers of one component.
 type Numbers = [u16; CHUNK];
 
-/// What the numbers of a chunk's rotations stand for.
+/// Decoding parameters of a chunk's rotations.
 #[repr(C, align(64))] // rows on cache lines
 struct Turns {
     low: [Row; 3],

@@ -83,7 +83,7 @@ impl CrowdPose {
         Blocks::new(crowd, BLOCK, false).all().iter().map(entries).sum()
     }
 
-    /// Room for a crowd's poses: for one part per thread, or for all of them where poses outlive a frame.
+    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
     pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
         Self(match width {
             Width::One => Poser::One(Box::new(Posing::new(crowd, isa, threads))),

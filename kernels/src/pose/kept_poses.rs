@@ -1,10 +1,10 @@
-//! Which poses a block still has of earlier ticks, where it is not posed at every tick.
+//! Ticks of the poses that a block keeps when it is not posed every tick.
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Between, UpdateRate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The tick of a pose that there is not yet.
+/// Stands for a pose that has not been computed yet.
 const NEVER: u64 = u64::MAX;
 
 /// The ticks of the two poses that each block keeps. In a running crowd one of them is due every few ticks; after a

@@ -6,7 +6,7 @@ use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
-/// Both slices hold one entry a joint. Parents come first, so one pass is enough.
+/// Both slices hold one entry per joint. Parents come first, so one pass is enough.
 pub(super) fn local_to_model<const N: usize>(
     isa: Isa,
     skeleton: &Skeleton,

@@ -1,10 +1,10 @@
-//! Uniform rates that a clip may be kept at, and times at which what becomes of it is measured.
+//! Candidate frame rates for resampling a clip, and the times at which the resampled clip's error is measured.
 
 use crate::model::{Clip, ClipKeys};
 
 /// Most frames that a clip is kept in.
 const MOST_FRAMES: usize = 1 << 16;
-/// How few and how many times a clip is measured at.
+/// Smallest and largest number of times at which the error of a clip is measured.
 const FEWEST_TIMES: usize = 1 << 9;
 const MOST_TIMES: usize = 1 << 14;
 

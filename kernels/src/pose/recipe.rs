@@ -1,4 +1,4 @@
-//! What a block's layers count for at a tick, lane by lane: from integer schedules to the weights that blending takes.
+//! Weights of a block's layers at a tick, lane by lane: converts integer schedules to the weights that blending reads.
 
 use super::Local;
 use super::blend::blend;
@@ -24,8 +24,8 @@ pub(super) fn blend_layers<const N: usize>(
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 
-/// What merges the layers of a block's instances at any tick; none if there is more to them than whole layers that always
-/// count for the same.
+/// The merge of a block's layers, if it is the same at every tick; `None` if there is nothing to merge, or if any
+/// instance has fades, masks, or other than merge layers.
 pub(super) fn steady_merge<const N: usize>(block: &Block, group: &Group, layers: &Layers) -> Option<Merge<N>> {
     let steady = block.instances.clone().all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
     if block.plain || !steady {

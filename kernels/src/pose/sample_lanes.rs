@@ -85,7 +85,8 @@ impl Stills {
     }
 }
 
-/// What joints do without a track: they rest, or do not differ, or are still in a compact clip's own way.
+/// Values of channels without a track: the rest pose, no difference in an additive clip, or a compact clip's own
+/// constants.
 fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     let mut base = skeleton.rest().to_vec();
     if clip.is_some_and(Clip::is_additive) {

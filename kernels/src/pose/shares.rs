@@ -1,4 +1,4 @@
-//! What the layers of a block's instances count for: the input of [`super::blend`].
+//! Weights of the layers of a block's instances: the input of [`super::blend`].
 
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use arrayvec::ArrayVec;
@@ -8,22 +8,22 @@ use arrayvec::ArrayVec;
 pub enum Mask<'a, const N: usize> {
     /// All, wholly.
     All,
-    /// A weight a joint, the same for all lanes.
+    /// One weight per joint, the same for all lanes.
     Same(&'a [f32]),
-    /// A weight a joint for each lane; none moves all joints wholly.
+    /// One weight per joint for each lane; `None` moves all joints fully.
     Lanes([Option<&'a [f32]>; N]),
 }
 
-/// What a slot's poses count for in a block; lanes of weight 0 leave it out.
+/// Weights of a slot's poses in the lanes of a block; lanes of weight 0 skip it.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a, const N: usize> {
     /// Which of the block's local poses.
     pub slot: usize,
     /// The layer's index, which decides the order.
     pub layer: usize,
-    /// How it joins what is beneath.
+    /// Operation that combines it with the pose beneath.
     pub kind: LayerKind,
-    /// A weight a lane.
+    /// One weight per lane.
     pub weights: [f32; N],
     /// Times these.
     pub mask: Mask<'a, N>,
@@ -39,9 +39,9 @@ pub struct Momentum<'a, const N: usize> {
     pub layer: usize,
     /// -1 where it comes, 1 where it goes.
     pub coming: [f32; N],
-    /// What is left of the offset at the fade's start; 0 in lanes that are in no such fade.
+    /// Remaining fraction of the offset at the fade's start; 0 in lanes without such a fade.
     pub offset: [f32; N],
-    /// What has come of its change in the tick before the start.
+    /// Factor for the change of that offset in the tick before the start.
     pub speed: [f32; N],
     /// The layers up to this one when the fade began, and a tick before.
     pub past: [Shares<'a, N>; 2],
@@ -50,7 +50,7 @@ pub struct Momentum<'a, const N: usize> {
 /// Everything that [`blend`] needs to know of a block.
 #[derive(Debug, Clone, Default)]
 pub struct Recipe<'a, const N: usize> {
-    /// What the layers count for now.
+    /// Weights of the layers at this tick.
     pub shares: Shares<'a, N>,
     /// Inertial fades under way, by layer.
     pub momenta: ArrayVec<Momentum<'a, N>, MAX_LAYERS>,

@@ -3,7 +3,7 @@
 use super::vector::Simd;
 use glam::{BVec4A, UVec4, Vec4};
 
-/// What the target always has; without fused multiplication, which would be a function call there.
+/// 128-bit vectors, which the target always has. Without fused multiply-add, which would be a function call there.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline;
 

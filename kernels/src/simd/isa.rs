@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Isa {
     /// One float at a time.
     Scalar,
-    /// What the target always has: 128-bit vectors on x86-64 and aarch64.
+    /// Instructions that the target always has: 128-bit vectors on x86-64 and aarch64.
     Baseline,
     /// 256-bit vectors and fused multiply-add.
     Avx2,

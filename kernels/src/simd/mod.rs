@@ -25,7 +25,7 @@ pub use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch};
 
 /// A computation whose body compiles for every instruction set.
 pub trait Kernel {
-    /// What it answers.
+    /// Result of the kernel.
     type Out;
     /// The body. Must be `#[inline(always)]`, and so must all that it calls with `S`; closures (and what takes them,
     /// `array::from_fn` and `map` among them) do not take on the caller's instruction set unless they happen to be

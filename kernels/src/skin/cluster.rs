@@ -45,7 +45,7 @@ pub struct Clusters {
 }
 
 impl Clusters {
-    /// Cuts a mesh, in the order of its vertices.
+    /// Cuts a mesh into clusters, in the order of its vertices.
     pub fn new(mesh: &Mesh) -> Self {
         let mut clusters = Vec::new();
         for run in mesh.runs() {
@@ -129,7 +129,7 @@ impl Batch {
     }
 }
 
-/// Skins one instance: `clusters` of the mesh, the rest as [`super::skin`]'s. Only where AVX-512 is.
+/// Skins one instance; needs AVX-512. `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
 ///
 /// # Panics
 /// The machine lacks AVX-512.
@@ -232,8 +232,8 @@ fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Ma
     m
 }
 
-/// How words in lanes become vertices in a row: for each line and pair of words, which lanes it takes from the pair,
-/// and where they go.
+/// Permutations that interleave words in lanes to consecutive vertices: for each line and pair of words, the lanes that
+/// it takes from the pair, and their positions.
 struct Weave<const WORDS: usize> {
     places: [[Lanes<i32>; MOST_WORDS / 2]; WORDS],
     masks: [[u16; MOST_WORDS / 2]; WORDS],

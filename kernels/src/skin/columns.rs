@@ -8,7 +8,7 @@ use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4};
 use std::ops::Range;
 
-/// Skins one instance: arguments as [`super::skin`]'s.
+/// Skins one instance. The arguments are as for [`super::skin`].
 ///
 /// # Panics
 /// `palette` or `out` is too short.
@@ -83,7 +83,8 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
         let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);
         let m = [x, y, z];
         let position = transform::<W, S>(m, *p, t).to_array();
-        // Four floats where three are meant: the next write mends the fourth, so only the last vertex is cut.
+        // Writes four floats for three: the next write overwrites the fourth, so only the last vertex needs a shorter
+        // write.
         let out = &mut out[index * FLOATS..];
         match out.first_chunk_mut::<4>() {
             Some(to) => *to = position,

@@ -1,4 +1,5 @@
-//! A block of instances at once, one in each lane: the mesh is read once a block, the palette without gathers.
+//! Skins a block of instances at once, one in each lane. The mesh is read once per block, and the palette without
+//! gathers.
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
@@ -26,7 +27,8 @@ pub fn skin_lanes(
     simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
 }
 
-/// As [`skin_lanes`], with `out` as `[vertex][word][instance]` for the `out.len()` over the instance's words instances.
+/// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
+/// words of one instance.
 pub fn skin_interleaved(
     isa: Isa,
     mesh: &Mesh,
@@ -95,7 +97,7 @@ impl<P: Blend> Lanes<'_, P> {
             filler.fill::<W, S, FLOATS, true>(0, slots, &mut Streams::new(&mut [], vertices, store), &[]);
             return S::fence();
         }
-        // Of these two, one has no output and nothing to do.
+        // One of these two has an empty output and does nothing.
         let none: &mut [f32] = &mut [];
         let (out, packed_out) = if is_packed { (none, out) } else { (out, none) };
         let mut streams = Streams::<FLOATS>::new(out, vertices, store);
@@ -160,7 +162,7 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
     }
 }
 
-/// What skins vertices in their order.
+/// Skins a mesh's vertices in their order.
 struct Filler<'a, P> {
     mesh: &'a Mesh,
     palette: &'a P,

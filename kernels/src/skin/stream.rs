@@ -1,4 +1,4 @@
-//! From tiles of vertices with instances in lanes to one contiguous output an instance, in whole cache lines.
+//! Writes tiles of vertices, with instances in lanes, to one contiguous output per instance, in whole cache lines.
 
 use crate::crowd::BLOCK;
 use crate::simd::{LINE, Simd, load_group};
@@ -10,7 +10,7 @@ const MOST_WORDS: usize = 10;
 /// Bytes of output from which streaming pays: about what a core's second-level cache holds.
 const STREAM_FROM: u64 = 4 << 20;
 
-/// How vertices are written.
+/// Kind of store that writes vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     /// Through the caches: for output that stays there.
@@ -20,7 +20,7 @@ pub enum Store {
 }
 
 impl Store {
-    /// What suits an output of so many bytes.
+    /// The kind of store that suits an output of `bytes` bytes.
     pub fn for_bytes(bytes: u64) -> Self {
         if bytes >= STREAM_FROM { Self::Streamed } else { Self::Cached }
     }
@@ -45,11 +45,11 @@ type Stage = [Line; MOST_WORDS + 1];
 
 /// The outputs of a block's instances, `WORDS` a vertex, filled tile by tile.
 ///
-/// A tile is turned, so that lanes become rows, a part at a time between the vertices of the next tile: shuffles and
-/// stores then fill what multiplications leave of the processor. Output that stays in the caches is turned straight to
-/// its place. Streamed output is turned to a stage for each lane and leaves lane by lane between the vertices of the
-/// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
-/// boundaries of the lane's output: the end of a tile waits for the next.
+/// A tile is transposed, so that lanes become rows, piece by piece between the vertices of the next tile: shuffles and
+/// stores then run beside multiplications. Cached output is transposed directly to its place. Streamed output is
+/// transposed to a staging buffer for each lane, and written lane by lane between the vertices of the tile after that:
+/// a burst would fill the store buffer, and the vertices would wait. A staging buffer is read at an offset that matches
+/// the line boundaries of the lane's output, so the end of a tile is written with the next one.
 pub(super) struct Streams<'a, const WORDS: usize> {
     out: &'a mut [f32],
     store: Store,

@@ -1,4 +1,4 @@
-//! What becomes of a blended matrix: the words of a vertex, in `W` instances at once.
+//! Computes the words of a vertex from its blended matrix, for `W` instances at once.
 
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
@@ -14,7 +14,7 @@ const SNORM: f32 = 32767.0;
 /// A matrix in `W` lanes, row by row.
 pub(super) type Matrix<V> = [V; 12];
 
-/// What a vertex's matrix is blended from, in blocks of instances.
+/// A palette from which a vertex's matrix is blended, in blocks of instances.
 pub(super) trait Blend {
     /// Whether kernels are compiled for each usual number of influences, or once for any number.
     const UNROLLED: bool;
@@ -126,7 +126,7 @@ pub(super) fn pack<const W: usize, S: Simd<W>>(
     out
 }
 
-/// What the numbers of packed vertices need of their normals: octahedral coordinates forget lengths.
+/// Treatment of normals before packing: octahedral coordinates keep no length, so normalising would be wasted.
 pub(super) fn before_packing(normals: Normals) -> Normals {
     if normals == Normals::Unit { Normals::Raw } else { normals }
 }

@@ -1,4 +1,4 @@
-//! `extras` that our exporter writes; anybody may put anything there.
+//! `extras` that skinbench's exporter writes. Other programs may put anything there.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;

@@ -37,7 +37,7 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
         + (layers * size_of::<layout::Layer>()) as u64
 }
 
-/// What a group's batches share on the device.
+/// Buffers on the device that a group's batches share.
 pub struct Statics {
     needs: Needs,
     levels: u32,
@@ -67,7 +67,7 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads what a group's batches share; `plain` says that nobody in the crowd blends.
+    /// Uploads the buffers that a group's batches share. `plain` says that no instance of the crowd blends.
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
@@ -131,7 +131,7 @@ fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     (levels, levelled)
 }
 
-/// What some instances play, as kernels read it: layers and slots are counted from the first instance's.
+/// Players and layers of some instances, as kernels read them. Layers and slots are counted from the first instance's.
 pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
     let mut players = Vec::with_capacity(instances.len());
     let mut layers: Vec<layout::Layer> = Vec::new();
@@ -168,7 +168,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Uploads a chunk's layers and makes room for its poses; of those in view alone, if anybody looks.
+    /// Uploads a chunk's layers and allocates its poses. With `visibility`, only instances in view are posed.
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
@@ -204,7 +204,7 @@ impl Batch {
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
         let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
-        // What is still in all clips stays as it is put here.
+        // Channels that are still in all clips keep the value written here.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };

@@ -28,23 +28,23 @@ pub mod binding {
     pub const PALETTES: u32 = 17;
     pub const INVERSE_BINDS: u32 = 18;
     pub const KEPT: u32 = 19;
-    /// How many there are.
+    /// Number of bindings.
     pub const COUNT: usize = 20;
 }
 use binding::*;
 
-/// What a dispatch counts its threads by.
+/// Unit of work of a thread or workgroup in a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// One an instance.
+    /// One thread per instance.
     Instances,
-    /// A workgroup an instance.
+    /// One workgroup per instance.
     Groups,
-    /// One a joint of `AT_ONCE` neighbouring slots.
+    /// One thread per joint of `AT_ONCE` neighbouring slots.
     Slots,
-    /// One a joint of an instance.
+    /// One thread per joint of an instance.
     Joints,
-    /// One a palette entry of `AT_ONCE` neighbouring instances.
+    /// One thread per palette entry of `AT_ONCE` neighbouring instances.
     Entries,
 }
 
@@ -84,7 +84,7 @@ pub struct Kernel {
     threads: Threads,
 }
 
-/// What the slots of every instance show.
+/// Clip positions and weights of the slots of every instance.
 const SCHEDULE: Kernel = Kernel {
     name: "pose_schedule",
     parts: &[
@@ -128,7 +128,7 @@ const fn walk(name: &'static str, parts: &'static [&'static str], threads: Threa
     Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
 }
 
-/// Local to model poses, a workgroup an instance.
+/// Local to model poses, one workgroup per instance.
 const LEVELS_AT_ONCE: Kernel = walk(
     "pose_levels",
     &[
@@ -138,7 +138,7 @@ const LEVELS_AT_ONCE: Kernel = walk(
     ],
     Threads::Groups,
 );
-/// Likewise, a thread an instance.
+/// Local to model poses, one thread per instance.
 const SERIES: Kernel = walk(
     "pose_series",
     &[
@@ -148,7 +148,7 @@ const SERIES: Kernel = walk(
     ],
     Threads::Instances,
 );
-/// Likewise, a thread a joint.
+/// Local to model poses, one thread per joint of an instance.
 const PATHS: Kernel = walk(
     "pose_paths",
     &[
@@ -175,7 +175,8 @@ pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE
 /// Index of the dispatch that skins, behind those of all kernels.
 pub const SKIN: usize = KERNELS.len();
 
-/// How the dispatches of all kernels follow from a batch, and one more: who skins says how.
+/// The dispatches of all kernels for a batch, and a last one for skinning, which a compute strategy replaces by its
+/// own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
     let dispatch = |threads: Threads| threads.dispatch(batch, at_once(gpu));
     let last = dispatch(Threads::Instances);
@@ -207,7 +208,7 @@ impl Step {
 /// Most storage buffers that a kernel binds.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// What a group asks of the kernels: groups that ask the same share pipelines.
+/// Features that a group needs of the kernels. Groups with equal needs share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     forms: [u32; 3],

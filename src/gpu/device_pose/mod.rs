@@ -36,7 +36,7 @@ pub struct DevicePose {
     walk: Step,
     now: wgpu::Buffer,
     visibility: Option<Visibility>,
-    /// Who was in view in the last frame, once it was asked for: for each chunk, rising indices in it.
+    /// Instances in view in the last frame, once they were read: rising indices for each chunk.
     visible: Option<Vec<Vec<u32>>>,
     /// One a chunk.
     batches: Vec<Batch>,
@@ -104,7 +104,7 @@ impl DevicePose {
             commands.finish()?;
         }
         let largest = batches.iter().max_by_key(|batch| batch.instances.len());
-        // How long a walk takes does not depend on what is posed.
+        // The time of a walk does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bound));
         })?;
@@ -123,7 +123,7 @@ impl DevicePose {
         });
     }
 
-    /// Who was in view in the last frame, chunk by chunk; none if nobody looked.
+    /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
     fn seen(&mut self) -> Result<Option<&[Vec<u32>]>> {
         if let (None, Some(visibility)) = (&self.visible, &self.visibility) {
             self.visible = Some(visibility.read(&self.gpu)?);

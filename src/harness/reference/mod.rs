@@ -33,7 +33,7 @@ pub(super) struct Pose {
 }
 
 impl Pose {
-    /// What an instance shows.
+    /// The pose that an instance shows at a tick.
     pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.layers().of(instance as usize);
@@ -51,7 +51,7 @@ impl Pose {
         Self::of_local(group, local)
     }
 
-    /// What an instance would show if the crowd did not save.
+    /// The pose that an instance would show without reduced posing.
     pub(super) fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.own_layers().of(instance as usize);

@@ -1,8 +1,8 @@
-//! How long the rest of a sweep will take, from what was measured so far.
+//! Estimate of the remaining time of a sweep, from the times measured so far.
 
 use std::time::Duration;
 
-/// What a backend's turn at a point costs where nothing like it was measured: warm-up, 2 s of frames, some parity.
+/// Seconds for one backend at one point if nothing similar was measured: warm-up, 2 s of frames, verification.
 const UNKNOWN: f64 = 2.6;
 /// Seconds of warm-up and of measuring, at least.
 const WARM_UP: f64 = 0.25;
@@ -42,13 +42,13 @@ impl Estimate {
         self.known.push((backend, size, frame.as_secs_f64()));
     }
 
-    /// How long a part took of which `predicted` was said before.
+    /// Records the actual time of a piece of work that was predicted to take `predicted`.
     pub fn correct(&mut self, predicted: Duration, spent: Duration) {
         self.predicted += predicted.as_secs_f64();
         self.spent += spent.as_secs_f64();
     }
 
-    /// How long so many backends at such sizes will take.
+    /// Estimated time for these backends at these sizes.
     pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
         let seconds: f64 = work.into_iter().map(|(backend, size)| self.turn(backend, size)).sum();
         // Parity and pictures cost what no frame tells: the whole is scaled by how wrong it was so far.

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// A sweep to run.
 pub struct Sweep<'a> {
     /// The scene, as its file has it.
     pub scene: &'a Scene,
@@ -33,7 +33,7 @@ pub struct Sweep<'a> {
     pub budget: Option<Duration>,
 }
 
-/// What is known of a backend at a point from before.
+/// Result of a backend at a point, from an earlier sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// What became of it.
@@ -59,10 +59,10 @@ pub trait Log {
     fn note(&mut self, text: &str);
 }
 
-/// How a sweep ended.
+/// Result of a sweep.
 #[derive(Debug, Default)]
 pub struct Ending {
-    /// What became of each backend at each point, kept ones among them.
+    /// Status of each backend at each point, including kept ones.
     pub statuses: Vec<Status>,
     /// How many of them were known before.
     pub kept: usize,

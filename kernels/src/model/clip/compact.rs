@@ -22,14 +22,14 @@ pub struct CompactTrack {
     /// Rotations: which component is left out, positive and found from the others' squares; or [`ANY`], where the
     /// upper bits of a key's first two numbers say which.
     pub dropped: u8,
-    /// What the number 0 stands for, a component.
+    /// Value of the number 0, per component.
     pub low: [f32; 3],
-    /// What a step of 1 stands for, a component.
+    /// Value of one step, per component.
     pub step: [f32; 3],
 }
 
 impl CompactTrack {
-    /// What three numbers stand for.
+    /// Decodes three numbers.
     pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
         std::array::from_fn(|c| self.low[c] + f32::from(numbers[c]) * self.step[c])
     }
@@ -46,7 +46,7 @@ pub struct StillTrack {
     pub value: [f32; 4],
 }
 
-/// How far a compact clip is from the clip that it stands for.
+/// Largest error of a compact clip against the clip it was made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClipError {
     /// Largest distance at a joint's end over the skeleton's size.
@@ -55,7 +55,7 @@ pub struct ClipError {
     pub joint: u16,
 }
 
-/// What a channel of a joint does, a value a frame: vectors end in a zero, rotations are unit quaternions.
+/// Samples of one channel of a joint, one value per frame. Vectors end in a zero; rotations are unit quaternions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     /// Joint of the skeleton.
