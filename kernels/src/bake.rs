@@ -10,11 +10,11 @@ use glam::{DAffine3, DVec3, Mat3, Quat, Vec3, Vec4};
 pub const POSITION: f64 = 1e-3;
 /// Error that an entry's directions are allowed, in radians.
 pub const DIRECTION: f64 = 1e-2;
-/// Part of them that the search may use up: it looks at many times, not at all.
+/// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
-/// Most frames to an interval of keys: what turns fast between two of them takes many.
+/// Most frames per interval between keys. A fast rotation between two keys needs many.
 const MOST_TO_A_KEY: usize = 32;
-/// Most frames of a clip: as many as the times that are measured at tell apart.
+/// Most frames of a clip: as many as the sampled times can tell apart.
 const MOST_FRAMES: usize = 1 << 12;
 
 /// Storage format of a baked palette entry.
@@ -27,7 +27,7 @@ pub enum BakeFormat {
 }
 
 impl BakeFormat {
-    /// Groups of four floats an entry.
+    /// Groups of four floats per entry.
     pub fn quads(self) -> usize {
         match self {
             Self::Motions => 2,
@@ -48,7 +48,7 @@ impl BakeFormat {
         }
     }
 
-    /// An entry between two frames, as shaders/palette_baked_*.wgsl blend it.
+    /// Interpolates an entry between two frames, as shaders/palette_baked_*.wgsl do.
     fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], part: f32) -> Rows {
         let quad = |i: usize| Vec4::from(from[i]).lerp(Vec4::from(to[i]), part);
         match self {
@@ -91,7 +91,7 @@ pub struct BakeError {
 }
 
 impl BakeError {
-    /// The worse of each.
+    /// The larger of each error.
     pub fn max(self, other: Self) -> Self {
         Self {
             position: self.position.max(other.position),
@@ -100,7 +100,7 @@ impl BakeError {
         }
     }
 
-    /// Whether it is within this part of what is allowed.
+    /// Whether it is within this fraction of what is allowed.
     pub fn is_within(self, part: f64) -> bool {
         self.position <= part * POSITION && self.direction <= part * DIRECTION
     }
@@ -109,9 +109,9 @@ impl BakeError {
 /// Frame count, interval and error of a baked clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Frames, from 0 to the clip's end; 1 if it does not move.
+    /// Frames from 0 to the clip's end; 1 if the clip does not move.
     pub frames: usize,
-    /// Seconds from frame to frame; 0 if there is but one.
+    /// Seconds from frame to frame; 0 for a single frame.
     pub interval: f32,
     /// The error at this rate.
     pub error: BakeError,
@@ -123,7 +123,7 @@ impl Rate {
         Self { frames, interval, error: BakeError::default() }
     }
 
-    /// The frame before a time and how far the next one is, as shaders/pose_baked.wgsl finds them.
+    /// The frame before a time and the fraction of the way to the next one, as shaders/pose_baked.wgsl computes them.
     fn place(self, time: f32) -> (usize, f32) {
         if self.frames == 1 {
             return (0, 0.0);
@@ -139,12 +139,13 @@ pub struct Baker<'a> {
     model: &'a Model,
     keeping: BakeFormat,
     ends: Ends,
-    /// For each entry: corners of the box around the vertices that it moves, and from palette to model pose.
+    /// For each entry: the corners of the box around the vertices that it moves, and the transform from palette to
+    /// model pose.
     reach: Vec<(Option<[DVec3; 8]>, DAffine3)>,
 }
 
 impl<'a> Baker<'a> {
-    /// For a model's mesh and skeleton.
+    /// A baker for a model's mesh and skeleton.
     pub fn new(model: &'a Model, keeping: BakeFormat) -> Self {
         let mesh = model.mesh();
         let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.palette_joints().len()];
@@ -165,8 +166,8 @@ impl<'a> Baker<'a> {
         Self { model, keeping, ends: Ends::new(model.skeleton()), reach: reach.collect() }
     }
 
-    /// The lowest rate that keeps a clip's error, in `most` frames at most; none if there is none. No clip: the rest
-    /// pose.
+    /// The lowest rate that keeps a clip's error in at most `most` frames; `None` if there is none. Without a clip, the
+    /// rate of the rest pose.
     pub fn rate(&self, clip: Option<&Clip>, most: usize) -> Option<Rate> {
         let Some(clip) = clip else { return Some(Rate::of(1, 0.0)) };
         let keys = KeySpan::of(clip);
@@ -201,7 +202,7 @@ impl<'a> Baker<'a> {
         frames
     }
 
-    /// The largest error over some times in seconds; stops at the first beyond what is allowed.
+    /// The largest error over some times in seconds. Stops at the first error beyond what is allowed.
     pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
         let (entries, quads) = (self.reach.len(), self.keeping.quads());
         let mut poser = Poser::new(self.model);
@@ -232,7 +233,7 @@ impl<'a> Baker<'a> {
         let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
         let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
         let moved = corners.iter().flatten().map(|&corner| off.transform_point3(corner).length());
-        // The difference of two poses of a joint is that of its two entries, after the way back from its bind pose.
+        // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
         let (m, t) = (off.matrix3 * to_model.matrix3, off.transform_point3(to_model.translation));
         let rows = std::array::from_fn(|i| if i % 4 == 3 { t[i / 4] } else { m.col(i % 4)[i / 4] });
         BakeError {

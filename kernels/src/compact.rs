@@ -8,9 +8,9 @@ use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
 
-/// Error that is allowed where none is stated: largest distance at a joint's end over the skeleton's size.
+/// Default of the allowed error: largest distance at a joint's end over the skeleton's size.
 pub const ERROR: f64 = 1e-4;
-/// Part of the allowed error that the search may use up: it looks at many times, not at all.
+/// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
 
 /// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
@@ -23,7 +23,7 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
     Ok(model.with_clips(clips))
 }
 
-/// A model's clips as [`compacted`] has them.
+/// A model's clips, each compact or raw as in [`compacted`].
 ///
 /// # Errors
 /// Poses that are not finite.
@@ -32,13 +32,13 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
     model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
 }
 
-/// The clip compact, or as it is; one that is compact already stays so.
+/// The compact form of a clip, or the clip itself. A compact clip stays as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
     let ClipKeys::Raw(raw) = clip.keys() else { return Ok(clip.clone()) };
     let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
         let mut poses = Resampled::new(skeleton, clip, raw, keys, frames);
-        // None beyond the error.
+        // `None` beyond the error.
         let within = |made: Compact| {
             let made = clip.with_compact(made);
             let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
@@ -120,7 +120,7 @@ impl Resampled {
     }
 }
 
-/// The largest error over some times; stops at the first beyond `enough`.
+/// The largest error over some times. Stops at the first error beyond `enough`.
 fn largest_error(
     ends: &Ends,
     skeleton: &Skeleton,
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
     }
 
-    /// A chain of four joints at rest 1 apart, each nodding so far: its size is 3.
+    /// A chain of four joints at rest 1 apart, each of which nods by the given angle. Its size is 3.
     fn nodding_chain(swings: [f32; 4]) -> (Skeleton, Clip) {
         let link = |parent: Option<usize>| {
             let rest = Transform { translation: Vec3::X * f32::from(parent.is_some() as u8), ..Transform::IDENTITY };
@@ -235,7 +235,7 @@ mod tests {
             made.keys().compact().unwrap().tracks.iter().map(|track| track.joint).collect()
         };
         assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
-        // The chain's end would go too far by what joint 1 does, and by what 2 and 3 do together.
+        // The chain's end would move too far by the motion of joint 1, and by those of joints 2 and 3 together.
         assert_eq!(moving([0.1, 1e-4, 1.1e-4, 1.2e-4]), [0, 1, 3]);
     }
 

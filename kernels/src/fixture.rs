@@ -9,7 +9,8 @@ use glam::{Quat, Vec3};
 /// Joints of [`chain`].
 pub const JOINTS: usize = 64;
 
-/// A chain of joints, each a metre from the one before, with one triangle and one clip of a second in which all sway.
+/// A chain of joints, each a metre from the one before, with one triangle and one clip of a second in which all joints
+/// sway.
 pub fn chain() -> Model {
     let joint = |j: usize| {
         let translation = if j == 0 { Vec3::ZERO } else { Vec3::Y };

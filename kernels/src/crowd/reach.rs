@@ -1,8 +1,9 @@
-//! Bounding spheres of a crowd's characters, found from clips and hierarchy alone: no vertex leaves them at any tick.
+//! Bounding spheres of a crowd's characters, computed from clips and hierarchy alone: no vertex leaves them at any
+//! tick.
 //!
-//! A joint that never rotates moves its children's spheres with it; around one that does, they may be in any direction.
-//! Blending stays within the boxes that translations and scales span, because its weights add up to 1. The most that
-//! additive layers and inertial fades can add is added to the boxes.
+//! A joint that never rotates moves its children's spheres with it. Around a joint that rotates, they may be in any
+//! direction. Blending stays within the boxes that translations and scales span, because its weights add up to 1. The
+//! largest contribution of additive layers and inertial fades is added to the boxes.
 
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
@@ -11,18 +12,19 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Margin for f32 rounding, as a fraction of radius and distance.
 const ROUNDING: f64 = 1e-4;
-/// Rotations nearer than this to the one at rest do not count as turning.
+/// Rotations closer than this to the rest rotation count as no rotation.
 const STILL: f64 = 1e-6;
-/// Most that an inertial fade overshoots: twice (for the old and the new pose) the largest value of s - 6s^3 + 8s^4 - 3s^5 from
+/// Largest overshoot of an inertial fade: twice (for the old and the new pose) the maximum of s - 6s^3 + 8s^4 - 3s^5
+/// from 0 to 1, times the ticks of the fade, times the largest change per tick.
 /// 0 to 1, times the ticks of the fade, times what may change in a tick.
 const MOMENTUM: f64 = 2.0 * 0.197_532;
 
 /// A sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Model space.
+    /// Centre in model space.
     pub centre: DVec3,
-    /// In the model's unit.
+    /// Radius in the model's unit.
     pub radius: f64,
 }
 
@@ -41,7 +43,7 @@ impl Reach {
         Self { centre: self.centre + (radius - self.radius) * towards, radius }
     }
 
-    /// The sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
+    /// The bounding sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
     pub fn placed(&self, placement: &Rows) -> [f32; 4] {
         let placement = rows_to_affine(placement);
         let centre = placement.transform_point3(self.centre);
@@ -51,14 +53,14 @@ impl Reach {
     }
 }
 
-/// At least the most that a matrix lengthens a vector: the root of the largest row sum of |MᵀM| (Gershgorin), exact where its
-/// columns stand at right angles.
+/// Upper bound of the factor by which a matrix lengthens a vector: the root of the largest row sum of |MᵀM|
+/// (Gershgorin's theorem), exact if its columns are perpendicular.
 fn stretch(m: &DMat3) -> f64 {
     let squares = m.transpose() * *m;
     squares.to_cols_array_2d().iter().map(|c| c.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max).sqrt()
 }
 
-/// Component-wise ends of the values that a channel takes.
+/// Component-wise smallest and largest values of a channel.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     low: DVec3,
@@ -99,7 +101,7 @@ struct Motion {
     turns: bool,
     translation: Span,
     scale: Span,
-    /// Of clips of differences: the most that a layer adds to translation and multiplies scale by.
+    /// For clips of differences: the most that a layer adds to the translation and multiplies the scale by.
     moved: DVec3,
     stretched: DVec3,
 }
@@ -166,7 +168,7 @@ fn vector(numbers: &[f32]) -> DVec3 {
     DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
 }
 
-/// Adds what a track's keys say; a Hermite spline stays within the hull of its Bézier points.
+/// Adds the range of a track's keys. A Hermite spline stays within the convex hull of its Bézier points.
 fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
     let (times, width) = (raw.times_of(track), track.channel.width());
     let per_key = track.interpolation.values_per_key();
@@ -219,7 +221,7 @@ impl Crowd {
     }
 }
 
-/// Joins spheres from the leaves to the roots, each in its joint's own space until it is handed to the parent.
+/// Joins spheres from the leaves to the roots, each in its joint's own space until it is passed to the parent.
 fn sphere(group: &Group, motions: &[Motion]) -> Reach {
     let (model, skeleton) = (&group.model, group.model.skeleton());
     let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
@@ -267,7 +269,7 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
     Reach { centre, radius: translation.half().length() + strayed + most * inner.radius }
 }
 
-/// The box around each palette entry's vertices, mesh space; none where it holds none.
+/// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
 fn boxes(group: &Group) -> Vec<Option<Span>> {
     let mesh = group.model.mesh();
     let mut boxes: Vec<Option<Span>> = vec![None; group.model.palette_joints().len()];

@@ -4,12 +4,12 @@ use super::{ModelError, Repair, Skin};
 use crate::vertex::Cube;
 use std::ops::Range;
 
-/// Most influences of a vertex; more keep the largest.
+/// Most influences of a vertex; a vertex with more keeps the largest.
 pub const MAX_INFLUENCES: usize = 16;
-/// Influence counts that runs have; a vertex is padded up to the next one with weight 0.
+/// Influence counts of runs. A vertex is padded to the next count with pairs of weight 0.
 pub const INFLUENCE_CLASSES: [usize; 6] = [1, 2, 3, 4, 8, 16];
 
-/// (joint, weight) pairs in compressed-row form, joints counted in the primitive's skin.
+/// (joint, weight) pairs in compressed-row form; joints are indices into the primitive's skin.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Influences {
     /// `offsets[v]..offsets[v + 1]` are vertex v's pairs; one longer than the vertex count.
@@ -21,7 +21,7 @@ pub struct Influences {
 }
 
 impl Influences {
-    /// No vertex yet.
+    /// Influences of no vertex.
     pub fn new() -> Self {
         Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
     }
@@ -95,11 +95,11 @@ pub struct Run {
     pub first_vertex: u32,
     /// Number of vertices.
     pub vertex_count: u32,
-    /// First pair in [`Mesh::joints`] and [`Mesh::weights`]; `influences` pairs a vertex follow.
+    /// First pair in [`Mesh::joints`] and [`Mesh::weights`]; a vertex has `influences` consecutive pairs.
     pub first_influence: u32,
 }
 
-/// Where a stored vertex came from.
+/// Origin of a stored vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VertexSource {
     /// Index into [`Mesh::primitives`].
@@ -165,7 +165,7 @@ impl Mesh {
             }
         }
         weight_repairs.describe(repairs);
-        // Stable: within a class vertices keep the file's order, so neighbours stay neighbours.
+        // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
         vertices.sort_by_key(|(_, pairs)| class_of(pairs.len()));
 
         let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
@@ -197,7 +197,7 @@ impl Mesh {
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
             primitives: Vec::with_capacity(primitives.len()),
             sources: vertices.iter().map(|(s, _)| *s).collect(),
-            // The model knows the rest pose.
+            // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
         for (vertex, (_, pairs)) in vertices.iter().enumerate() {
@@ -213,7 +213,7 @@ impl Mesh {
             if let Some(run) = mesh.runs.last_mut() {
                 run.vertex_count += 1;
             }
-            // Padding repeats the first joint, whose row is in cache already.
+            // Padding repeats the first joint, whose palette entry is in the cache already.
             let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
             for (joint, weight) in pairs.iter().copied().chain(padding) {
                 mesh.joints.push(joint);
@@ -253,7 +253,8 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// The primitives as an importer would offer them, in file order; joints count in the primitive's skin again.
+    /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
+    /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
         let mut stored: Vec<(VertexSource, usize)> = self.sources.iter().copied().zip(0..).collect();
         stored.sort_unstable();
@@ -298,15 +299,15 @@ impl Mesh {
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
-    /// Normals in mesh space; generated where the file has none, zero where there is no triangle either.
+    /// Normals in mesh space; generated if the file has none, zero for vertices without a triangle.
     pub fn normals(&self) -> &[[f32; 3]] {
         &self.normals
     }
-    /// Tangents, where every primitive has them.
+    /// Tangents, if every primitive has them.
     pub fn tangents(&self) -> Option<&[[f32; 4]]> {
         self.tangents.as_deref()
     }
-    /// Texture coordinates, where any primitive has them.
+    /// Texture coordinates, if any primitive has them.
     pub fn uvs(&self) -> Option<&[[f32; 2]]> {
         self.uvs.as_deref()
     }
@@ -314,7 +315,7 @@ impl Mesh {
     pub fn joints(&self) -> &[u16] {
         &self.joints
     }
-    /// Palette entries that a palette must have: every joint is less.
+    /// Number of entries that a palette must have: greater than every joint.
     pub fn entries(&self) -> usize {
         self.entries
     }
@@ -344,11 +345,11 @@ impl Mesh {
     pub fn primitives(&self) -> &[Primitive] {
         &self.primitives
     }
-    /// Where each stored vertex came from.
+    /// Origins of the stored vertices.
     pub fn sources(&self) -> &[VertexSource] {
         &self.sources
     }
-    /// Where packed positions are: around the rest pose.
+    /// The cube that packed positions are relative to, around the rest pose.
     pub fn cube(&self) -> &Cube {
         &self.cube
     }
@@ -439,7 +440,7 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize) -> Resul
     Ok(())
 }
 
-/// Counts repairs so that each kind is told once.
+/// Counts repairs, so that each kind is reported once.
 #[derive(Default)]
 struct WeightRepairs {
     renormalised: u32,
@@ -475,7 +476,7 @@ impl WeightRepairs {
     }
 }
 
-/// Largest distance of a sum of weights from 1 without a report, and, smaller, without renormalisation: rounding errors
+/// Largest deviations of a sum of weights from 1 that are not reported and, smaller, not renormalised: rounding errors
 /// are kept, so that a file's weights keep their exact values.
 const WORTH_A_WORD: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
@@ -510,7 +511,8 @@ fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs)
     pairs
 }
 
-/// Area-weighted normals: flat where triangles share no vertex, as glTF asks for meshes without normals.
+/// Area-weighted normals. Triangles that share no vertex get flat normals, which glTF requires for meshes without
+/// normals.
 fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
     use glam::DVec3;
     let at = |i: u32| DVec3::from(positions[i as usize].map(f64::from));

@@ -3,7 +3,7 @@
 use super::{ModelError, Rows, rows_to_affine};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
-/// A joint's parent entry when it has none.
+/// Parent of a joint without one.
 pub const NO_PARENT: u16 = u16::MAX;
 /// Most joints of a skeleton, and most palette entries of a model.
 pub const MAX_JOINTS: usize = 65_535;
@@ -20,20 +20,20 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// No movement.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
 }
 
 /// Transform of a joint relative to its parent at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Local {
-    /// Rotation, translation, scale: what clips can move.
+    /// Rotation, translation and scale, which clips can change.
     Transform(Transform),
-    /// A fixed affine matrix, kept as it is because shear has no rotation-and-scale form; clips cannot move it.
+    /// A fixed affine matrix, stored as is because shear has no rotation-and-scale form; clips cannot change it.
     Matrix(Rows),
 }
 
-/// A joint as an importer found it: any order, parents by index.
+/// A joint as an importer found it: in any order, with its parent's index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// Name in the file; need not be unique.
@@ -126,19 +126,19 @@ impl Skeleton {
     pub fn len(&self) -> usize {
         self.parents.len()
     }
-    /// Never: a skeleton has at least one joint.
+    /// Always `false`: a skeleton has at least one joint.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
-    /// Names, one a joint.
+    /// Names, one per joint.
     pub fn names(&self) -> &[String] {
         &self.names
     }
-    /// Parents, one a joint, [`NO_PARENT`] at roots; always smaller than the joint's own index.
+    /// Parents, one per joint, [`NO_PARENT`] at roots; always less than the joint's own index.
     pub fn parents(&self) -> &[u16] {
         &self.parents
     }
-    /// Rest transforms, one a joint; identity where [`Skeleton::matrices`] has the joint.
+    /// Rest transforms, one per joint; the identity for joints in [`Skeleton::matrices`].
     pub fn rest(&self) -> &[Transform] {
         &self.rest
     }
