@@ -7,9 +7,9 @@ use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
-/// Value of a number's upper bit where that bit says which component is left out.
+/// Value of a number's upper bit if that bit encodes the component that is left out.
 const UPPER: f32 = 32_768.0;
-/// More than any number: nothing is above it.
+/// Greater than any number, so that no bit counts as set.
 const NEVER: f32 = 131_072.0;
 
 /// Sixteen joints' numbers of one component.
@@ -20,9 +20,10 @@ type Numbers = [u16; CHUNK];
 struct Turns {
     low: [Row; 3],
     step: [Row; 3],
-    /// The component left out, in binary: a row a digit, negative for 0.
+    /// The component left out, in binary: one row per digit, negative for 0.
     dropped: [Row; 2],
-    /// Where a key's own upper bits say which, if anywhere: negative there, and from which number on the bit is set.
+    /// For joints whose keys encode the component in their upper bits: a row that is negative for these joints, and the
+    /// number from which on the bit is set.
     any: Option<[Row; 2]>,
 }
 
@@ -31,7 +32,7 @@ struct Turns {
 struct Moves {
     low: Vectors,
     step: Vectors,
-    /// A frame each.
+    /// One item per frame.
     numbers: Aligned<[Numbers; 6]>,
 }
 
@@ -42,22 +43,22 @@ pub(super) struct CompactRows {
     turns: Vec<Turns>,
     /// `[frame][chunk]`.
     numbers: Aligned<[Numbers; 3]>,
-    /// Of the chunks that move or scale at all.
+    /// Translations and scales of each chunk, if any of its joints moves or scales.
     moves: Vec<Option<Moves>>,
 }
 
 impl CompactRows {
-    /// Bytes at most, for so many chunks of joints.
+    /// Upper bound of the bytes for this many chunks of joints.
     pub fn bytes(compact: &Compact, chunks: usize) -> u64 {
         let frames = (compact.frames as usize).max(2);
         let chunk = (size_of::<Turns>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
         Aligned::<[Numbers; 3]>::bytes(frames * chunks) + chunks as u64 * chunk
     }
 
-    /// The clip's rows over what joints do without a track.
+    /// The clip's rows; joints without a track take their values from `base`.
     pub fn new(compact: &Compact, base: &[Transform]) -> Self {
         let chunks = base.len().div_ceil(CHUNK);
-        // Every time falls between two frames, if need be between one and itself.
+        // Every time falls between two frames. A single frame is stored twice.
         let frames = (compact.frames as usize).max(2);
         let frame = |index: usize| compact.frame(index.min(compact.frames as usize - 1));
         let mut rows = Self {
@@ -93,7 +94,7 @@ impl CompactRows {
         rows
     }
 
-    /// The frame before a time, and how far it is to the next one.
+    /// The frame before a time and the fraction of the way to the next one.
     pub fn seek(&self, time: f32) -> (usize, f32) {
         self.frames.place(time)
     }
@@ -103,7 +104,7 @@ impl CompactRows {
         self.moves[chunk].is_some()
     }
 
-    /// Rotations of `W` joints, `arc` of the way from a frame to the next.
+    /// Rotations of `W` joints, at the fraction `arc` of the way from a frame to the next.
     #[inline(always)] // to take on the caller's instruction set
     pub fn turns<const W: usize, S: Simd<W>>(
         &self,
@@ -117,7 +118,8 @@ impl CompactRows {
         let turns = &self.turns[chunk];
         let dropped = load_rows::<W, S, 2>(&turns.dropped, group);
         match &turns.any {
-            // Both frames leave out the same components, so the arc may run before they are put in their places.
+            // Both frames leave out the same components, so the interpolation can run before components are put in
+            // order.
             None => {
                 let a = turns.kept::<W, S>(widened::<W, S, 3>(a, group), group);
                 let b = turns.kept::<W, S>(widened::<W, S, 3>(b, group), group);
@@ -131,7 +133,7 @@ impl CompactRows {
         }
     }
 
-    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    /// Translations and scales of `W` joints; `None` if no joint of the chunk moves.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
@@ -147,7 +149,7 @@ impl CompactRows {
     }
 }
 
-/// Rotations that stay, as numbers of 0: the lowest is the value.
+/// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
 fn still_turns(base: &[Transform], chunk: usize) -> Turns {
     let largest = |t: &Transform| {
         let q = t.rotation.to_array();
@@ -181,7 +183,7 @@ impl Turns {
         }
     }
 
-    /// A key's three kept components, then the one left out.
+    /// A key's three stored components, then the one left out.
     #[inline(always)] // as above
     fn kept<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
         let (low, step) = (load_rows::<W, S, 3>(&self.low, group), load_rows::<W, S, 3>(&self.step, group));
@@ -191,7 +193,7 @@ impl Turns {
         [a, b, c, S::mul(square, S::inverse_sqrt(square))]
     }
 
-    /// A key whose upper bits may say which component is left out: x y z w.
+    /// A key whose upper bits may encode the component left out, in the order x y z w.
     #[inline(always)] // as above
     fn with_upper_bits<const W: usize, S: Simd<W>>(
         &self,

@@ -1,4 +1,5 @@
-//! A crowd's pose stages, on one thread or on all: part by part, so that poses stay in the cache from stage to stage.
+//! A crowd's pose stages, on one thread or on several: part by part, so that poses stay in the cache from stage to
+//! stage.
 
 use super::block_sampler::BlockSampler;
 use super::clock::{NoClock, PoseClock, PoseStage};
@@ -17,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
 const PART_BYTES: usize = 512 << 10;
-/// Parts that each thread gets at least, so that none waits long for another.
+/// Fewest parts per thread, so that no thread waits long for another.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Number of instances that are posed side by side, one in each lane.
@@ -91,7 +92,7 @@ impl CrowdPose {
         })
     }
 
-    /// The blocks of instances, for kernels that run over the same ones.
+    /// The blocks of instances, for kernels that loop over the same blocks.
     pub fn blocks(&self) -> &Blocks {
         match &self.0 {
             Poser::One(posing) => &posing.blocks,
@@ -115,7 +116,7 @@ impl CrowdPose {
     /// Poses the crowd at a tick, part by part through all stages, on `threads`.
     ///
     /// # Panics
-    /// Palettes are asked for in lanes and instances are posed one at a time, or `out` is too short.
+    /// Palettes are requested in lanes but instances are posed one at a time, or `out` is too short.
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, clock: &dyn PoseClock, out: PaletteOut) {
         threads.install(|| match (&mut self.0, out) {
             (Poser::One(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
@@ -137,7 +138,8 @@ impl CrowdPose {
         }
     }
 
-    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from those of [`PaletteOut::Lanes`].
+    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from the output of
+    /// [`PaletteOut::Lanes`].
     pub fn read_lanes(&self, crowd: &Crowd, lanes: &[Affine<BLOCK>], instances: Range<u32>, out: &mut Vec<f32>) {
         for block in self.blocks().all() {
             for (lane, instance) in block.instances.clone().enumerate() {
@@ -151,13 +153,13 @@ impl CrowdPose {
 
 /// Poses a crowd in blocks of `N` instances.
 struct Posing<const N: usize> {
-    /// Of the poses, which instances may share.
+    /// Blocks of the poses, which instances may share.
     posed: Blocks,
-    /// Of the instances.
+    /// Blocks of the instances.
     blocks: Blocks,
     shared: Option<SharedPalettes>,
     kept: KeptPoses,
-    /// For each block, how its layers merge, if they merge the same way at every tick.
+    /// For each block the merge of its layers, if it is the same at every tick.
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler<N>,
@@ -165,9 +167,9 @@ struct Posing<const N: usize> {
     rooms: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
-    /// Whether any instance plays more than one whole clip, or shows what is between two poses.
+    /// Whether any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
-    /// Of the last frame.
+    /// Tick of the last frame.
     tick: u32,
 }
 
@@ -184,12 +186,12 @@ struct Plan {
     part: usize,
     threads: usize,
     rooms: usize,
-    /// Whether every part has a room of its own, because poses outlive the frame. Otherwise every thread has one.
+    /// Whether every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
-    /// Most local poses and model poses of a part.
+    /// Largest number of local poses and of model poses in a part.
     local: usize,
     model: usize,
-    /// Most palette entries of a block.
+    /// Largest number of palette entries in a block.
     palette: usize,
 }
 
@@ -249,8 +251,8 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// Poses the crowd at a tick. Where instances share poses, those are posed first and `hand_out` gives every
-    /// instance its palette; otherwise `unshared` does everything.
+    /// Poses the crowd at a tick. If instances share poses, those are posed first and `hand_out` copies a palette to
+    /// every instance; otherwise `unshared` does everything.
     fn at<T>(
         &mut self,
         crowd: &Crowd,
@@ -267,8 +269,8 @@ impl<const N: usize> Posing<N> {
         self.shared = Some(shared);
     }
 
-    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` says where
-    /// that share begins.
+    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` returns
+    /// the offset of that share.
     fn in_parts<T: Send>(
         &self,
         crowd: &Crowd,
@@ -295,12 +297,12 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// The room for a part: its own, or the thread's.
+    /// The buffer of a part: its own, or the thread's.
     fn room(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
         if self.plan.lasting { lock(&self.rooms[part]) } else { of_thread(&self.rooms) }
     }
 
-    /// All stages but `palette` of neighbouring blocks.
+    /// Runs all stages but `palette` for neighbouring blocks.
     fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock) {
         let all = &self.posed.all()[part];
         let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
@@ -324,8 +326,8 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// The clips of a block's layers, those that count for something at the tick. Poses that are kept for several ticks
-    /// are blended here already.
+    /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
+    /// are also blended here.
     fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         let (layers, sampler) = (crowd.layers(), &self.sampler);
         let Some(between) = block.rate.between(self.tick) else {
@@ -342,7 +344,7 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// A block's layers, or the poses before and after, become the local pose in the first slot.
+    /// Combines a block's layers, or the poses before and after the tick, in the first slot.
     fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         if let Some(between) = block.rate.between(self.tick) {
             blend_between(self.isa, group, block.kept_slots(between), between.part(), slots);
@@ -424,12 +426,12 @@ impl Posing<BLOCK> {
     }
 }
 
-/// The calling thread's own of a list with one item for each thread.
+/// The calling thread's item of a list with one item per thread.
 fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
     lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
 }
 
-/// A panic elsewhere leaves numbers in the buffer that are overwritten before they are read.
+/// Ignores poisoning: after a panic elsewhere, the buffer's numbers are overwritten before they are read.
 fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
     item.lock().unwrap_or_else(PoisonError::into_inner)
 }

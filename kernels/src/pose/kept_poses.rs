@@ -1,4 +1,4 @@
-//! Ticks of the poses that a block keeps when it is not posed every tick.
+//! Ticks of the poses that a block caches when it is not posed at every tick.
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Between, UpdateRate};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Stands for a pose that has not been computed yet.
 const NEVER: u64 = u64::MAX;
 
-/// The ticks of the two poses that each block keeps. In a running crowd one of them is due every few ticks; after a
-/// seek both are.
+/// The ticks of the two cached poses of each block. In a running crowd one of them is due every few ticks; after a seek
+/// both are.
 pub(super) struct KeptPoses {
-    // None if all blocks are posed at every tick. A block's are only touched by the thread that has the block.
+    // Empty if all blocks are posed at every tick. Only the thread that poses a block accesses its ticks.
     ticks: Vec<[AtomicU64; 2]>,
 }
 
@@ -21,7 +21,7 @@ impl KeptPoses {
         Self { ticks: (0..count).map(|_| [NEVER; 2].map(AtomicU64::new)).collect() }
     }
 
-    /// Calls `pose(tick, slot)` for each pose that a block needs between two ticks and has not.
+    /// Calls `pose(tick, slot)` for each of the two poses that is not cached yet.
     pub fn update(&self, block: &Block, between: Between, mut pose: impl FnMut(u32, usize)) {
         let places = [between.place, 1 - between.place];
         let ticks = [between.start, between.end];

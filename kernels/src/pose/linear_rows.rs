@@ -5,7 +5,7 @@ use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
 use crate::simd::{Aligned, Simd};
 
-/// A rotation key: x y z w, then of the way to the next key the square of the angle, and the angle over its sine.
+/// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
 type Turn = [Row; 6];
 
 /// Keys of linear tracks that share their times.
@@ -14,19 +14,19 @@ pub(super) struct LinearRows {
     chunks: usize,
     /// `[key][chunk]`.
     rotations: Aligned<Turn>,
-    /// `[key]` of the chunks that move or scale at all.
+    /// `[key]` of each chunk with a joint that moves or scales.
     vectors: Vec<Option<Aligned<Vectors>>>,
 }
 
 impl LinearRows {
-    /// Bytes at most, for so many chunks of joints.
+    /// Upper bound of the bytes for this many chunks of joints.
     pub fn bytes(raw: &RawKeys, chunks: usize) -> u64 {
         let keys = raw.times().len().max(2);
         Aligned::<Turn>::bytes(keys * chunks) + chunks as u64 * Aligned::<Vectors>::bytes(keys)
     }
 
-    /// The rows of keys over what joints do without a track; none if tracks differ in their key times, or are not all
-    /// linear and spherical.
+    /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
+    /// times, or are not all linear and spherical.
     pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {
         let plain = blend == RotationBlend::Slerp
             && raw.timelines().len() <= 1
@@ -36,7 +36,7 @@ impl LinearRows {
         }
         let mut times = raw.times().to_vec();
         let keys = times.len();
-        // Every time falls between two keys, if need be between two of one value.
+        // Every time falls between two keys. A single key is stored twice.
         while times.len() < 2 {
             times.push(times.last().map_or(0.0, |t| t + 1.0));
         }
@@ -81,7 +81,7 @@ impl LinearRows {
         Some(Self { times, chunks, rotations, vectors: moved })
     }
 
-    /// The interval that a time falls into, and how far; as [`super::sample`] has it.
+    /// The interval that contains a time and the position in it, 0 to 1; as in [`super::sample`].
     pub fn seek(&self, time: f32) -> (usize, f32) {
         let after = self.times.partition_point(|&t| t <= time);
         let key = after.saturating_sub(1).min(self.times.len() - 2);
@@ -109,7 +109,7 @@ impl LinearRows {
         arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(fraction), square, scale)
     }
 
-    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    /// Translations and scales of `W` joints; `None` if no joint of the chunk moves.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,

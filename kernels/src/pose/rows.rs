@@ -1,4 +1,4 @@
-//! Numbers of 16 joints side by side.
+//! Rows: one number of 16 neighbouring joints side by side.
 
 use crate::model::Transform;
 use crate::simd::{Simd, load_group};
@@ -12,7 +12,7 @@ pub(super) type Row = [f32; CHUNK];
 /// Translations and scales of 16 joints.
 pub(super) type Vectors = [Row; 6];
 
-/// One number of a chunk's joints, lane by lane; lanes beyond the last joint repeat it.
+/// One number of a chunk's joints, one per lane; lanes beyond the last joint repeat it.
 pub(super) fn row(base: &[Transform], chunk: usize, number: impl Fn(&Transform) -> f32) -> Row {
     std::array::from_fn(|lane| number(&base[(chunk * CHUNK + lane).min(base.len() - 1)]))
 }
@@ -22,7 +22,7 @@ pub(super) fn vectors(base: &[Transform], chunk: usize) -> Vectors {
     std::array::from_fn(|c| row(base, chunk, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
 }
 
-/// `W` neighbouring joints' share of rows.
+/// Loads `W` neighbouring joints of rows.
 #[inline(always)] // to take on the caller's instruction set
 pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
     let mut loaded = [S::splat(0.0); R];
@@ -32,7 +32,7 @@ pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row;
     loaded
 }
 
-/// The straight line between two sets of translations and scales.
+/// Linear interpolation between two sets of translations and scales.
 #[inline(always)] // as above
 pub(super) fn line<const W: usize, S: Simd<W>>(a: [S::V; 6], b: [S::V; 6], fraction: f32) -> [S::V; 6] {
     let mut v = a;

@@ -1,9 +1,9 @@
-//! Stage `sample` for whole blocks: joints side by side while a clip is read, instances side by side when poses are
-//! written.
+//! Stage `sample` for whole blocks: joints are side by side while a clip is read, instances are side by side when poses
+//! are written.
 //!
-//! A clip whose joints share their key times is laid out once as `[key][16 joints]`, so that an instance's time is found
-//! once and 16 joints are interpolated at once, whichever clip the instance plays and wherever it is in it. Sixteen
-//! instances' joints then turn by a transpose into 16 joints' instances, which is how a [`Local`] lies in memory.
+//! A clip whose joints share their key times is stored once as `[key][16 joints]`. An instance's position in the clip
+//! is then found once and 16 joints are interpolated at once, whichever clip the instance plays at whichever time. A
+//! transpose of 16 instances by 16 joints then gives the memory layout of a [`Local`].
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
@@ -18,7 +18,7 @@ use glam::{Quat, Vec3};
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
     keys: Keys,
-    /// A chunk's place in [`Stills`], for when it neither moves nor scales.
+    /// A chunk's place in [`Stills`], used when it neither moves nor scales.
     still: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ enum Keys {
     Compact(CompactRows),
 }
 
-/// Translations and scales that stay: most clips of a model share them, and then all lanes of a block do.
+/// Constant translations and scales. Most clips of a model share them, and then all lanes of a block do.
 #[derive(Default)]
 pub(super) struct Stills(Vec<Vectors>);
 
@@ -35,7 +35,7 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 
 impl ClipRows {
-    /// About how many bytes a clip's rows take at most.
+    /// Approximate upper bound of the bytes of a clip's rows.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
         let chunks = skeleton.len().div_ceil(CHUNK);
         let keys = match clip.keys() {
@@ -45,8 +45,8 @@ impl ClipRows {
         keys + (chunks * size_of::<Vectors>()) as u64
     }
 
-    /// A clip's rows, the rest pose's without one; none if its tracks differ in their key times, or are not all linear
-    /// and spherical.
+    /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
+    /// not all linear and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
@@ -58,7 +58,7 @@ impl ClipRows {
         Some(Self { keys, still })
     }
 
-    /// The key before a time, and how far it is to the next one.
+    /// The key before a time and the fraction of the way to the next one.
     fn seek(&self, time: f32) -> (usize, f32) {
         match &self.keys {
             Keys::Linear(rows) => rows.seek(time),
@@ -104,7 +104,7 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     base
 }
 
-/// Writes a block's local poses: `plays` holds a clip and a time for each lane.
+/// Writes a block's local poses; `plays` holds a clip and a time for each lane.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
     let cursors = plays.map(|(clip, time)| clip.seek(time));
     simd::run(isa, SampleLanes { stills, clips: plays.map(|(clip, _)| clip), cursors, local });
@@ -148,7 +148,7 @@ impl Kernel for SampleLanes<'_> {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
                     }
                 }
-                // Poses are written across joints, which no prefetcher foresees.
+                // Poses are written across joints, a pattern that no prefetcher predicts.
                 if let Some(joint) = local.get(lane) {
                     prefetch(joint);
                 }
@@ -183,7 +183,7 @@ impl Kernel for SampleLanes<'_> {
     }
 }
 
-/// From `[row][instance][joint]` to `[joint][first + row][instance]`.
+/// Transposes `[row][instance][joint]` to `[joint][first + row][instance]`.
 #[inline(always)]
 fn spread<const W: usize, S: Simd<W>, const R: usize>(
     rows: &[[Row; BLOCK]; R],

@@ -14,7 +14,7 @@ const SNORM: f32 = 32767.0;
 /// A matrix in `W` lanes, row by row.
 pub(super) type Matrix<V> = [V; 12];
 
-/// A palette from which a vertex's matrix is blended, in blocks of instances.
+/// A palette of a block of instances, from which a vertex's matrix is blended.
 pub(super) trait Blend {
     /// Whether kernels are compiled for each usual number of influences, or once for any number.
     const UNROLLED: bool;
@@ -44,11 +44,11 @@ impl Blend for &[Affine<BLOCK>] {
     }
 }
 
-/// A vertex before skinning, one in each lane.
+/// A vertex before skinning, broadcast to all lanes.
 pub(super) struct Source<V> {
     pub position: [V; 3],
     pub normal: [V; 3],
-    /// With the handedness in w.
+    /// Tangent with the handedness in w.
     pub tangent: [V; 4],
 }
 
@@ -105,7 +105,7 @@ pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
     }
 }
 
-/// The first `floats` numbers of a vertex as packed words; those that the format lacks are zero.
+/// The first `floats` numbers of a vertex as packed words; missing attributes are zero.
 #[inline(always)]
 pub(super) fn pack<const W: usize, S: Simd<W>>(
     cube: &Cube,
@@ -126,7 +126,7 @@ pub(super) fn pack<const W: usize, S: Simd<W>>(
     out
 }
 
-/// Treatment of normals before packing: octahedral coordinates keep no length, so normalising would be wasted.
+/// Treatment of normals before packing: octahedral coordinates do not store a length, so normalising would be wasted.
 pub(super) fn before_packing(normals: Normals) -> Normals {
     if normals == Normals::Unit { Normals::Raw } else { normals }
 }
@@ -136,8 +136,8 @@ fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 
     [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
 }
 
-/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out: an array that is indexed by
-/// a variable would put every vertex's matrix in memory, exact normals or not.
+/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out, because an array with a
+/// variable index would put every vertex's matrix in memory, whether normals are exact or not.
 #[inline(always)]
 fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
     let [x, y, z] = [[m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]];
@@ -155,11 +155,11 @@ fn cross<const W: usize, S: Simd<W>>(a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
     ]
 }
 
-/// Unit length; zero stays zero.
+/// Normalises; a zero vector stays zero.
 #[inline(always)]
 pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
     let squared = dot3::<W, S>(n, n);
-    // The smallest normal float keeps the root finite.
+    // The smallest normal float keeps the inverse root finite.
     let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
     [S::mul(n[0], scale), S::mul(n[1], scale), S::mul(n[2], scale)]
 }
@@ -177,7 +177,7 @@ fn in_cube<const W: usize, S: Simd<W>>(cube: &Cube, p: [S::V; 3]) -> [S::V; 3] {
     ]
 }
 
-/// Steps within the largest snorm16.
+/// Clamps steps to the largest snorm16.
 #[inline(always)]
 fn clamped<const W: usize, S: Simd<W>>(steps: S::V) -> S::V {
     S::max(S::min(steps, S::splat(SNORM)), S::splat(-SNORM))
