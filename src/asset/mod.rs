@@ -1,4 +1,4 @@
-//! Importers, each with a file here and a row in [`FORMATS`]; the exporter to glTF; and the built-in walker.
+//! Importers, each with a file here and a row in [`FORMATS`]; the exporter to glTF; and the built-in characters.
 
 pub mod adapt;
 mod affine;

@@ -1,5 +1,6 @@
-//! What GPU backends share: a crowd cut into chunks, the source of its palettes, the frame's commands. A [`Strategy`]
-//! says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is what its two kinds of skinning have in common.
+//! Shared part of all GPU backends: a crowd divided into chunks, the source of its palettes, and the frame's commands.
+//! A [`Strategy`] says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is the interface
+//! of the two kinds of skinning.
 
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
@@ -16,16 +17,16 @@ use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How a GPU backend poses and skins.
+/// Choice of posing and skinning of a GPU backend.
 #[derive(Debug, Clone, Copy)]
 pub struct Strategy {
-    /// Where palettes are made.
+    /// Place and method of computing palettes.
     pub posing: Posing,
-    /// Where vertices are skinned.
+    /// Place and method of skinning vertices.
     pub skin: Skin,
 }
 
-/// Where vertices are skinned.
+/// Place and method of skinning vertices.
 #[derive(Debug, Clone, Copy)]
 pub enum Skin {
     /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
@@ -50,12 +51,12 @@ impl Skin {
     }
 }
 
-/// Changes to shaders, by which tests break them and see parity fail.
+/// Edits of shader sources, with which tests break shaders and check that parity fails.
 #[derive(Clone, Default)]
 pub struct Edits {
-    /// Of the kernels that pose.
+    /// Edit of the kernels that pose.
     pub pose: Option<Edit>,
-    /// Of the kernels that skin.
+    /// Edit of the kernels that skin.
     pub skin: Option<Edit>,
 }
 
@@ -66,7 +67,7 @@ struct GpuBackend {
     edits: Edits,
 }
 
-/// The backend of a strategy.
+/// Creates the backend of a strategy.
 ///
 /// # Errors
 /// There is no adapter.
@@ -130,7 +131,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        // How many instances are in view differs from tick to tick.
+        // The number of instances in view differs from tick to tick.
         if self.strategy.posing == Posing::Visible {
             return Vec::new();
         }

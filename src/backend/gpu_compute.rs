@@ -15,12 +15,12 @@ pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
     /// Whether the kernel was chosen among several.
     chosen: bool,
-    /// For each of the arena's buffers the chunk whose vertices it holds.
+    /// For each of the arena's buffers the index of the chunk whose vertices it holds.
     held: Vec<usize>,
 }
 
 impl ComputeSkinner {
-    /// Device memory beside palettes and meshes.
+    /// Device memory besides palettes and meshes.
     pub fn footprint(
         gpu: &Gpu,
         posing: Posing,
@@ -110,7 +110,7 @@ impl GpuSkinner for ComputeSkinner {
             if part.is_empty() {
                 continue;
             }
-            // Buffers of a ring hold a later chunk by now: this one is skinned again.
+            // A later chunk may have overwritten a ring's buffer, so the chunk is skinned again.
             if self.held[slot] != index {
                 gpu.poison(&arena.device[slot..=slot])?;
                 let mut commands = gpu.commands("skin again");

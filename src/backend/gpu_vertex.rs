@@ -12,15 +12,15 @@ use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Hands drawing a vertex shader that skins.
+/// Passes drawing a vertex shader that skins.
 pub(super) struct VertexSkinner {
     source: Rc<VertexSource>,
-    /// Made when vertices are first read back.
+    /// Created when vertices are read back for the first time.
     capture: Option<Capture>,
 }
 
 impl VertexSkinner {
-    /// Device memory beside palettes and meshes.
+    /// Device memory besides palettes and meshes.
     pub fn footprint(gpu: &Gpu, palette: PaletteForm, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames {
             return Err(BackendError::Unavailable("would skin twice for --motion; leaves no vertices to keep".into()));

@@ -1,4 +1,4 @@
-//! One backend on its own, for commands that look at its output instead of its times.
+//! One prepared backend, for commands that use its output instead of its times.
 
 use super::common;
 use anyhow::bail;
@@ -11,8 +11,8 @@ use skinbench::frame::{Arena, Job};
 use skinbench::harness::rotation::Shared;
 use skinbench::registry::Entry;
 
-/// A backend prepared for a crowd, with the arena that it writes to. `presenter` is what drawing takes on the device,
-/// if something is drawn.
+/// A backend prepared for a crowd, with the arena that it writes to. `presenter` is the memory that drawing takes on
+/// the device, if anything is drawn.
 pub fn prepare(
     entry: &Entry,
     context: &Context,

@@ -1,7 +1,7 @@
-//! OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it links to.
+//! Importer of OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it refers to.
 //!
-//! Right-handed, Y up. As OGRE does it (the articles' sketches differ): keys are relative to the bind pose, and after
-//! its last key a track leads back to its first.
+//! Right-handed, Y up. Keys are relative to the bind pose, and after its last key a track interpolates back to its
+//! first, as in OGRE itself (articles about the format differ).
 
 mod mesh;
 mod skeleton;
@@ -54,7 +54,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-/// The XML form of the skeleton that a mesh links to, in its folder.
+/// Path of the XML form of the skeleton that a mesh refers to, in its folder.
 fn linked(file: &Path, link: &str) -> Result<PathBuf, ImportError> {
     let name = if link.ends_with(".xml") { link.to_owned() } else { format!("{link}.xml") };
     beside::resolve(file.parent().unwrap_or(Path::new("")), &name)
