@@ -1,4 +1,5 @@
-// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup.
+// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup. cull.wgsl
+// defines the declarations, `counted` and `summed`.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,5 +1,5 @@
-// Draws colours and, for each pixel, its motion since the last frame. The source of the vertices also defines
-// `previous_position`.
+// Draws colours and, for each pixel, its motion since the last frame. `previous_position` comes from previous.wgsl or
+// previous_packed.wgsl, the rest from draw.wgsl.
 
 struct MovingFragment {
     @builtin(position) clip: vec4f,

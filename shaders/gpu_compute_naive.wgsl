@@ -1,4 +1,5 @@
-// gpu-compute:naive: a thread for each vertex of each instance.
+// gpu-compute:naive: one thread per vertex of each instance. `held` comes from mesh_*.wgsl, `skin` from skinning.wgsl,
+// `store` from output*.wgsl.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

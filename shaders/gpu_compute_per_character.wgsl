@@ -1,6 +1,7 @@
-// gpu-compute:per-character: a dispatch for each character, a thread for each of its vertices.
+// gpu-compute:per-character: one dispatch per character, one thread per vertex. `held` comes from mesh_*.wgsl, `skin`
+// from skinning.wgsl, `store` from output*.wgsl.
 
-@group(1) @binding(0) var<uniform> character: vec4u; // x: instance, counted in the chunk
+@group(1) @binding(0) var<uniform> character: vec4u; // x: instance, relative to the chunk
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,4 +1,6 @@
-// gpu-compute:shared: a workgroup copies one instance's palette to workgroup memory and skins many vertices with it.
+// gpu-compute:shared: one workgroup per instance and `VERTICES` neighbouring vertices. It first copies the instance's
+// palette to workgroup memory (`near` and `ROWS` of palette_workgroup.wgsl). `held` comes from mesh_*.wgsl, `skin` from
+// skinning.wgsl, `store` from output*.wgsl.
 
 override VERTICES: u32;
 

@@ -1,4 +1,5 @@
-// gpu-vertex: skins in the vertex shader, again in every pass.
+// gpu-vertex: `skinned_vertex` for draw.wgsl, one vertex shader invocation per vertex, instance and pass. `held` comes
+// from mesh_*.wgsl, `skin` from skinning.wgsl.
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
     return skin(held(vertex), instance);

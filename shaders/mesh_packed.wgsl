@@ -1,10 +1,11 @@
-// A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/packing.rs writes it.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries, and `held`, which loads a vertex.
+// src/gpu/packing.rs writes it; `unfolded` comes from octahedral.wgsl.
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits
-    weights: u32, // second and third influence, 16 bits each, 0 to 1/2
-    weight_x: u32, // fourth influence; upper 16 of the position's 17 bits in x
-    yz: u32, // and in y and z
+    weights: u32, // of the second and third influence, 16 bits each, 0 to 1/2
+    weight_x: u32, // weight of the fourth influence; upper 16 of the position's 17 bits in x
+    yz: u32, // upper 16 bits of the position in y and z
     rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
 }
 

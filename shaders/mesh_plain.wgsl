@@ -1,4 +1,4 @@
-// A mesh in full precision: 64 bytes per vertex.
+// A mesh in full precision with 64 bytes per vertex, and `held`, which loads a vertex.
 
 struct Vertex {
     position: vec3f,

@@ -1,4 +1,4 @@
-// Output of compute kernels: vertices of an even number of floats, stored in pairs. On llvmpipe this makes a kernel a
+// `store` of compute kernels: writes vertices of an even number of floats in pairs. On llvmpipe this makes a kernel a
 // sixth faster.
 
 // [instance][vertex][FLOATS / 2]

@@ -10,7 +10,7 @@ struct DualQuaternion {
 // [instance][entry]
 @group(0) @binding(4) var<storage, read> palettes: array<DualQuaternion>;
 
-// q and -q turn alike: all are taken to the side of the largest.
+// q and -q are the same rotation: all are taken to the hemisphere of the heaviest.
 fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
     let turned = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
     (*sum).real += turned * entry.real;

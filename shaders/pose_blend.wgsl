@@ -1,10 +1,10 @@
-// gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers into the first
-// slot. docs/animation.md has the formulas.
+// gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
+// slot. docs/animation.md has the formulas; pose.wgsl has the declarations.
 
 const MERGE = 0u;
 const OVERRIDE = 1u;
 
-// Whether any layer fades inertially; whether any instance is not posed every tick.
+// Whether any layer fades inertially, and whether any instance is not posed at every tick.
 override INERTIA: u32;
 override RATES: u32;
 
@@ -52,7 +52,7 @@ fn main(
     put(player.first_slot, joint, joined_by(start, end, OVERRIDE, own.part));
 }
 
-// Makes one pose of an instance's layers, in the first of their slots.
+// Combines one pose of an instance's layers in the first of their slots.
 fn blend(player: Player, first_slot: u32, index: u32, joint: u32) {
     let momentum = momentum_of(index);
     var pose = merged(first_slot, 1u, player.layers, joint);
@@ -102,7 +102,7 @@ fn shorter(a: vec4f, b: vec4f, weight: f32) -> f32 {
     return select(weight, -weight, dot(a, b) < 0.0);
 }
 
-// The weighted mean of the merge layers among `count` slots; the rest pose where they weigh nothing.
+// The weighted mean of the merge layers among `count` slots; the rest pose if their weights are 0.
 fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
     var sum = Local(vec4f(0.0), vec3f(0.0), vec3f(0.0));
     var total = 0.0;
@@ -116,7 +116,7 @@ fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
         }
         let pose = local_of(slot, joint);
         if terms == 0u {
-            // As it is until there is a second one.
+            // The first layer stays unscaled until there is a second one.
             sum = pose;
         } else {
             if terms == 1u {
@@ -172,11 +172,11 @@ fn joined_by(beneath: Local, pose: Local, kind: u32, weight: f32) -> Local {
     );
 }
 
-// The new pose with what an inertial fade has left of the old one.
+// The new pose plus the remaining difference of an inertial fade from the old one.
 fn carried(reached: Local, player: Player, first_slot: u32, momentum: Momentum, joint: u32) -> Local {
     let now = off(first_slot + player.layers, momentum, joint);
     let before = off(first_slot + player.layers + 1u, momentum, joint);
-    // Both differences in one hemisphere, or their change would go the long way round.
+    // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
     let change = now.rotation - shorter(now.rotation, before.rotation, 1.0) * before.rotation;
     let whole = vec4f(0.0, 0.0, 0.0, 1.0);
     let turn = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
@@ -187,8 +187,8 @@ fn carried(reached: Local, player: Player, first_slot: u32, momentum: Momentum, 
     );
 }
 
-// The old pose less the new one, both before the fade began, every second slot from `first` on: the turn from new to old, then
-// differences.
+// The old pose minus the new one, both before the fade began, at every second slot from `first` on: the rotation from
+// new to old, then differences.
 fn off(first: u32, momentum: Momentum, joint: u32) -> Local {
     let fading = first + 2u * momentum.layer;
     var without = merged(first, 2u, momentum.layer, joint);

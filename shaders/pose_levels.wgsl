@@ -1,4 +1,5 @@
 // gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
+// pose_hierarchy.wgsl has the declarations.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

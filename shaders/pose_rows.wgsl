@@ -6,7 +6,7 @@ struct Rows {
     z: vec4f,
 }
 
-// Rotation, translation and scale as rows.
+// Matrix rows from rotation, translation and scale.
 fn affine(q: vec4f, t: vec3f, s: vec3f) -> Rows {
     let d = q.xyz + q.xyz;
     let w = q.w * d;

@@ -1,6 +1,6 @@
-// Shared by all skinning shaders: blends palette entries to one matrix (`blended`) and transforms a vertex with it. The
-// mesh_*.wgsl file put before this one defines how a vertex is loaded (`held`), the palette_*.wgsl file how an entry is
-// (`entry_of`).
+// Shared by all skinning shaders: `skin` transforms a vertex with the matrix that `blended` (blend_linear.wgsl or
+// palette_dual_quaternions.wgsl) makes from palette entries. The mesh_*.wgsl file put before this one defines how a
+// vertex is loaded (`held`), the palette_*.wgsl file how a palette entry is (`entry_of`).
 
 // A 3x4 matrix.
 struct Rows {
@@ -21,7 +21,7 @@ struct Held {
     more: vec2u,
 }
 
-// An influence after a vertex' fourth.
+// An influence after a vertex's fourth.
 struct Influence {
     entry: u32,
     weight: f32,
@@ -35,7 +35,7 @@ fn count_of(weights: vec4f) -> u32 {
     return countOneBits(dot(vec4u(weights > vec4f(0.0)), vec4u(1u, 2u, 4u, 8u)));
 }
 
-// Where a vertex' influences after the fourth begin and end.
+// Range of a vertex's influences after the fourth.
 fn more_of(vertex: u32) -> vec2u {
     let before = min(vertex, chunk.sixteens);
     let first = (before - min(before, chunk.eights)) * 4u + (vertex - before) * 12u;

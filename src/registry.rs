@@ -35,10 +35,10 @@ enum Way {
 }
 
 impl Entry {
-    /// Makes the backend.
+    /// Creates the backend.
     ///
     /// # Errors
-    /// This machine lacks what the backend needs, and what that is.
+    /// This machine lacks something that the backend needs; the message names it.
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.way {
             Way::Host(create) => create(context),
@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// Makes the backend with its shaders changed. A backend that has none stays as it is.
+    /// Creates the backend with edited shaders. A backend without shaders is unchanged.
     ///
     /// # Errors
     /// As [`Entry::create`].
@@ -65,12 +65,12 @@ impl Entry {
     }
 }
 
-/// The backend of that name.
+/// The backend with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     REGISTRY.iter().find(|entry| entry.name == name)
 }
 
-/// Every backend there is.
+/// All backends.
 pub const REGISTRY: &[Entry] = &[
     Entry {
         name: "cpu-scalar",

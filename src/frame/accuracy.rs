@@ -1,11 +1,11 @@
-//! How a backend's vertices may differ from those of the plain reference.
+//! Allowed differences between a backend's vertices and those of the plain reference.
 
 /// Method by which a vertex's joints are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blending {
     /// A weighted sum of matrices.
     Linear,
-    /// A weighted sum of dual quaternions (Kavan and others 2008): joints must not scale unevenly.
+    /// A weighted sum of dual quaternions (Kavan and others 2008); joints must not scale unevenly.
     DualQuaternion,
 }
 

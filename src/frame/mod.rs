@@ -1,5 +1,5 @@
-//! The parts of a frame that backends, devices and the harness agree on: stages and their timer, the arena that vertices
-//! go to, what a run asks for, what memory and bandwidth it takes, and how it can fail.
+//! The parts of a frame that backends, devices and the harness share: stages and their timer, the arena of vertices,
+//! options, memory and bandwidth requirements, and errors.
 
 mod accuracy;
 mod arena;

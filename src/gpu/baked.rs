@@ -1,4 +1,5 @@
-//! Palettes baked frame by frame when a crowd is prepared: a frame only finds out which two of them each instance is between.
+//! Palettes baked frame by frame when a crowd is prepared. A frame only computes the two baked frames between which
+//! each instance is interpolated.
 
 use super::binding::{READ_ONLY, WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::listed;
@@ -18,10 +19,10 @@ use std::ops::Range;
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
 /// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
-/// so the errors of its parts count for twice as much if the sum has half the length.
+/// so the errors of the summands count twice if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
 
-/// The kernel's whole shader.
+/// The complete shader of the kernel.
 pub fn shader() -> String {
     [
         include_str!("../../shaders/pose.wgsl"),
@@ -32,7 +33,7 @@ pub fn shader() -> String {
     .concat()
 }
 
-/// A group's clips at their rates; the rest pose is behind them. None for a clip that no instance plays.
+/// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
 struct Plan<'a> {
     baker: Baker<'a>,
     rates: Vec<Option<Rate>>,
@@ -42,7 +43,7 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// # Errors
-    /// A clip that no rate holds, or that takes more than one binding.
+    /// A clip whose error no rate keeps, or whose frames exceed one binding.
     fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
@@ -89,7 +90,7 @@ impl<'a> Plan<'a> {
         self.rates.iter().flatten().map(|rate| rate.error).fold(BakeError::default(), BakeError::max)
     }
 
-    /// The clips as the kernel reads them, and all frames, `[clip][frame][entry][quad]`.
+    /// The clips in the kernel's layout, and all frames, `[clip][frame][entry][quad]`.
     fn baked(&self, clips: &[Clip]) -> (Vec<layout::BakedClip>, Vec<[f32; 4]>) {
         let (mut table, mut frames) = (Vec::with_capacity(self.rates.len()), Vec::new());
         for (clip, rate) in self.rates.iter().enumerate() {
@@ -111,8 +112,8 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: BakeFormat) -> Result<Vec<Pla
 /// Bytes on the device.
 ///
 /// # Errors
-/// What the adapter lacks or cannot hold; a crowd that plays more than whole clips one at a time, or one that no rate
-/// holds.
+/// A feature or a size that the adapter lacks; a crowd with instances that play more than one whole clip; or a clip
+/// whose error no rate keeps.
 pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
@@ -134,7 +135,7 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
 pub struct BakedPalettes {
     pipeline: wgpu::ComputePipeline,
     now: wgpu::Buffer,
-    /// Instances and bindings of each chunk.
+    /// Number of instances and bindings of each chunk.
     chunks: Vec<(u32, wgpu::BindGroup)>,
     palettes: Vec<Palettes>,
     approximation: Approximation,
@@ -142,7 +143,7 @@ pub struct BakedPalettes {
 }
 
 impl BakedPalettes {
-    /// Bakes the clips that a crowd plays; an edit changes the kernel.
+    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
     ///
     /// # Errors
     /// As [`bytes`].

@@ -7,20 +7,20 @@ use crate::frame::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bytes moved at once, on a software adapter and on hardware: beyond all caches.
+/// Bytes moved at once, on a software adapter and on hardware: more than all caches hold.
 const BYTES: [u64; 2] = [64 << 20, 1 << 30];
 /// Threads of a workgroup in shaders/fill.wgsl, 16 bytes each.
 const WORKGROUP: u64 = 256;
 /// Measured rounds; the fastest counts.
 const ROUNDS: u32 = 4;
-/// Bytes of an upload: more than caches hold, less than staging memory may be short of.
+/// Bytes of an upload: more than caches hold, but little enough for staging memory.
 const UPLOAD_BYTES: u64 = 64 << 20;
 
 impl Gpu {
-    /// What the device moves, measured when it is first asked for: a second or less.
+    /// The device's bandwidths, measured at the first call, which takes up to a second.
     ///
     /// # Errors
-    /// The device failed, or cannot hold two buffers to copy between.
+    /// The device failed, or cannot allocate two buffers to copy between.
     pub fn bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
         if let Some(known) = self.bandwidth.get() {
             return Ok(*known);
@@ -52,8 +52,8 @@ impl Gpu {
         Ok(Bandwidth { write, copy, upload })
     }
 
-    /// Bytes a second of the fastest round; the first is not counted. Wall clock: timestamps of transfers are not to be
-    /// had everywhere.
+    /// Bytes per second of the fastest round; the first round is not counted. By wall clock, because not every adapter
+    /// has timestamps of transfers.
     fn fastest(self: &Rc<Self>, bytes: u64, record: impl Fn(&mut Commands)) -> Result<u64> {
         let mut least = Duration::MAX;
         for round in 0..=ROUNDS {

@@ -1,5 +1,5 @@
-//! Skins a crowd into storage buffers, by any of several kernels: a kernel, the forms that it reads, and how its
-//! threads are laid out over vertices and instances.
+//! Skinning of a crowd into storage buffers, by one of several kernels. A kernel consists of its shader, the forms that
+//! it reads, and the assignment of vertices and instances to threads.
 
 use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::SKIN;
@@ -16,26 +16,27 @@ use std::time::{Duration, Instant};
 
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
-/// A trial skins a multiple of this many instances, where there are as many: twice what any kernel takes at once. llvmpipe hands
-/// each thread as many workgroups, full or not: with 35 instances, 16 at a time seemed slower than 4, which is 1.14 times as slow.
+/// A trial skins a multiple of this many instances if there are enough: twice the most that any kernel takes at once.
+/// llvmpipe gives each thread equally many workgroups, full or not: with 35 instances, 16 at a time seemed slower than
+/// 4, which is in fact 1.14 times as slow.
 const TRIAL_INSTANCES: u32 = 32;
-/// Measured rounds of a trial; the least time of each kernel counts.
+/// Measured rounds of a trial; the shortest time of each kernel counts.
 const TRIAL_ROUNDS: u32 = 7;
-/// Part of an earlier candidate's time that a later one must stay below to be preferred: short trials stray by as much.
+/// A later candidate is preferred only below this fraction of an earlier one's time: short trials vary by as much.
 const TRIAL_MARGIN: f64 = 0.97;
-/// Dispatches of a round, on a software adapter and on hardware, where one alone is mostly overhead.
+/// Dispatches per round, on a software adapter and on hardware, where a single one is mostly overhead.
 const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
 
 /// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// One for a vertex and this many neighbouring instances; `INSTANCES` in the kernel.
+    /// One thread per vertex and this many neighbouring instances; `INSTANCES` in the kernel.
     Vertex(u32),
-    /// One for a vertex of an instance, numbered through.
+    /// One thread per vertex of an instance, in a single numbering.
     Pair,
-    /// A workgroup for an instance and this many neighbouring vertices; `VERTICES` in the kernel.
+    /// One workgroup per instance and this many neighbouring vertices; `VERTICES` in the kernel.
     Instance(u32),
-    /// A dispatch for an instance, which a uniform names.
+    /// One dispatch per instance, whose index is in a uniform.
     Character,
 }
 
@@ -44,7 +45,7 @@ pub enum Threads {
 pub struct Kernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
-    /// The kernel, after the shared WGSL.
+    /// The kernel's WGSL, without the shared parts.
     pub wgsl: &'static str,
     /// Form of the meshes that it reads.
     pub mesh: MeshForm,
@@ -55,7 +56,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The whole shader for groups of a kind.
+    /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
             (Encoding::Packed, _) => include_str!("../../shaders/output_packed.wgsl"),
@@ -65,7 +66,7 @@ impl Kernel {
         skinning::wgsl(kind.mesh, self.palette) + output + self.wgsl
     }
 
-    /// Values of the overrides, the kernel's own among them.
+    /// Values of the overrides, including the kernel's own.
     pub fn constants(&self, kind: Kind) -> Constants {
         let mut constants = kind.constants();
         match self.threads {
@@ -84,21 +85,21 @@ pub struct ComputeSkin {
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
-    // Workgroups of each chunk, if the device counts them.
+    // Workgroups of each chunk, if the device computes them.
     workgroups: Vec<wgpu::Buffer>,
-    // Bindings of all chunks, once for each set of buffers that they write to, and the set in turn.
+    // Bindings of all chunks, once per set of output buffers, and the index of the current set.
     sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
     turn: usize,
 }
 
-/// Names an instance to a dispatch of its own.
+/// Uniforms that hold the instance index of each dispatch.
 struct Characters {
     group: wgpu::BindGroup,
     stride: u32,
 }
 
 impl ComputeSkin {
-    /// Pipelines for a crowd; a kernel that was edited is checked when it runs.
+    /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static Kernel, edit: Option<&Edit>) -> Self {
         let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
         let characters = (kernel.threads == Threads::Character).then(|| characters(gpu, crowd));
@@ -121,12 +122,12 @@ impl ComputeSkin {
         Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
     }
 
-    /// Which kernel this is.
+    /// The kernel.
     pub fn kernel(&self) -> &'static Kernel {
         self.kernel
     }
 
-    /// Takes the bindings to these buffers; says whether they were bound before.
+    /// Selects the bindings to these buffers; returns whether they were bound before.
     pub fn choose(&mut self, outputs: &[wgpu::Buffer]) -> bool {
         let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
         self.turn = known.unwrap_or(0);
@@ -162,7 +163,7 @@ impl ComputeSkin {
         }
     }
 
-    /// How a chunk's dispatch follows from its instances; none where each takes one of its own.
+    /// The rule for a chunk's dispatch; `None` if each instance has a dispatch of its own.
     fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let rows = |columns: u32, at_once: u32| {
@@ -179,7 +180,7 @@ impl ComputeSkin {
         }
     }
 
-    /// Dispatches a chunk, `index` among those bound.
+    /// Dispatches a chunk; `index` is its index among the bound ones.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, crowd: &Crowd, chunk: &Chunk, index: usize) {
         let kind = self.kinds[chunk.group];
         let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
@@ -199,7 +200,7 @@ impl ComputeSkin {
     }
 }
 
-/// A uniform for each instance of the largest chunk there may be, and the layout that binds one of them.
+/// One uniform per instance of the largest possible chunk, and the layout that binds one of them.
 fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
     let device = gpu.device();
     let size = size_of::<[u32; 4]>() as u32;
@@ -233,7 +234,7 @@ pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd) -> Result<u64> {
     Ok(trial_chunk(gpu, crowd, &chunks).map_or(0, |(_, part)| part.output_bytes(crowd)))
 }
 
-/// The largest chunk, and as many of its instances as a trial skins.
+/// The largest chunk, with as many of its instances as a trial skins.
 fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
     let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
     let all = chunk.instances.len() as u64;
@@ -243,8 +244,8 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
     Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
 }
 
-/// The fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: how long a
-/// kernel takes does not depend on what they hold.
+/// Finds the fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: the time
+/// of a kernel does not depend on their contents.
 ///
 /// # Errors
 /// The device failed.
@@ -274,7 +275,8 @@ pub fn trial(
     Ok(best)
 }
 
-/// Which of some compute passes takes least, by the least of a few rounds in turns; of equals the first.
+/// Index of the fastest of some compute passes, by the shortest time of a few rounds in which they alternate; of equals
+/// the first.
 ///
 /// # Errors
 /// The device failed.
@@ -290,7 +292,7 @@ pub(super) fn fastest(
             record(candidate, &mut commands.encoder.begin_compute_pass(&Default::default()));
             let start = Instant::now();
             commands.finish()?;
-            // The first round is when drivers compile.
+            // Drivers compile in the first round.
             if round > 0 {
                 *least = start.elapsed().min(*least);
             }

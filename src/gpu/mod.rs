@@ -1,4 +1,4 @@
-//! The device that GPU backends and drawing share. CPU backends never look here.
+//! The device that GPU backends and drawing share. CPU backends do not use it.
 
 pub mod baked;
 mod bandwidth;

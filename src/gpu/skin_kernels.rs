@@ -1,22 +1,22 @@
-//! The compute kernels that skin: shader, forms of mesh and palette, and the layout of threads.
+//! The compute kernels that skin: shader, forms of mesh and palette, and assignment of threads.
 
 use super::compute::{Kernel, Threads};
 use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
-/// All kernels, so that tests can look into their shaders.
+/// All kernels, so that tests can check their shaders.
 pub const ALL: &[&Kernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES];
 
-/// Candidates of a trial that finds the fastest; all read palettes as rows in a storage buffer.
+/// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&Kernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
 
-/// Candidates for palettes that are baked.
+/// Candidates for baked palettes.
 pub const BAKED_CANDIDATES: &[&Kernel] =
     &[&by_instances("instances", 16, BAKED), &by_instances("instances, 4 at a time", 4, BAKED)];
 
 const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 
-/// One dispatch per character, 4x4 palettes, full precision: what naive ports do.
+/// One dispatch per character, 4x4 palettes, full precision, as in straightforward ports.
 pub const PER_CHARACTER: Kernel = Kernel {
     name: "per-character",
     wgsl: include_str!("../../shaders/gpu_compute_per_character.wgsl"),

@@ -8,7 +8,7 @@ use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_unif
 use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};
 
-/// Storage buffers that skinning reads.
+/// Storage buffers that a skinning shader reads.
 pub fn storage_buffers(palette: PaletteForm) -> u32 {
     4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
 }
@@ -25,7 +25,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind of a group, where `mesh` is asked for.
+    /// The kind of a group for the requested form of its mesh.
     pub fn of(group: &Group, mesh: MeshForm) -> Self {
         Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences() }
     }
@@ -55,7 +55,7 @@ pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
         }
     };
     let blending = match palette {
-        // Brings its own along.
+        // The file defines its own blending.
         PaletteForm::DualQuaternions => "",
         _ => include_str!("../../shaders/blend_linear.wgsl"),
     };
@@ -69,7 +69,7 @@ pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
     parts.concat()
 }
 
-/// Layout of group 0 of a skinning shader, with a last binding for its output if it has one.
+/// Layout of group 0 of a skinning shader, with a last binding for its output if `output` is set.
 pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output: bool) -> wgpu::BindGroupLayout {
     let mut entries = vec![
         layout_entry(0, stage, wgpu::BufferBindingType::Uniform),
@@ -89,17 +89,17 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
 
 /// Buffers that skinning reads and writes.
 pub struct Bound<'a> {
-    /// Of each of the crowd's groups.
+    /// Mesh of each of the crowd's groups.
     pub meshes: &'a [MeshBuffers],
-    /// Of each chunk.
+    /// Palettes of each chunk.
     pub palettes: &'a [Palettes],
-    /// Buffers that chunks write to in turn, if they write.
+    /// Buffers that chunks write to in turn; empty for a vertex shader.
     pub outputs: &'a [wgpu::Buffer],
     /// The visibility pass, if only instances in view are skinned.
     pub visibility: Option<&'a Visibility>,
 }
 
-/// Group 0 for each chunk.
+/// Creates group 0 for each chunk.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,

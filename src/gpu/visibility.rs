@@ -13,11 +13,11 @@ use crate::model::Rows;
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// Storage buffers of the kernel that binds most.
+/// Storage buffers of the kernel with the most bindings.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// A kernel: its name, its WGSL after what all share, the buffers that it binds besides the uniform, written or not, and whether
-/// one workgroup does it all.
+/// A kernel: its name, its WGSL without the shared part, the buffers that it binds besides the uniform (with whether it
+/// writes them), and whether a single workgroup does all of the work.
 struct Kernel {
     name: &'static str,
     wgsl: &'static str,
@@ -46,7 +46,7 @@ const KERNELS: [Kernel; 3] = [
     },
 ];
 
-/// Every kernel's name and whole shader: tests look into them.
+/// Name and complete shader of every kernel; tests check them.
 pub fn shaders() -> [(&'static str, String); 3] {
     let shared = [include_str!("../../shaders/pose.wgsl"), include_str!("../../shaders/cull.wgsl")].concat();
     KERNELS.map(|kernel| (kernel.name, shared.clone() + kernel.wgsl))
@@ -60,21 +60,21 @@ pub fn bytes(crowd: &Crowd) -> u64 {
 
 /// Buffers that drawing needs for the instances in view.
 pub struct Visible {
-    /// Model to world, where the crowd's would be: those in view of a chunk stand at its beginning.
+    /// Model to world. The instances in view of a chunk are at the beginning of its range.
     pub placements: wgpu::Buffer,
-    /// For each chunk a buffer that begins with how many are in view.
+    /// For each chunk a buffer that begins with the number of instances in view.
     pub counts: Vec<wgpu::Buffer>,
 }
 
-/// A chunk's share.
+/// A chunk's visible instances.
 pub struct VisibleChunk {
-    /// A batch with those in view; its number of instances comes first.
+    /// The batch of the instances in view; their number comes first.
     pub batch: wgpu::Buffer,
     /// Players of the instances in view.
     pub players: wgpu::Buffer,
-    /// The chunk with those in view.
+    /// The chunk's numbers, with the number of instances in view.
     pub numbers: wgpu::Buffer,
-    /// Workgroups of each dispatch, three numbers each.
+    /// Workgroups of each dispatch, three numbers per dispatch.
     pub workgroups: wgpu::Buffer,
     visible: wgpu::Buffer,
     dispatches: wgpu::Buffer,
@@ -82,7 +82,7 @@ pub struct VisibleChunk {
     instances: u32,
 }
 
-/// The kernels, and what they leave.
+/// The kernels and their results.
 pub struct Visibility {
     frustum: Frustum,
     layouts: [wgpu::BindGroupLayout; KERNELS.len()],
@@ -93,7 +93,7 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// For a crowd without chunks yet; an edit changes the kernels.
+    /// Creates the pass for a crowd, without chunks; `edit` changes the kernels.
     pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, edit: Option<&Edit>) -> Self {
         let layouts = KERNELS.map(|kernel| {
             let ty = |write: bool| if write { WRITTEN } else { READ_ONLY };
@@ -117,7 +117,7 @@ impl Visibility {
         Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
     }
 
-    /// Adds a chunk: its batch and what its instances play, were all in view, and the dispatches that follow.
+    /// Adds a chunk: its batch and the layers of its instances as if all were in view, and the dispatches that follow.
     pub fn push(
         &mut self,
         gpu: &Gpu,
@@ -205,12 +205,12 @@ impl Visibility {
         &self.visible
     }
 
-    /// Each chunk's share.
+    /// The visible instances of each chunk.
     pub fn chunks(&self) -> &[VisibleChunk] {
         &self.chunks
     }
 
-    /// Says how a chunk's dispatch of this index is counted.
+    /// Sets the rule by which the device computes a chunk's dispatch.
     pub fn set_dispatch(&self, gpu: &Gpu, chunk: usize, index: usize, dispatch: &layout::Dispatch) {
         let offset = index * size_of::<layout::Dispatch>();
         gpu.queue().write_buffer(&self.chunks[chunk].dispatches, offset as u64, bytemuck::bytes_of(dispatch));

@@ -1,4 +1,4 @@
-//! Runs backends, verifies them and measures them.
+//! Harness: runs backends, verifies them and measures them.
 
 #[cfg(feature = "cli")]
 pub mod environment;

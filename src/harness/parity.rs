@@ -1,4 +1,4 @@
-//! The gate that every backend must pass before it is timed: agreement with the f64 reference.
+//! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
 use super::reference::{Pose, Vertex};
 use crate::backend::{Context, Prepared, Skinned};
@@ -16,15 +16,15 @@ use std::ops::Range;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
-/// Fewest instances that a sampled verification looks at.
+/// Fewest instances that a sampled verification compares.
 const SAMPLED: usize = 64;
 
 /// Largest differences from the reference that a backend is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Poses, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
+    /// Poses, and matrices by the distance that they move the mesh: largest error over the bounding-box diagonal.
     pub pose: f64,
-    /// Skinned positions: likewise.
+    /// Skinned positions: largest error over the bounding-box diagonal.
     pub position: f64,
     /// Normals and tangents: largest angle in radians.
     pub normal: f64,
@@ -78,8 +78,8 @@ impl Coverage {
         Self { ticks: ticks.into(), instances, frustum: Frustum::default() }
     }
 
-    /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and
-    /// those listed.
+    /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and the
+    /// instances in `also`.
     pub fn sampled(crowd: &Crowd, ticks: &[u32], also: &[u32]) -> Self {
         let mut chosen: Vec<u32> = also.to_vec();
         for group in crowd.groups() {
@@ -100,11 +100,11 @@ impl Coverage {
 /// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parity {
-    /// Largest position error over the diagonal; NaN if any was.
+    /// Largest position error over the diagonal; NaN if any error was NaN.
     pub max_rel: f64,
-    /// Largest angle between normals or tangents in radians; NaN if any was.
+    /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
-    /// The tolerance that was applied: the requested one, or the backend's own where that is larger.
+    /// The tolerance that was applied: the requested one, or the backend's own if that is larger.
     pub tolerance: Tolerance,
     /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
@@ -116,7 +116,7 @@ pub struct Parity {
     pub failure: Option<String>,
 }
 
-/// An error and where it is; NaN counts as the largest.
+/// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy)]
 struct Worst {
     error: f64,
@@ -133,7 +133,7 @@ impl Worst {
     }
 }
 
-/// The worst of each kind among some instances.
+/// The largest error of each kind among some instances.
 #[derive(Debug, Clone, Copy)]
 struct Compared {
     local: Worst,
@@ -164,13 +164,12 @@ impl Compared {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame. Instances that the backend leaves out must lie outside the frustum.
-/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance where that
-/// is larger.
+/// Outputs are filled with NaN before each frame. Instances that the backend leaves out must be outside the frustum.
+/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance if that is
+/// larger.
 ///
 /// # Errors
-/// What the backend answers to `submit`, `wait` or `read_back`; disagreement is not an error but a
-/// [`Parity::failure`].
+/// Any error of `submit`, `finish` or read-back. Disagreement is not an error but a [`Parity::failure`].
 pub fn verify(
     backend: &mut dyn Prepared,
     context: &Context,
@@ -254,7 +253,7 @@ pub fn verify(
     Ok(parity)
 }
 
-/// Names the first instance of a range that was left out with a vertex in view; `None` if there is none.
+/// Describes the first instance of a range that was left out although one of its vertices is in view, if any.
 fn lost(
     crowd: &Crowd,
     group: &Group,
@@ -299,7 +298,7 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
                 gpu.poison_arena(arena)?;
             }
         }
-        // The capture target is cleared to NaN when vertices are read back.
+        // Reading vertices back clears the capture target to NaN.
         #[cfg(feature = "gpu")]
         Skinned::Device(Drawable::Shader(_)) => {}
     }
@@ -313,7 +312,7 @@ fn nan_max(a: f64, b: f64) -> f64 {
 }
 
 fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
-    // Upstream first: a wrong pose explains wrong vertices.
+    // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
         ("sample", "joint", compared.local, tolerance.pose),
         ("local_to_model", "joint", compared.model, tolerance.pose),
@@ -341,7 +340,7 @@ fn compare(
 ) -> Compared {
     let model = &*group.model;
     let bounds = model.bounds();
-    // A model that is a single point has no diagonal to measure by.
+    // A model that is a single point has no diagonal to relate errors to.
     let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
     let mut compared = Compared::NONE;
     let worst = |error, item| Worst { error, instance, item };
@@ -389,7 +388,7 @@ fn compare(
         }
         if got.len() >= 10 {
             direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format));
-            // The handedness is copied; anything else is a miss by a right angle.
+            // The handedness is copied; any difference counts as a right angle.
             direction =
                 if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
         }
@@ -404,11 +403,11 @@ fn miss(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
         return f64::NAN;
     }
     let length = want.length();
-    // A reference that vanishes (or nearly, before it was normalised away) has no direction to miss.
+    // A reference that vanishes (or almost did, before it was normalised) has no direction to compare.
     if length < 1e-6 {
         return 0.0;
     }
-    // The chord also notices a wrong length; for small errors chord and angle agree.
+    // The chord also detects a wrong length; for small errors it equals the angle.
     let chord = match (format.normals, format.encoding) {
         (_, Encoding::Packed) => got.distance(want / length),
         (Normals::Raw, Encoding::F32) => got.distance(want) / length,

@@ -1,8 +1,8 @@
-//! Which backends are in memory at the same time.
+//! Rotations: groups of backends that are in memory at the same time.
 
 use crate::frame::Footprint;
 
-/// Bytes that all backends of a rotation share, counted once.
+/// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
     /// The arena's host side.
@@ -11,13 +11,13 @@ pub struct Shared {
     pub device_arena: u64,
     /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
-    /// Whether the device's memory is the machine's: it is on a software adapter. The size of a real device's memory
-    /// cannot be asked for; what does not fit there is refused by its driver.
+    /// Whether the device's memory is main memory, as on a software adapter. The size of a real device's memory cannot
+    /// be queried; its driver refuses what does not fit.
     pub device_is_host: bool,
 }
 
 impl Shared {
-    /// Bytes of main memory that these backends need together.
+    /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
         let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
         let (mut host_arena, mut device_arena) = (false, false);
@@ -25,7 +25,7 @@ impl Shared {
             host = host.saturating_add(footprint.host);
             device = device.saturating_add(footprint.device);
             host_arena |= footprint.host_output;
-            // Vertices of the host are uploaded to be drawn.
+            // Vertices on the host are uploaded to be drawn.
             device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
         }
         host = host.saturating_add(if host_arena { self.arena } else { 0 });
@@ -34,7 +34,7 @@ impl Shared {
     }
 }
 
-/// Groups of neighbouring backends that fit `limit` bytes together, and those that do not even fit alone.
+/// Groups of neighbouring backends that fit `limit` bytes together, and the backends that do not fit even alone.
 pub fn rotations(footprints: &[Footprint], shared: Shared, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut rotations: Vec<Vec<usize>> = Vec::new();
     let mut too_large = Vec::new();

@@ -1,22 +1,22 @@
 //! Order of measurement: backends alternate in short blocks of frames, so that drift of the machine affects all of them
-//! alike.
+//! equally.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// Time that a backend gets where no number of frames is asked for.
+/// Measuring time per backend if no number of frames is requested.
 const BUDGET: Duration = Duration::from_secs(2);
 /// Fewest and most frames within [`BUDGET`].
 const FRAMES: Range<u32> = 5..200;
-/// Length of a block, and most frames of one.
+/// Duration of a block, and its largest number of frames.
 const BLOCK: Duration = Duration::from_millis(250);
 const BLOCK_FRAMES: u32 = 10;
 
-/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
+/// Duration of a backend's warm-up, and its fewest frames: shaders compile in the first.
 const WARM_UP: Duration = Duration::from_millis(250);
 const WARM_UP_FRAMES: u32 = 2;
 
-/// Frames that are not kept, before a backend is measured.
+/// Warm-up of a backend: frames that are not recorded.
 #[derive(Debug, Default)]
 pub struct WarmUp {
     frames: u32,
@@ -25,13 +25,13 @@ pub struct WarmUp {
 }
 
 impl WarmUp {
-    /// Number of the next frame; none when the backend is warm, or as warm as it must be if there is a `hurry`.
+    /// Number of the next frame; `None` when the backend is warm. `hurry` shortens the warm-up to its fewest frames.
     pub fn next_frame(&self, hurry: bool) -> Option<u32> {
         let warm = self.spent >= WARM_UP || hurry;
         (self.frames < WARM_UP_FRAMES || !warm).then_some(self.frames)
     }
 
-    /// Counts a frame.
+    /// Records a frame.
     pub fn record(&mut self, frame: Duration) {
         if self.frames == 0 {
             self.first = frame;
@@ -40,13 +40,13 @@ impl WarmUp {
         self.spent += frame;
     }
 
-    /// Mean time of a frame, the first left out.
+    /// Mean time of a frame, without the first.
     pub fn estimate(&self) -> Duration {
         (self.spent - self.first) / self.frames.saturating_sub(1).max(1)
     }
 }
 
-/// Deals out blocks of frames, round after round, until each backend has enough.
+/// Distributes blocks of frames, round after round, until each backend has enough.
 #[derive(Debug)]
 pub struct Schedule {
     wanted: Option<u32>,
@@ -64,13 +64,14 @@ struct Turn {
 }
 
 impl Schedule {
-    /// A backend for each estimate of its time a frame. Each gets `frames` frames, or as many as fit 2 s, 5 to 200.
+    /// A schedule for backends with these estimates of their frame time. Each gets `frames` frames, or as many as fit 2
+    /// s, 5 to 200.
     pub fn new(frames: Option<u32>, estimates: impl IntoIterator<Item = Duration>) -> Self {
         let turn = |estimate| Turn { estimate, frames: 0, spent: Duration::ZERO, retired: false };
         Self { wanted: frames, turns: estimates.into_iter().map(turn).collect(), next: 0 }
     }
 
-    /// The next backend and the numbers of its frames; none when all are done.
+    /// The next backend and the numbers of its frames; `None` when all are done.
     pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
         let count = self.turns.len();
         let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
@@ -81,13 +82,13 @@ impl Schedule {
         Some((backend, turn.frames..turn.frames + length))
     }
 
-    /// Counts a frame that was measured.
+    /// Records a measured frame.
     pub fn record(&mut self, backend: usize, frame: Duration) {
         self.turns[backend].frames += 1;
         self.turns[backend].spent += frame;
     }
 
-    /// Takes a backend out.
+    /// Removes a backend.
     pub fn retire(&mut self, backend: usize) {
         self.turns[backend].retired = true;
     }
@@ -102,12 +103,12 @@ impl Schedule {
         self.turns[backend].spent / self.turns[backend].frames.max(1)
     }
 
-    /// Part of all frames that is done, 0 to 1.
+    /// Fraction of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         (0..self.turns.len()).map(|backend| self.done(backend)).sum::<f64>() / self.turns.len().max(1) as f64
     }
 
-    /// Most frames of a backend.
+    /// Largest number of frames of a backend.
     pub fn most(&self) -> u32 {
         self.wanted.unwrap_or(FRAMES.end)
     }
@@ -128,7 +129,7 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// Runs a schedule with frames that take exactly their estimate: backend and length of each block.
+    /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
     fn blocks(frames: Option<u32>, estimates: &[u64]) -> Vec<(usize, u32)> {
         let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
         let mut schedule = Schedule::new(frames, estimates.iter().copied());
@@ -155,7 +156,7 @@ mod tests {
         let total = |estimate| blocks(None, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
         assert_eq!(total(0), 200);
         assert_eq!(total(9), 200);
-        assert_eq!(total(40), 54); // 2 s are 50 frames, met in blocks of 6
+        assert_eq!(total(40), 54); // 2 s are 50 frames, in blocks of 6
         assert_eq!(total(900), 5);
     }
 
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
     }
 
-    /// A machine by a clock of its own: frames of backends take what they should times how slow it is at the moment.
+    /// A machine with a simulated clock: frames of backends take their nominal time multiplied by the current slowness.
     struct Machine {
         now: Duration,
         slowness: fn(f64) -> f64,
@@ -181,7 +182,7 @@ mod tests {
             time
         }
 
-        /// Medians of backends that should take so many milliseconds a frame, in milliseconds.
+        /// Medians, in milliseconds, of backends with these nominal frame times in milliseconds.
         fn measure(&mut self, backends: &[f64], frames: u32) -> Vec<f64> {
             let mut estimates = Vec::new();
             for &own in backends {
@@ -207,14 +208,14 @@ mod tests {
 
     #[test]
     fn drift_of_the_machine_hits_all_alike() {
-        // Twice as slow in the course of four seconds, as a machine that gets hot.
+        // Slows down by a factor of two within four seconds, like a machine that gets hot.
         let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
         let medians = Machine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
         for (other, ratio) in [(1, 2.0), (2, 1.1)] {
             let found = medians[other] / medians[0];
             assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
         }
-        // One after the other, the last looks slower by far more.
+        // Measured one after the other, the last one looks slower by far more.
         let mut machine = Machine { now: Duration::ZERO, slowness: hot };
         let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
         assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_is_slow_at_first_is_not_kept() {
-        // Ten times as slow for a fifth of a second: shaders compile, clocks rise.
+        // Ten times as slow for a fifth of a second: shaders compile, clock rates rise.
         let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
         let medians = Machine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
         assert_eq!(medians, [4.0]);

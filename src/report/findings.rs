@@ -10,7 +10,7 @@ use crate::results::study::{Axis, Curve, Entry, Quantity, Sheet, Study};
 /// A frame at 60 Hz, in nanoseconds.
 pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
 
-/// Which backend is fastest on the largest crowd, for each number of passes; and what that is worth.
+/// The fastest backend on the largest crowd, for each number of passes, and how certain that is.
 pub fn verdict(study: &Study) -> Vec<String> {
     let said = |point: &&Point| {
         let crowd = crowd(&point.scene, point.instances as u64);
@@ -29,7 +29,7 @@ pub fn verdict(study: &Study) -> Vec<String> {
     found
 }
 
-/// The other answers that results hold, most asked for first.
+/// The other findings, the most requested first.
 pub fn findings(study: &Study) -> Vec<String> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
@@ -43,7 +43,7 @@ pub fn findings(study: &Study) -> Vec<String> {
     found
 }
 
-/// `1,000 walkers`; the word is the scene's name where it is one for people.
+/// `1,000 walkers`: the scene's name is used as the word if it is one for people.
 pub fn crowd(scene: &str, instances: u64) -> String {
     match (scene, instances) {
         ("walkers", 1) => "1 walker".into(),
@@ -58,7 +58,7 @@ pub fn place(point: &Point) -> String {
     format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }
 
-/// `2 passes`, or that nothing is drawn.
+/// `2 passes`, or `nothing drawn`.
 pub fn drawn(passes: u32) -> String {
     match passes {
         0 => "nothing drawn".into(),
@@ -67,7 +67,7 @@ pub fn drawn(passes: u32) -> String {
     }
 }
 
-/// Description of what a sheet's points have in common.
+/// Description of the conditions that a sheet's points share.
 pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     let Sheet { axis, fixed, .. } = sheet;
     let mut words = Vec::new();
@@ -133,7 +133,7 @@ fn nearest_three_digits(value: f64) -> u64 {
 
 /// Finding: the size of the crowd that fits a frame at 60 Hz.
 fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
-    // How much of an emulated drawing fits answers no question.
+    // The crowd that fits is meaningless if drawing is emulated.
     if sheet.quantity == Quantity::Work {
         return None;
     }

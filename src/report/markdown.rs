@@ -1,4 +1,4 @@
-//! Results as Markdown, whole or as parts that other pages take in.
+//! Results as Markdown, whole or in parts for other pages.
 
 use super::chart::Chart;
 use super::findings::{findings, place, verdict};
@@ -32,19 +32,19 @@ pub fn headline(study: &Study, source: &str) -> String {
         .map_or(String::new(), |point| format!("{}\n\n{}", headline_place(study, point, source), table(study, point)))
 }
 
-/// The point that stands for a study: drawn once if there is such a one, else the first headline.
+/// The point that represents a study: one that is drawn once if there is one, otherwise the first headline.
 pub(super) fn headline_point(study: &Study) -> Option<&Point> {
     let points = study.headlines();
     points.iter().find(|point| point.passes == 1).or(points.first()).copied()
 }
 
-/// What a table of a point is about, and where its figures are from.
+/// The caption of a table of a point, with the origin of its figures.
 pub(super) fn headline_place(study: &Study, point: &Point, source: &str) -> String {
     let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
     format!("{}, {} vertices; {}:", place(point), grouped(vertices), origin(study, point, source))
 }
 
-/// Where the figures of a point are from: machine, threads, day, commit and folder.
+/// The origin of a point's figures: machine, threads, day, commit and folder.
 pub(super) fn origin(study: &Study, point: &Point, source: &str) -> String {
     let row = study.rows.first().map(|m| &m.row);
     let day = row.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
@@ -77,7 +77,7 @@ fn table(study: &Study, point: &Point) -> String {
     rows(&table)
 }
 
-/// Links to charts that lie as files in a folder.
+/// Links to charts in files of a folder.
 pub fn pictures(charts: &[&Chart], folder: &str) -> String {
     charts.iter().map(|chart| format!("![{}]({folder}/{}.svg)\n", chart.title, chart.id)).collect::<Vec<_>>().join("\n")
 }

@@ -28,8 +28,8 @@ pub fn new_table(columns: &[&str]) -> Table {
     table
 }
 
-/// What was measured on a scene: a heading, a row for each backend, why some are missing, and which is fastest. Figures are
-/// those of the rows of `summary.csv`; `clip_error` is the scene's.
+/// Table of a scene's measurements: a heading, one row per backend, the reasons why some are missing, and the fastest.
+/// Figures are those of the rows of `summary.csv`; `clip_error` is the scene's.
 pub fn measured(
     environment: &Environment,
     scene: &BuiltScene,
@@ -64,7 +64,7 @@ pub fn measured(
     text
 }
 
-/// The columns that a backend has in the table.
+/// The columns of a backend in the table.
 fn cells(entry: &Entry) -> [String; 9] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
     let limited = |group: Group| match percent_of_limit(entry, group) {
@@ -153,7 +153,7 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
     )
 }
 
-/// Which backend is fastest at a point, in lines; none if there is no time.
+/// The fastest backend at a point, in lines; empty if there is no time.
 fn verdict(study: &Study, point: &Point) -> String {
     let Some(ranking) = ranking(study, point) else { return String::new() };
     let mut text = format!("{}\n", fastest(&ranking));
@@ -172,7 +172,7 @@ fn is_noisy(entry: &Entry) -> bool {
     entry.stage(Stage::Frame).is_some_and(|m| m.row.noisy == Some(true))
 }
 
-/// How near some stages together come to what the machine's memory allows; a stage without a limit moves nothing.
+/// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
 fn percent_of_limit(entry: &Entry, group: Group) -> Option<f64> {
     let floor = |m: &Measurement| Some(Floor { bytes: m.row.bytes?, limit: m.row.limit? }.ns());
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;

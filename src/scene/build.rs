@@ -1,4 +1,4 @@
-//! Scenes to crowds: models loaded, clips and masks found, instances placed.
+//! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::camera::Camera;
 use super::description::{ClipChoice, Clips, Economy, Group, Scene};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// A scene's crowd and view, ready to run.
 #[derive(Debug)]
 pub struct BuiltScene {
-    /// Name of the scene, or of the model in its place.
+    /// Name of the scene, or of the model used as one.
     pub name: String,
-    /// Differs wherever anything differs that decides the vertices or the picture; passes are not part of it.
+    /// Hash of everything that determines the vertices or the picture; passes are not part of it.
     pub hash: u64,
     /// All instances.
     pub crowd: Crowd,
@@ -32,11 +32,11 @@ pub struct BuiltScene {
     pub passes: u32,
     /// Width and height of the picture.
     pub resolution: [u32; 2],
-    /// From where the crowd is seen.
+    /// The camera.
     pub camera: Camera,
     /// Storage of clips.
     pub clips: Clips,
-    /// Whether clips were given curves by an option.
+    /// Whether an option replaced clips' straight lines with curves.
     pub smooth: bool,
     /// Reduction of posing.
     pub economy: Economy,
@@ -64,7 +64,7 @@ impl BuiltScene {
 impl Scene {
     /// Loads the models and places every instance.
     ///
-    /// `memory` is how many bytes there are; what does not fit is refused before it is allocated.
+    /// `memory` is the number of available bytes; a crowd that does not fit is refused before it is allocated.
     ///
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
@@ -124,7 +124,7 @@ impl Scene {
         let mut crowd = Crowd::with_format(self.format);
         let across = standing.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
-        // Groups of one model become neighbours in the crowd, so that it takes one dispatch for all of them.
+        // Groups of one model become neighbours in the crowd, so that one dispatch handles all of them.
         for first in 0..standing.len() {
             let same = |other: usize| Arc::ptr_eq(&standing[other].model, &standing[first].model);
             if (0..first).any(same) {
@@ -177,7 +177,7 @@ impl Scene {
         }
     }
 
-    /// The clips and masks that a group names, derived clips added to its model.
+    /// Resolves the clips and masks of a group; derived clips are added to its model.
     fn find(&self, group: &Group, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
         let clip_error = |problem| self.error(group.clip_place, problem);
         let clips = clips(group, models).map_err(clip_error)?;
@@ -213,7 +213,7 @@ struct LoadedGroup {
     spacing: f64,
 }
 
-/// Middles along X of groups of these half widths, in a row around 0.
+/// Centres along X of groups with these half widths, in a row around 0.
 fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
     let mut edge = -half_widths.iter().sum::<f64>();
     let middle = |half: &f64| {
@@ -224,7 +224,7 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
     half_widths.iter().map(middle).collect()
 }
 
-/// The clips that a group's instances play in turn.
+/// The clips that a group's instances play.
 fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
     let count = model.own_clips().len() as u32;
     match &group.clip {
@@ -235,9 +235,9 @@ fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
     }
 }
 
-/// Placement and layers of each instance of a group, from one stream of random numbers a group and a layer.
+/// Placement and layers of each instance of a group, with one stream of random numbers per group and per layer.
 ///
-/// `first_mask` is where the group's masks begin among all of its model.
+/// `first_mask` is the index of the group's first mask among all masks of its model.
 fn instances_of(
     group: &Group,
     standing: &LoadedGroup,
@@ -250,7 +250,7 @@ fn instances_of(
     let mut layer_random = layer::streams(seed, stream, group.layers.len());
     let count = group.count as u32;
     (0..count).map(move |instance| {
-        // Always three draws, so that changing one key leaves the others' values alone.
+        // Always three draws, so that changing one key does not affect the others' values.
         let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
         let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);

@@ -1,12 +1,12 @@
-//! Clips by name.
+//! Look-up of clips by name.
 
 use crate::model::{Clip, Model};
 use crate::text;
 
-/// Index of a clip by name, or by number where no clip has that name.
+/// Index of a clip by name, or by number if no clip has that name.
 ///
 /// # Errors
-/// There is no such clip: the message lists those that there are.
+/// There is no such clip; the message lists the existing ones.
 pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
     find_among(model.name(), model.clips(), wanted)
 }

@@ -6,8 +6,8 @@ use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// FNV-1a over little-endian bytes: the same on every platform, because it takes what the scene says, not what
-/// trigonometry makes of it.
+/// FNV-1a over little-endian bytes: the same on every platform, because it covers the description of the scene, not the
+/// results of trigonometry.
 #[derive(Default)]
 pub(super) struct SceneHash(FnvHasher);
 
@@ -46,7 +46,7 @@ impl SceneHash {
             .for_each(|value| self.float(*value));
         found.clips.iter().for_each(|clip| self.number(*clip));
         self.model(model);
-        // Only where they are used, so that scenes without them keep the hashes of older results.
+        // Only if they are used, so that scenes without them keep the hashes of older results.
         if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
             self.float(group.weight);
             self.float(play.offset);
@@ -125,7 +125,7 @@ impl SceneHash {
                 self.floats(raw.values().as_chunks::<1>().0);
             }
             ClipKeys::Compact(compact) => {
-                // No raw values, so that older results keep their hashes.
+                // Raw values add nothing, so that older results keep their hashes.
                 self.floats::<1>(&[]);
                 self.floats(&[[compact.start, compact.interval]]);
                 self.shorts(&compact.numbers);
@@ -142,7 +142,7 @@ impl SceneHash {
         }
     }
 
-    /// Only where it is used, as above.
+    /// Only if it is used, as above.
     pub(super) fn economy(&mut self, economy: Economy) {
         match economy {
             Economy::Plain => {}

@@ -1,4 +1,4 @@
-//! Scenes by name: built-in ones, scene files, and models in the place of a scene.
+//! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::camera::Camera;
 use super::description::{ClipChoice, Clips, Economy, Group, Scene};
@@ -12,7 +12,7 @@ use crate::text;
 use crate::vertex::VertexFormat;
 use std::path::Path;
 
-/// Scenes that the binary brings along: name and text.
+/// Scenes in the binary: name and text.
 pub const BUILT_IN: [(&str, &str); 14] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
@@ -29,7 +29,7 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("chain-64", include_str!("../../scenes/chain-64.toml")),
     ("star-64", include_str!("../../scenes/star-64.toml")),
 ];
-/// Instances where a model is given in place of a scene.
+/// Number of instances if a model is used as a scene.
 const DEFAULT_INSTANCES: u64 = 100;
 
 impl Scene {
@@ -63,7 +63,7 @@ impl Scene {
         Err(SceneError { unknown: true, ..SceneError::new("", text::unknown("scene", name, &known)) })
     }
 
-    /// Reads a scene's text; `file` names it in errors, model paths start at `folder`.
+    /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
     ///
     /// # Errors
     /// An unknown key or a wrong value, with line and column.

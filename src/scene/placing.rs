@@ -1,4 +1,4 @@
-//! Where instances stand: places on the ground, and placements from model to world.
+//! Places of instances on the ground, and placements from model to world.
 
 use crate::model::{Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 /// Arrangement of a group's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Rows and columns, about as deep as wide.
+    /// Rows and columns, approximately as deep as wide.
     Grid,
     /// An evenly filled circle: Vogel's sunflower spiral.
     Disc,
@@ -21,7 +21,7 @@ impl Layout {
     /// Names that [`Layout::from_name`] accepts.
     pub const NAMES: [&'static str; 4] = ["grid", "disc", "line", "street"];
 
-    /// The layout of that name.
+    /// The layout with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "grid" => Some(Self::Grid),
@@ -82,14 +82,15 @@ impl Layout {
         }
     }
 
-    /// Which way an instance faces, in degrees: on a street, the left half comes and the right half goes.
+    /// Direction that an instance faces, in degrees: on a street, the left half approaches and the right half walks
+    /// away.
     pub(super) fn facing(self, instance: u32, count: u32) -> f64 {
         let columns = STREET_COLUMNS.min(count);
         if self == Self::Street && instance % columns >= columns.div_ceil(2) { 180.0 } else { 0.0 }
     }
 }
 
-/// People abreast on a street, both ways together.
+/// People abreast on a street, in both directions together.
 const STREET_COLUMNS: u32 = 8;
 
 fn columns(count: u32) -> u32 {
@@ -106,7 +107,7 @@ pub(super) struct Stand {
 impl Stand {
     pub fn new(model: &Model, scale: Option<f64>) -> Self {
         let axes = model.axes();
-        // The model's up axis becomes world Y; the other two keep their cyclic order, so handedness is kept too.
+        // The model's up axis becomes world Y; the other two keep their cyclic order, which preserves handedness.
         let mut turn = match axes.up {
             0 => DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X),
             2 => DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y),
@@ -128,7 +129,7 @@ impl Stand {
         }
     }
 
-    /// Model to world for an instance at a place on the ground, turned about the vertical by `yaw` radians.
+    /// Model to world for an instance at a place on the ground, rotated about the vertical by `yaw` radians.
     pub fn placement(&self, place: DVec2, yaw: f64) -> Rows {
         let stand = DAffine3 { matrix3: DMat3::from_rotation_y(yaw), translation: DVec3::new(place.x, 0.0, place.y) };
         affine_to_rows(&(stand * self.to_world))

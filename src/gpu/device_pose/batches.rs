@@ -1,4 +1,4 @@
-//! A crowd's chunks as the kernels pose them: buffers and bindings.
+//! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
 use super::kernels::{Bound, Kernels, Needs, binding, dispatches};
@@ -14,17 +14,17 @@ use std::ops::Range;
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
 
-/// Inertial fades of so many instances: one for each pose that is posed.
+/// Number of inertial fades of this many instances: one per pose that is computed.
 fn momenta(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { 2 * instances } else { instances }
 }
 
-/// Pairs of poses that so many instances keep.
+/// Number of pose pairs of this many instances.
 fn kept(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Bytes of a chunk's buffers, at most.
+/// Upper bound of the bytes of a chunk's buffers.
 pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     let joints = crowd.groups()[chunk.group].model.skeleton().len() as u64;
     let instances = chunk.instances.len() as u64;
@@ -56,7 +56,7 @@ pub struct Statics {
     inverse_binds: wgpu::Buffer,
 }
 
-/// Bytes of a group's statics, at most.
+/// Upper bound of the bytes of a group's shared buffers.
 pub fn static_bytes(group: &Group) -> u64 {
     let (model, joints) = (&group.model, group.model.skeleton().len());
     let entries = model.palette_joints().len();
@@ -67,7 +67,7 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads the buffers that a group's batches share. `plain` says that no instance of the crowd blends.
+    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends.
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
@@ -95,7 +95,7 @@ impl Statics {
         }
     }
 
-    /// What the group asks of the kernels.
+    /// The features that the group needs of the kernels.
     pub fn needs(&self) -> Needs {
         self.needs
     }
@@ -116,7 +116,7 @@ fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
     skeleton.rest().iter().enumerate().map(joint).collect()
 }
 
-/// The number of levels, and behind where each begins and the last one ends the joints, roots first.
+/// The number of levels; then the offset of each level and the end of the last one; then the joints, roots first.
 fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     let mut depth = vec![0u32; skeleton.len()];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
@@ -131,7 +131,8 @@ fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     (levels, levelled)
 }
 
-/// Players and layers of some instances, as kernels read them. Layers and slots are counted from the first instance's.
+/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
+/// instance.
 pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
     let mut players = Vec::with_capacity(instances.len());
     let mut layers: Vec<layout::Layer> = Vec::new();
@@ -155,11 +156,11 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
 
 /// A chunk on the device.
 pub struct Batch {
-    /// Which instances, those out of view among them.
+    /// The instances, including those out of view.
     pub instances: Range<u32>,
-    /// Channels of a slot's joints that some clip moves.
+    /// Number of channels of a slot's joints that some clip moves.
     pub moving: u64,
-    /// As the kernels see it.
+    /// Bindings for the kernels.
     pub bound: Bound,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
@@ -204,7 +205,7 @@ impl Batch {
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
         let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
-        // Channels that are still in all clips keep the value written here.
+        // Channels that no clip moves keep the value written here.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };

@@ -1,4 +1,4 @@
-//! The kernels that pose: what each is made of, reads and writes, and their pipelines for a group's needs.
+//! The kernels that pose: source, bindings, and pipelines for the needs of a group.
 
 use super::clips::ClipStore;
 use crate::gpu::Gpu;
@@ -6,7 +6,7 @@ use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, 
 use crate::gpu::layout::{self, WORKGROUP};
 use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
 
-/// Bindings of group 0, the same number in every kernel that has them.
+/// Bindings of group 0; a binding has the same number in every kernel.
 pub mod binding {
     pub const BATCH: u32 = 0;
     pub const NOW: u32 = 1;
@@ -49,7 +49,7 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// How a dispatch follows from a batch's instances and slots, where a thread takes several of either.
+    /// The rule for computing a dispatch from a batch's instances and slots, if a thread takes several of either.
     fn dispatch(self, batch: &layout::Batch, at_once: u32) -> layout::Dispatch {
         let (at_once, threads, workgroup) = match self {
             Self::Groups => (1, 1, 1),
@@ -62,8 +62,8 @@ impl Threads {
     }
 }
 
-/// Neighbours that a thread walks over with what it holds of a joint or an entry, on a software adapter and on hardware:
-/// a thread costs the former as much as several loads, the latter needs many.
+/// Number of neighbouring slots or instances per thread, which reuses the loaded joint or entry, on a software adapter
+/// and on hardware: on the former a thread costs as much as several loads, while the latter needs many threads.
 const AT_ONCE: [u32; 2] = [8, 1];
 
 fn at_once(gpu: &Gpu) -> u32 {
@@ -79,7 +79,7 @@ pub struct Kernel {
     parts: &'static [&'static str],
     reads: &'static [u32],
     writes: &'static [u32],
-    /// Overrides that it has.
+    /// Names of its overrides.
     overrides: &'static [&'static str],
     threads: Threads,
 }
@@ -113,7 +113,7 @@ const SAMPLE: Kernel = Kernel {
     threads: Threads::Slots,
 };
 
-/// Slots to one local pose an instance.
+/// Blends slots to one local pose per instance.
 const BLEND: Kernel = Kernel {
     name: "pose_blend",
     parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
@@ -169,13 +169,13 @@ const PALETTE: Kernel = Kernel {
     threads: Threads::Entries,
 };
 
-/// Every kernel, in the order in which they run: tests look into their shaders.
+/// Every kernel, in the order in which they run; tests check their shaders.
 pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
 
-/// Index of the dispatch that skins, behind those of all kernels.
+/// Index of the skinning dispatch, after those of all kernels.
 pub const SKIN: usize = KERNELS.len();
 
-/// The dispatches of all kernels for a batch, and a last one for skinning, which a compute strategy replaces by its
+/// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
 /// own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
     let dispatch = |threads: Threads| threads.dispatch(batch, at_once(gpu));
@@ -183,7 +183,7 @@ pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNEL
     std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
 }
 
-/// A kernel's place among all.
+/// A kernel's index among all kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Schedule,
@@ -196,10 +196,10 @@ pub enum Step {
 }
 
 impl Step {
-    /// Ways from local to model poses; which is fastest depends on the adapter.
+    /// The kernels that convert local to model poses; the fastest depends on the adapter.
     pub const WALKS: [Self; 3] = [Self::Levels, Self::Series, Self::Paths];
 
-    /// The way's name, for tables.
+    /// The kernel's name, for tables.
     pub fn name(self) -> &'static str {
         KERNELS[self as usize].name.trim_start_matches("pose_")
     }
@@ -214,7 +214,7 @@ pub struct Needs {
     forms: [u32; 3],
     own_times: bool,
     compact: bool,
-    /// Whether joints only turn and move: model poses are a rotation and a translation each.
+    /// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
     pub rigid: bool,
     /// Whether a layer of any instance fades inertially.
     pub inertia: bool,
@@ -251,12 +251,12 @@ impl Needs {
 }
 
 impl Kernel {
-    /// The whole shader.
+    /// The complete shader.
     pub fn shader(&self) -> String {
         include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
     }
 
-    /// Its bindings in rising order, and which of them it writes.
+    /// Its bindings in rising order, and whether it writes each.
     fn bindings(&self) -> impl Iterator<Item = (u32, bool)> {
         (0..COUNT as u32).filter_map(|b| match b {
             _ if self.writes.contains(&b) => Some((b, true)),
@@ -304,13 +304,13 @@ impl Made {
     }
 }
 
-/// All that pose a crowd.
+/// Pipelines of all kernels that pose a crowd.
 pub struct Kernels {
     made: [Made; KERNELS.len()],
 }
 
 impl Kernels {
-    /// For groups with such needs.
+    /// Creates the pipelines for groups with these needs.
     pub fn new(gpu: &Gpu, needs: &[Needs], edit: Option<&Edit>) -> Self {
         Self { made: KERNELS.map(|kernel| Made::new(gpu, kernel, needs, edit)) }
     }
@@ -343,14 +343,14 @@ impl Kernels {
     }
 }
 
-/// A chunk as the kernels see it.
+/// A chunk bound to the kernels.
 pub struct Bound {
-    /// What its group asks of the kernels.
+    /// Features that its group needs of the kernels.
     pub needs: Needs,
     /// Its numbers.
     pub numbers: layout::Batch,
     /// Bindings of each kernel.
     groups: [wgpu::BindGroup; KERNELS.len()],
-    /// Workgroups of each kernel, if the device counts them.
+    /// Workgroups of each kernel, if the device computes them.
     workgroups: Option<wgpu::Buffer>,
 }

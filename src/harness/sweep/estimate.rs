@@ -15,29 +15,29 @@ const MEASURED: f64 = 5.0;
 /// Size of a piece of work: instances times vertices, and passes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Vertices of the whole crowd, or instances where the model stays the same.
+    /// Vertices of the whole crowd, or instances if the model stays the same.
     pub crowd: f64,
-    /// How often they are drawn.
+    /// Number of times that they are drawn.
     pub passes: u32,
 }
 
-/// Learns from what is done.
+/// Estimator that learns from finished work.
 #[derive(Debug, Clone, Default)]
 pub struct Estimate {
     frames: Option<u32>,
-    /// Backend, size, seconds a frame.
+    /// Backend, size, seconds per frame.
     known: Vec<(&'static str, Size, f64)>,
     predicted: f64,
     spent: f64,
 }
 
 impl Estimate {
-    /// For measurements of so many frames; by default of what fits 2 s.
+    /// An estimator for measurements of this many frames; by default of as many as fit 2 s.
     pub fn new(frames: Option<u32>) -> Self {
         Self { frames, ..Self::default() }
     }
 
-    /// A backend's frame at a size.
+    /// Records the time of a backend's frame at a size.
     pub fn learn(&mut self, backend: &'static str, size: Size, frame: Duration) {
         self.known.push((backend, size, frame.as_secs_f64()));
     }
@@ -51,7 +51,7 @@ impl Estimate {
     /// Estimated time for these backends at these sizes.
     pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
         let seconds: f64 = work.into_iter().map(|(backend, size)| self.turn(backend, size)).sum();
-        // Parity and pictures cost what no frame tells: the whole is scaled by how wrong it was so far.
+        // Parity and pictures cost time that frames do not show, so the total is scaled by the ratio observed so far.
         let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
         Duration::from_secs_f64(seconds * correction)
     }
@@ -66,7 +66,7 @@ impl Estimate {
         VERIFIED * frame + WARM_UP.max(WARMED * frame) + measuring
     }
 
-    /// Seconds of a frame, in proportion to the nearest size that is known of this backend, or of any.
+    /// Seconds per frame, in proportion to the closest known size of this backend, or of any.
     fn frame(&self, backend: &str, size: Size) -> Option<f64> {
         let drawn = |size: Size| size.crowd * f64::from(1 + 10 * size.passes);
         let distance = |other: Size| (drawn(other) / drawn(size)).ln().abs();
@@ -94,9 +94,9 @@ mod tests {
         assert_eq!(estimate.time([("a", size(10.0, 0)); 2]).as_secs_f64(), 2.0 * UNKNOWN);
         estimate.learn("a", size(100.0, 1), Duration::from_secs(1));
         estimate.learn("a", size(1_000.0, 1), Duration::from_secs(20));
-        // Twice 1,000 instances are nearer than 20 times 100: 40 s a frame, 5 + 2 + 10 frames.
+        // Twice 1,000 instances are closer than 20 times 100: 40 s per frame, 5 + 2 + 10 frames.
         assert_eq!(estimate.time([("a", size(2_000.0, 1))]).as_secs_f64(), 40.0 * 17.0);
-        // Another backend is taken for the nearest known one.
+        // Another backend is estimated from the closest known one.
         assert_eq!(estimate.time([("b", size(100.0, 1))]).as_secs_f64(), 17.0);
     }
 

@@ -1,4 +1,4 @@
-//! Layers and masks from their keys.
+//! Conversion of keys to layers and masks.
 
 use super::super::description::ClipChoice;
 use super::super::error::SceneError;
@@ -17,7 +17,7 @@ pub(super) fn playback(source: &Source, name: Option<&Spanned<String>>) -> Resul
     named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
 }
 
-/// Whether keys are to be smooth.
+/// Whether keys are to be smoothed.
 pub(super) fn interpolation(source: &Source, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
     let smooth = |name: &str| match name {
         "authored" => Some(false),

@@ -1,4 +1,4 @@
-//! Scenes from scene files: every key is checked, and a wrong one is named with its line and column.
+//! Parsing of scene files: every key is checked, and errors state line and column.
 
 mod keys;
 mod layer;
@@ -17,7 +17,7 @@ use source::{Source, positive};
 use std::path::Path;
 use toml::Spanned;
 
-/// Reads a scene file's text; `folder` is where its model paths start.
+/// Parses a scene file's text; model paths are relative to `folder`.
 pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {
     let source = Source { file, text };
     let keys: SceneKeys = toml::from_str(text).map_err(|error| {
@@ -138,7 +138,7 @@ fn model(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<ModelSource
     Err(source.error(&keys.model, text::unknown("model", name, &known)))
 }
 
-/// The parser's message in one line, with the nearest key where it names an unknown one.
+/// The parser's message in one line, with the closest key if it names an unknown one.
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let Some((name, expected)) = line.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) else {

@@ -1,4 +1,4 @@
-//! The text of a scene file: places in it, and numbers that are checked.
+//! The text of a scene file: places in it, and checked numbers.
 
 use super::super::error::{Place, SceneError};
 use std::fmt;
@@ -25,7 +25,7 @@ impl Source<'_> {
         SceneError::at(self.file, self.place(at.span().start), problem)
     }
 
-    /// A key's number, or its default; refuses what `accepts` does not hold for.
+    /// A key's number, or its default; refuses a number unless `accepts` holds for it.
     pub fn number<T: Copy + fmt::Display>(
         &self,
         key: &str,
@@ -41,7 +41,7 @@ impl Source<'_> {
         }
     }
 
-    /// A key's number, if it is there.
+    /// A key's number, if the key is there.
     pub fn optional<T: Copy + fmt::Display>(
         &self,
         key: &str,
