@@ -6,7 +6,7 @@ fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
     (*m).z += weight * entry.z;
 }
 
-fn blended(vertex: Held, instance: u32) -> Rows {
+fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let largest = entry_of(instance, vertex.entries.x);
     let weight = vertex.weights.x;
     var m = Rows(weight * largest.x, weight * largest.y, weight * largest.z);

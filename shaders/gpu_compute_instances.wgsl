@@ -1,6 +1,6 @@
 // gpu-compute:instances: one thread per vertex and `INSTANCES` neighbouring instances. The thread loads the vertex once
-// (`held`, from mesh_*.wgsl), skins it for each instance (`skin`, from skinning.wgsl) and writes it (`store`, from
-// output*.wgsl).
+// (`load_vertex`, from mesh_*.wgsl), skins it for each instance (`skin`, from skinning.wgsl) and writes it (`store`,
+// from output*.wgsl).
 
 override INSTANCES: u32;
 
@@ -14,7 +14,7 @@ fn main(
     if vertex >= chunk.vertices {
         return;
     }
-    let v = held(vertex);
+    let v = load_vertex(vertex);
     let first = group.y * INSTANCES;
     let end = min(first + INSTANCES, chunk.instances);
     for (var instance = first; instance < end; instance++) {

@@ -1,5 +1,5 @@
-// gpu-compute:per-character: one dispatch per character, one thread per vertex. `held` comes from mesh_*.wgsl, `skin`
-// from skinning.wgsl, `store` from output*.wgsl.
+// gpu-compute:per-character: one dispatch per character, one thread per vertex. `load_vertex` comes from mesh_*.wgsl,
+// `skin` from skinning.wgsl, `store` from output*.wgsl.
 
 @group(1) @binding(0) var<uniform> character: vec4u; // x: instance, relative to the chunk
 
@@ -13,5 +13,5 @@ fn main(
     if vertex >= chunk.vertices {
         return;
     }
-    store(vertex, character.x, skin(held(vertex), character.x));
+    store(vertex, character.x, skin(load_vertex(vertex), character.x));
 }

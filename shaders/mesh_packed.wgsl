@@ -1,4 +1,4 @@
-// A mesh with 20 bytes per vertex, for palettes of at most 256 entries, and `held`, which loads a vertex.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries, and `load_vertex`, which loads a vertex.
 // src/gpu/packing.rs writes it; `unfolded` comes from octahedral.wgsl.
 
 struct PackedVertex {
@@ -11,7 +11,7 @@ struct PackedVertex {
 
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
-fn held(index: u32) -> Held {
+fn load_vertex(index: u32) -> LoadedVertex {
     let v = vertices[index];
     let upper = vec3u(v.weight_x >> 16u, v.yz & 0xffffu, v.yz >> 16u);
     let lower = (vec3u(v.rest) >> vec3u(0u, 1u, 2u)) & vec3u(1u);
@@ -26,5 +26,5 @@ fn held(index: u32) -> Held {
             weights.x -= influences[i].weight;
         }
     }
-    return Held(position, normal, tangent_of(index), entries, weights, count_of(weights), more);
+    return LoadedVertex(position, normal, tangent_of(index), entries, weights, count_of(weights), more);
 }

@@ -12,13 +12,13 @@ struct DualQuaternion {
 
 // q and -q are the same rotation: all are taken to the hemisphere of the heaviest.
 fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
-    let turned = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
-    (*sum).real += turned * entry.real;
-    (*sum).dual += turned * entry.dual;
+    let signed = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
+    (*sum).real += signed * entry.real;
+    (*sum).dual += signed * entry.dual;
     (*sum).scale.x += weight * entry.scale.x;
 }
 
-fn blended(vertex: Held, instance: u32) -> Rows {
+fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
     let largest = palettes[first + vertex.entries.x];
     let weight = vertex.weights.x;

@@ -32,7 +32,7 @@ struct Player {
 }
 
 // The two poses between which an instance is interpolated when it is not posed every tick.
-struct Kept {
+struct PosePair {
     first_tick: u32,
     second_tick: u32,
     modes: u32, // bits 0 and 1: the pose exists; bits 2 and 3: it is computed now; bit 4: index of the earlier one

@@ -16,7 +16,7 @@ override RATES: u32;
 @group(0) @binding(11) var<storage, read> masks: array<f32>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
-@group(0) @binding(19) var<storage, read> kept: array<Kept>;
+@group(0) @binding(19) var<storage, read> pose_pairs: array<PosePair>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -39,7 +39,7 @@ fn main(
         blend(player, player.first_slot, 2u * instance, joint);
         return;
     }
-    let own = kept[instance];
+    let own = pose_pairs[instance];
     let slots = slots_of(player);
     for (var which = 0u; which < 2u; which++) {
         if (own.modes & (4u << which)) != 0u {
@@ -164,9 +164,9 @@ fn joined_by(beneath: Local, pose: Local, kind: u32, weight: f32) -> Local {
         );
     }
     let whole = vec4f(0.0, 0.0, 0.0, 1.0 - weight);
-    let turn = whole + select(weight, -weight, pose.rotation.w < 0.0) * pose.rotation;
+    let rotation = whole + select(weight, -weight, pose.rotation.w < 0.0) * pose.rotation;
     return Local(
-        normalize(product(turn, beneath.rotation)),
+        normalize(product(rotation, beneath.rotation)),
         beneath.translation + weight * pose.translation,
         beneath.scale * (1.0 + weight * (pose.scale - 1.0)),
     );
@@ -179,9 +179,9 @@ fn carried(reached: Local, player: Player, first_slot: u32, momentum: Momentum, 
     // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
     let change = now.rotation - shorter(now.rotation, before.rotation, 1.0) * before.rotation;
     let whole = vec4f(0.0, 0.0, 0.0, 1.0);
-    let turn = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
+    let rotation = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
     return Local(
-        normalize(product(turn, reached.rotation)),
+        normalize(product(rotation, reached.rotation)),
         reached.translation + momentum.offset * now.translation + momentum.speed * (now.translation - before.translation),
         reached.scale + momentum.offset * now.scale + momentum.speed * (now.scale - before.scale),
     );
@@ -202,6 +202,6 @@ fn off(first: u32, momentum: Momentum, joint: u32) -> Local {
         old = without;
         reached = whole;
     }
-    let turn = product(old.rotation, vec4f(-reached.rotation.xyz, reached.rotation.w));
-    return Local(select(turn, -turn, turn.w < 0.0), old.translation - reached.translation, old.scale - reached.scale);
+    let rotation = product(old.rotation, vec4f(-reached.rotation.xyz, reached.rotation.w));
+    return Local(select(rotation, -rotation, rotation.w < 0.0), old.translation - reached.translation, old.scale - reached.scale);
 }

@@ -48,8 +48,8 @@ fn multiplied(a: Rows, b: Rows) -> Rows {
         let q = a.x;
         let r = b.x;
         let moved = b.y.xyz + 2.0 * cross(q.xyz, cross(q.xyz, b.y.xyz) + q.w * b.y.xyz);
-        let turned = vec4f(q.w * r.xyz + r.w * q.xyz + cross(q.xyz, r.xyz), q.w * r.w - dot(q.xyz, r.xyz));
-        return rigid(turned, a.y.xyz + moved);
+        let rotation = vec4f(q.w * r.xyz + r.w * q.xyz + cross(q.xyz, r.xyz), q.w * r.w - dot(q.xyz, r.xyz));
+        return rigid(rotation, a.y.xyz + moved);
     }
     return Rows(multiplied_row(a.x, b), multiplied_row(a.y, b), multiplied_row(a.z, b));
 }

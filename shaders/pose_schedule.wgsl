@@ -19,7 +19,7 @@ override RATES: u32;
 @group(0) @binding(4) var<storage, read> clips: array<Clip>;
 @group(0) @binding(9) var<storage, read_write> cursors: array<Cursor>;
 @group(0) @binding(10) var<storage, read_write> momenta: array<Momentum>;
-@group(0) @binding(19) var<storage, read_write> kept: array<Kept>;
+@group(0) @binding(19) var<storage, read_write> pose_pairs: array<PosePair>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -37,7 +37,7 @@ fn main(
     } else if player.every == 1u {
         schedule(player, player.first_slot, 2u * instance, now.tick);
     } else {
-        kept[instance] = between(player, instance, kept[instance]);
+        pose_pairs[instance] = between(player, instance, pose_pairs[instance]);
     }
 }
 
@@ -55,7 +55,7 @@ fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
 
 // Finds the two poses around this tick and schedules those that are not stored yet: the same algorithm as
 // kernels/src/crowd/update_rate.rs.
-fn between(player: Player, instance: u32, before: Kept) -> Kept {
+fn between(player: Player, instance: u32, before: PosePair) -> PosePair {
     let tick = now.tick;
     let rest = tick % player.every + player.offset;
     let past = rest % player.every;
@@ -81,7 +81,7 @@ fn between(player: Player, instance: u32, before: Kept) -> Kept {
         schedule(player, first_slot, 2u * instance + which, needed);
     }
     cursors[player.first_slot].tracks = NONE;
-    return Kept(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
+    return PosePair(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
 }
 
 // Position of a layer in its clip at a time.

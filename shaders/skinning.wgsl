@@ -1,6 +1,6 @@
 // Shared by all skinning shaders: `skin` transforms a vertex with the matrix that `blended` (blend_linear.wgsl or
 // palette_dual_quaternions.wgsl) makes from palette entries. The mesh_*.wgsl file put before this one defines how a
-// vertex is loaded (`held`), the palette_*.wgsl file how a palette entry is (`entry_of`).
+// vertex is loaded (`load_vertex`), the palette_*.wgsl file how a palette entry is (`entry_of`).
 
 // A 3x4 matrix.
 struct Rows {
@@ -11,7 +11,7 @@ struct Rows {
 
 // A vertex in registers, used for one instance or for several: its four largest influences, the number of them, and the
 // range of the other influences.
-struct Held {
+struct LoadedVertex {
     position: vec3f,
     normal: vec3f,
     tangent: vec4f,
@@ -51,11 +51,11 @@ fn finished(v: vec3f) -> vec3f {
     return v * select(0.0, inverseSqrt(length_squared), length_squared > 0.0);
 }
 
-fn turned(m: Rows, v: vec3f) -> vec3f {
+fn rotated(m: Rows, v: vec3f) -> vec3f {
     return vec3f(dot(m.x.xyz, v), dot(m.y.xyz, v), dot(m.z.xyz, v));
 }
 
-fn transformed(m: Rows, vertex: Held) -> Skinned {
+fn transformed(m: Rows, vertex: LoadedVertex) -> Skinned {
     let p = vec4f(vertex.position, 1.0);
     var skinned = Skinned(vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p)), vec3f(0.0), vec4f(0.0));
     if FLOATS >= 6u {
@@ -63,16 +63,16 @@ fn transformed(m: Rows, vertex: Held) -> Skinned {
             let cofactors = mat3x3f(cross(m.y.xyz, m.z.xyz), cross(m.z.xyz, m.x.xyz), cross(m.x.xyz, m.y.xyz));
             skinned.normal = finished(vertex.normal * cofactors);
         } else {
-            skinned.normal = finished(turned(m, vertex.normal));
+            skinned.normal = finished(rotated(m, vertex.normal));
         }
     }
     if FLOATS >= 10u {
-        skinned.tangent = vec4f(finished(turned(m, vertex.tangent.xyz)), vertex.tangent.w);
+        skinned.tangent = vec4f(finished(rotated(m, vertex.tangent.xyz)), vertex.tangent.w);
     }
     return skinned;
 }
 
-fn skin(vertex: Held, instance: u32) -> Skinned {
+fn skin(vertex: LoadedVertex, instance: u32) -> Skinned {
     return transformed(blended(vertex, instance), vertex);
 }
 

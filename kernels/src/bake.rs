@@ -37,7 +37,7 @@ impl BakeFormat {
 
     /// Writes an entry. `before` is its first quad one frame earlier: a rotation takes the sign that is closer to it,
     /// so that interpolation between frames needs no sign test.
-    fn keep(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
+    fn write_entry(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
         match self {
             Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
@@ -58,10 +58,10 @@ impl BakeFormat {
             }
             Self::Motions => {
                 let moved = quad(1).to_array();
-                let turned = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
+                let rotated = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
                 std::array::from_fn(|i| match i % 4 {
                     3 => moved[i / 4],
-                    column => moved[3] * turned.col(column)[i / 4],
+                    column => moved[3] * rotated.col(column)[i / 4],
                 })
             }
         }
@@ -137,7 +137,7 @@ impl Rate {
 /// Bakes a model's clips.
 pub struct Baker<'a> {
     model: &'a Model,
-    keeping: BakeFormat,
+    format: BakeFormat,
     ends: Ends,
     /// For each entry: the corners of the box around the vertices that it moves, and the transform from palette to
     /// model pose.
@@ -146,7 +146,7 @@ pub struct Baker<'a> {
 
 impl<'a> Baker<'a> {
     /// A baker for a model's mesh and skeleton.
-    pub fn new(model: &'a Model, keeping: BakeFormat) -> Self {
+    pub fn new(model: &'a Model, format: BakeFormat) -> Self {
         let mesh = model.mesh();
         let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.palette_joints().len()];
         for (vertex, position) in mesh.positions().iter().enumerate() {
@@ -163,7 +163,7 @@ impl<'a> Baker<'a> {
             let corners = min.is_finite().then(|| std::array::from_fn(|i| corner([min, max], i)));
             (corners, rows_to_affine(bind).inverse())
         });
-        Self { model, keeping, ends: Ends::new(model.skeleton()), reach: reach.collect() }
+        Self { model, format, ends: Ends::new(model.skeleton()), reach: reach.collect() }
     }
 
     /// The lowest rate that keeps a clip's error in at most `most` frames; `None` if there is none. Without a clip, the
@@ -184,7 +184,7 @@ impl<'a> Baker<'a> {
     /// The frames of a clip at a rate, `[frame][entry][quad]`.
     pub fn frames(&self, clip: Option<&Clip>, rate: Rate) -> Vec<[f32; 4]> {
         let entries = self.model.palette_joints().len();
-        let row = entries * self.keeping.quads();
+        let row = entries * self.format.quads();
         let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
         let mut poser = Poser::new(self.model);
         let last = clip.map_or(0.0, Clip::duration);
@@ -195,7 +195,7 @@ impl<'a> Baker<'a> {
             for palette in poser.palettes(clip, &times).chunks_exact(entries) {
                 for rows in palette {
                     let before = frames.len().checked_sub(row).map(|at| frames[at]);
-                    self.keeping.keep(rows, before, &mut frames);
+                    self.format.write_entry(rows, before, &mut frames);
                 }
             }
         }
@@ -204,7 +204,7 @@ impl<'a> Baker<'a> {
 
     /// The largest error over some times in seconds. Stops at the first error beyond what is allowed.
     pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
-        let (entries, quads) = (self.reach.len(), self.keeping.quads());
+        let (entries, quads) = (self.reach.len(), self.format.quads());
         let mut poser = Poser::new(self.model);
         let mut worst = BakeError::default();
         let mut times = times.peekable();
@@ -213,9 +213,9 @@ impl<'a> Baker<'a> {
             for (&time, palette) in at.iter().zip(poser.palettes(Some(clip), &at).chunks_exact(entries)) {
                 let (frame, part) = rate.place(time);
                 let next = (frame + 1).min(rate.frames - 1);
-                let kept = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
+                let stored = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
                 let found = palette.iter().enumerate().map(|(entry, own)| {
-                    self.entry_error(entry, own, &self.keeping.between(kept(frame, entry), kept(next, entry), part))
+                    self.entry_error(entry, own, &self.format.between(stored(frame, entry), stored(next, entry), part))
                 });
                 worst = found.fold(worst, BakeError::max);
             }

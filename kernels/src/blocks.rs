@@ -40,14 +40,14 @@ impl Block {
     }
 
     /// The slots of the cached poses before and after a tick.
-    pub fn kept_slots(&self, between: Between) -> [usize; 2] {
-        let first = self.slots - KEPT;
+    pub fn cached_slots(&self, between: Between) -> [usize; 2] {
+        let first = self.slots - CACHED;
         [first + between.place, first + 1 - between.place]
     }
 }
 
 /// Slots of cached poses, for instances that are not posed at every tick.
-const KEPT: usize = 2;
+const CACHED: usize = 2;
 
 /// Number of poses that an instance may need at once in a block with so many layers: an inertial fade reads two past
 /// ticks of every layer up to its own.
@@ -80,8 +80,8 @@ impl Blocks {
                 let count = instances.len();
                 let of = || instances.clone().map(|instance| crowd.layers().of(instance as usize));
                 let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
-                let kept = if rate == UpdateRate::PLAIN { 0 } else { KEPT };
-                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + kept;
+                let cached = if rate == UpdateRate::PLAIN { 0 } else { CACHED };
+                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + cached;
                 let plain = of().all(|l| l.len() == 1 && l[0].is_plain());
                 blocks.push(Block {
                     index: blocks.len(),

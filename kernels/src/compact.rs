@@ -160,7 +160,7 @@ pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Interpolation, Joint, Keys, Local as Rest, RotationBlend};
+    use crate::model::{Interpolation, Joint, JointTransform as Rest, Keys, RotationBlend};
     use glam::{Quat, Vec3};
 
     fn one_joint(times: &[f32], rotations: &[Quat], interpolation: Interpolation) -> (Skeleton, Clip) {

@@ -4,8 +4,8 @@
 //! that give each joint a path to its root, have their worst case in one and their best case in the other.
 
 use crate::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelError,
-    ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData, Subset, Transform,
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model,
+    ModelError, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData, Subset, Transform,
 };
 use glam::{DQuat, DVec3, Quat};
 use std::f64::consts::TAU;
@@ -40,8 +40,8 @@ pub fn chain_64() -> Result<Model, ModelError> {
         pairs.map(|(j, w)| (j, (w / sum) as f32)).collect()
     });
     let inverse_bind = |j: u16| translated(DVec3::new(0.0, -step * f64::from(j), 0.0));
-    let angle = |j: u16, turn: f64| 0.07 * libm::sin(TAU * (turn - f64::from(j) / 40.0));
-    let clip = clip("sway", |j, turn| rotation(DVec3::Z, angle(j, turn)));
+    let angle = |j: u16, phase: f64| 0.07 * libm::sin(TAU * (phase - f64::from(j) / 40.0));
+    let clip = clip("sway", |j, phase| rotation(DVec3::Z, angle(j, phase)));
     model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
 
@@ -73,10 +73,10 @@ pub fn star_64() -> Result<Model, ModelError> {
         let back = if j == 0 { DQuat::IDENTITY } else { facing(j - 1).conjugate() };
         rows(back, back * -root)
     };
-    let nod = |j: u16, turn: f64| 0.35 * libm::sin(TAU * (turn + f64::from(j) * 0.381_966));
-    let clip = clip("pulse", |j, turn| match j {
-        0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * turn)),
-        _ => facing(j - 1) * rotation(DVec3::X, nod(j, turn)),
+    let nod = |j: u16, phase: f64| 0.35 * libm::sin(TAU * (phase + f64::from(j) * 0.381_966));
+    let clip = clip("pulse", |j, phase| match j {
+        0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * phase)),
+        _ => facing(j - 1) * rotation(DVec3::X, nod(j, phase)),
     });
     model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
@@ -87,7 +87,7 @@ fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
         translation: glam::Vec3::new(0.0, up as f32, 0.0),
         ..Transform::IDENTITY
     };
-    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: Local::Transform(rest) }
+    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: JointTransform::Transform(rest) }
 }
 
 fn quat(q: DQuat) -> Quat {
@@ -122,14 +122,14 @@ fn rows(rotation: DQuat, translation: DVec3) -> Rows {
 }
 
 fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
-    let turns: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
+    let phases: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
     let keys = (0..JOINTS).map(|joint| Keys {
         joint,
         channel: Channel::Rotation,
         interpolation: Interpolation::Linear,
-        times: turns.iter().map(|turn| (turn * DURATION) as f32).collect(),
+        times: phases.iter().map(|phase| (phase * DURATION) as f32).collect(),
         // The last key repeats the first, so that the loop closes exactly.
-        values: turns.iter().flat_map(|turn| quat(pose(joint, turn % 1.0)).to_array()).collect(),
+        values: phases.iter().flat_map(|phase| quat(pose(joint, phase % 1.0)).to_array()).collect(),
     });
     Clip::new(name, None, RotationBlend::Slerp, keys.collect())
 }

@@ -4,11 +4,11 @@
 
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
-use super::text::{Scanner, Syntax};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Syntax};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Channel, Clip, Handedness, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelParts,
-    PrimitiveData, Repair, RotationBlend, Rows, Skeleton, SkinData, Subset, rows_to_affine,
+    Axes, Channel, Clip, Handedness, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model,
+    ModelParts, PrimitiveData, Repair, RotationBlend, Rows, Skeleton, SkinData, Subset, rows_to_affine,
 };
 use glam::DAffine3;
 use std::path::Path;
@@ -213,8 +213,8 @@ impl Reader<'_> {
         for bone in 0..counts.bones {
             let label = self.scanner.expect(&format!("BoneOffset{bone}"))?;
             let matrix = self.scanner.numbers("an offset matrix")?;
-            let rows = affine::rows(&matrix).map_err(|problem| self.scanner.fault(label, problem))?;
-            let bind = affine::inverse(&rows_to_affine(&rows)).ok_or_else(|| {
+            let rows = matrices::rows(&matrix).map_err(|problem| self.scanner.fault(label, problem))?;
+            let bind = matrices::inverse(&rows_to_affine(&rows)).ok_or_else(|| {
                 self.scanner.fault(label, "an offset matrix without an inverse; expected one that can be undone")
             })?;
             offsets.push((rows, bind));
@@ -239,7 +239,7 @@ impl Reader<'_> {
                     return Err(self.scanner.fault_at(token.map_or(0, |t| t.offset), problem));
                 }
             };
-            let rest = Local::Transform(affine::decompose(&to_parent));
+            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
             joints.push(Joint { name: format!("Bone{bone}"), parent, rest });
         }
         Ok(joints)

@@ -10,7 +10,7 @@ use super::traffic::posed;
 use super::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
-use crate::gpu::compute::Kernel;
+use crate::gpu::compute::SkinKernel;
 use crate::gpu::shader::Edit;
 use crate::gpu::{Gpu, MeshBuffers, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
@@ -23,19 +23,19 @@ pub struct Strategy {
     /// Place and method of computing palettes.
     pub posing: Posing,
     /// Place and method of skinning vertices.
-    pub skin: Skin,
+    pub skin: Skinning,
 }
 
 /// Place and method of skinning vertices.
 #[derive(Debug, Clone, Copy)]
-pub enum Skin {
+pub enum Skinning {
     /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
     Vertex(MeshForm, PaletteForm),
     /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
-    Compute(&'static [&'static Kernel]),
+    Compute(&'static [&'static SkinKernel]),
 }
 
-impl Skin {
+impl Skinning {
     fn mesh(self) -> MeshForm {
         match self {
             Self::Vertex(mesh, _) => mesh,
@@ -80,8 +80,8 @@ impl Backend for GpuBackend {
         let Strategy { posing, skin } = self.strategy;
         let gpu = &self.gpu;
         let own = match skin {
-            Skin::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
-            Skin::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
+            Skinning::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
+            Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
         };
         if !skin.palette().scales_unevenly() {
             require_even_scale(crowd)?;
@@ -99,8 +99,8 @@ impl Backend for GpuBackend {
         let posed = Posed { gpu, chunks, palettes };
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
-            Skin::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
-            Skin::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
+            Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
         self.gpu.check()?;
         Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))

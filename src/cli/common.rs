@@ -10,9 +10,9 @@ use skinbench::harness::run::Status;
 use skinbench::registry::{Entry, REGISTRY};
 use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
-use skinbench::text;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
+use skinbench::wording;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
@@ -257,7 +257,7 @@ pub fn backend(name: &str) -> anyhow::Result<&'static Entry> {
 
 fn unknown_backend(name: &str) -> anyhow::Error {
     let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
-    UsageError(text::unknown("backend", name, &names)).into()
+    UsageError(wording::unknown("backend", name, &names)).into()
 }
 
 /// Bytes of main memory that a run may take.

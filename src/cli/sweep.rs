@@ -14,7 +14,7 @@ use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
-use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
+use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
 use skinbench::registry::Entry;
 use skinbench::report::text;
 use skinbench::results::files::Results;
@@ -99,7 +99,7 @@ fn time(text: &str) -> Result<Duration, &'static str> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
-    let axes = Axes {
+    let axes = SweepAxes {
         instances: arguments.instances.clone(),
         passes: arguments.passes.clone(),
         vertices: arguments.vertices.clone(),
@@ -185,7 +185,7 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
 struct Book {
     results: Results,
     /// Results that this binary measured before.
-    kept: Vec<(Place, Kept)>,
+    kept: Vec<(Place, KnownResult)>,
     environment: Option<Environment>,
     binary: u64,
     keep: Retention,
@@ -227,7 +227,7 @@ impl Book {
             };
             if done && row.stage == Stage::Frame && row.run_id.contains(&own) {
                 let place = (row.point(), row.adapter.clone(), measurement.backend());
-                kept.push((place, Kept { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
+                kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
             }
         }
         Ok(Self {
@@ -256,7 +256,7 @@ fn binary() -> anyhow::Result<u64> {
 }
 
 impl Log for Book {
-    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept> {
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult> {
         let environment = self.environment.as_ref()?;
         let point = Point::of(scene, environment.threads, passes, self.keep);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());

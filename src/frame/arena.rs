@@ -18,7 +18,7 @@ pub struct Arena {
 
 impl Arena {
     /// Begins a frame: if vertices of the previous frame are kept, the current ones become the previous ones.
-    pub fn turn(&mut self) {
+    pub fn swap(&mut self) {
         #[cfg(feature = "gpu")]
         if !self.previous.is_empty() {
             std::mem::swap(&mut self.device, &mut self.previous);

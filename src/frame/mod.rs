@@ -15,6 +15,6 @@ pub use arena::Arena;
 pub use error::{BackendError, Result};
 pub use input::FrameInput;
 pub use job::{Footprint, Job, Retention};
-pub use timer::{Clock, Group, Span, Stage, StageTimer};
+pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
 pub use traffic::{Memory, Traffic};
 pub use view::{Mode, View};

@@ -2,8 +2,8 @@
 
 use crate::crowd::Crowd;
 use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
-use crate::text;
 use crate::threads::Threads;
+use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub enum Stage {
 
 /// Stages with a common purpose, as tables show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum StageGroup {
     /// Stages that compute palettes from a crowd.
     Pose,
     /// Host to device.
@@ -68,13 +68,13 @@ impl Stage {
     ];
 
     /// The group that the stage belongs to.
-    pub fn group(self) -> Group {
+    pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => Group::Pose,
-            Self::Upload => Group::Upload,
-            Self::Skin | Self::PoseSkin => Group::Skin,
-            Self::Draw => Group::Draw,
-            Self::Frame | Self::Throughput => Group::Whole,
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
+            Self::Upload => StageGroup::Upload,
+            Self::Skin | Self::PoseSkin => StageGroup::Skin,
+            Self::Draw => StageGroup::Draw,
+            Self::Frame | Self::Throughput => StageGroup::Whole,
         }
     }
 
@@ -106,7 +106,7 @@ impl TryFrom<String> for Stage {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        text::named("stage", &name, &Self::ALL, Self::name)
+        wording::named("stage", &name, &Self::ALL, Self::name)
     }
 }
 
@@ -154,7 +154,7 @@ impl TryFrom<String> for Clock {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        text::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
+        wording::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
     }
 }
 

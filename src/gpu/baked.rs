@@ -44,7 +44,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// # Errors
     /// A clip whose error no rate keeps, or whose frames exceed one binding.
-    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: BakeFormat) -> Result<Self> {
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
         let mut played = vec![false; clips.len() + 1];
@@ -53,8 +53,8 @@ impl<'a> Plan<'a> {
             played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
         }
         let limit = gpu.binding_bytes();
-        let most = limit / (entries * keeping.quads() * size_of::<[f32; 4]>()) as u64;
-        let baker = Baker::new(model, keeping);
+        let most = limit / (entries * format.quads() * size_of::<[f32; 4]>()) as u64;
+        let baker = Baker::new(model, format);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
                 return Ok(None);
@@ -69,7 +69,7 @@ impl<'a> Plan<'a> {
             })
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { baker, rates, entries, quads: keeping.quads() };
+        let plan = Self { baker, rates, entries, quads: format.quads() };
         match plan.bytes() > limit {
             true => Err(BackendError::TooLarge(format!(
                 "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
@@ -105,8 +105,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: BakeFormat) -> Result<Vec<Plan<'a>>> {
-    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, keeping)).collect()
+fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan<'a>>> {
+    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
 }
 
 /// Bytes on the device.
@@ -114,7 +114,7 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: BakeFormat) -> Result<Vec<Pla
 /// # Errors
 /// A feature or a size that the adapter lacks; a crowd with instances that play more than one whole clip; or a clip
 /// whose error no rate keeps.
-pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
+pub fn bytes(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<u64> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
     if crowd.has_update_rates() {
@@ -124,7 +124,7 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
     if !(0..crowd.instance_count()).all(plain) {
         return refused("bakes whole clips; needs a crowd without layers, masks and fades");
     }
-    let frames: u64 = plans(gpu, crowd, keeping)?.iter().map(Plan::bytes).sum();
+    let frames: u64 = plans(gpu, crowd, format)?.iter().map(Plan::bytes).sum();
     let clips: usize =
         crowd.groups().iter().map(|g| (g.model.clips().len() + 1) * size_of::<layout::BakedClip>()).sum();
     let instance = size_of::<layout::Player>() + size_of::<layout::Layer>() + size_of::<layout::Shown>();
@@ -147,8 +147,8 @@ impl BakedPalettes {
     ///
     /// # Errors
     /// As [`bytes`].
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], keeping: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
-        let plans = plans(gpu, crowd, keeping)?;
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
+        let plans = plans(gpu, crowd, format)?;
         let (layout, pipeline) = pipeline(gpu, edit);
         let now = gpu.buffer(
             "now",

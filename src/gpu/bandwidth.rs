@@ -2,7 +2,7 @@
 
 use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::shader::{compute_pipeline, module};
-use super::{Bandwidth, Commands, Gpu};
+use super::{Commands, DeviceBandwidth, Gpu};
 use crate::frame::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The device failed, or cannot allocate two buffers to copy between.
-    pub fn bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+    pub fn bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         if let Some(known) = self.bandwidth.get() {
             return Ok(*known);
         }
@@ -29,7 +29,7 @@ impl Gpu {
         Ok(*self.bandwidth.get_or_init(|| measured))
     }
 
-    fn measure_bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+    fn measure_bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         let limits = self.device().limits();
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
@@ -49,7 +49,7 @@ impl Gpu {
         staging.unmap();
         let upload =
             self.fastest(staged, |commands| commands.encoder.copy_buffer_to_buffer(&staging, 0, &to, 0, staged))?;
-        Ok(Bandwidth { write, copy, upload })
+        Ok(DeviceBandwidth { write, copy, upload })
     }
 
     /// Bytes per second of the fastest round; the first round is not counted. By wall clock, because not every adapter

@@ -5,7 +5,7 @@ use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::shader::{Constants, Edit, compute_pipeline, module};
-use super::skinning::{self, Bound, Kind};
+use super::skinning::{self, Kind, SkinBindings};
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
 use crate::crowd::Crowd;
@@ -29,7 +29,7 @@ const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
 
 /// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
+pub enum ThreadLayout {
     /// One thread per vertex and this many neighbouring instances; `INSTANCES` in the kernel.
     Vertex(u32),
     /// One thread per vertex of an instance, in a single numbering.
@@ -42,7 +42,7 @@ pub enum Threads {
 
 /// A way to skin in a compute shader.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct SkinKernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
     /// The kernel's WGSL, without the shared parts.
@@ -52,10 +52,10 @@ pub struct Kernel {
     /// Form of the palettes that it reads.
     pub palette: PaletteForm,
     /// Assignment of work to threads.
-    pub threads: Threads,
+    pub threads: ThreadLayout,
 }
 
-impl Kernel {
+impl SkinKernel {
     /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
@@ -70,9 +70,9 @@ impl Kernel {
     pub fn constants(&self, kind: Kind) -> Constants {
         let mut constants = kind.constants();
         match self.threads {
-            Threads::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
-            Threads::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
-            Threads::Pair | Threads::Character => {}
+            ThreadLayout::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
+            ThreadLayout::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
+            ThreadLayout::Pair | ThreadLayout::Character => {}
         }
         constants
     }
@@ -80,7 +80,7 @@ impl Kernel {
 
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
-    kernel: &'static Kernel,
+    kernel: &'static SkinKernel,
     layout: wgpu::BindGroupLayout,
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
@@ -89,7 +89,7 @@ pub struct ComputeSkin {
     workgroups: Vec<wgpu::Buffer>,
     // Bindings of all chunks, once per set of output buffers, and the index of the current set.
     sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
-    turn: usize,
+    current_set: usize,
 }
 
 /// Uniforms that hold the instance index of each dispatch.
@@ -100,9 +100,9 @@ struct Characters {
 
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static Kernel, edit: Option<&Edit>) -> Self {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
         let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
-        let characters = (kernel.threads == Threads::Character).then(|| characters(gpu, crowd));
+        let characters = (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd));
         let own = characters.as_ref().map(|(layout, _)| layout);
         let groups = &[Some(&layout), own][..1 + usize::from(own.is_some())];
         let pipeline_layout = pipeline_layout(gpu, kernel.name, groups);
@@ -119,18 +119,18 @@ impl ComputeSkin {
             pipelines.push((kind, pipeline));
         }
         let characters = characters.map(|(_, characters)| characters);
-        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
+        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), current_set: 0 }
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> &'static Kernel {
+    pub fn kernel(&self) -> &'static SkinKernel {
         self.kernel
     }
 
     /// Selects the bindings to these buffers; returns whether they were bound before.
     pub fn choose(&mut self, outputs: &[wgpu::Buffer]) -> bool {
         let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
-        self.turn = known.unwrap_or(0);
+        self.current_set = known.unwrap_or(0);
         known.is_some()
     }
 
@@ -146,14 +146,14 @@ impl ComputeSkin {
         visibility: Option<&Visibility>,
     ) {
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
-        let bound = |outputs: &&[wgpu::Buffer]| {
+        let bind = |outputs: &&[wgpu::Buffer]| {
             let first = outputs.first()?.clone();
-            let bound = Bound { meshes: &meshes, palettes, outputs, visibility };
-            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bound);
+            let bindings = SkinBindings { meshes: &meshes, palettes, outputs, visibility };
+            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bindings);
             Some((first, groups))
         };
-        self.sets = sets.iter().filter_map(bound).collect();
-        self.turn = 0;
+        self.sets = sets.iter().filter_map(bind).collect();
+        self.current_set = 0;
         self.workgroups.clear();
         for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
             if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
@@ -171,12 +171,12 @@ impl ComputeSkin {
             layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
         };
         match self.kernel.threads {
-            Threads::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
-            Threads::Pair => {
+            ThreadLayout::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
+            ThreadLayout::Pair => {
                 Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
             }
-            Threads::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
-            Threads::Character => None,
+            ThreadLayout::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
+            ThreadLayout::Character => None,
         }
     }
 
@@ -186,7 +186,7 @@ impl ComputeSkin {
         let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
         let instances = chunk.instances.len() as u32;
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &self.sets[self.turn].1[index], &[]);
+        pass.set_bind_group(0, &self.sets[self.current_set].1[index], &[]);
         if let Some(dispatch) = self.dispatched(gpu, crowd, chunk) {
             return gpu.dispatch(pass, self.workgroups.get(index).map(|w| (w, SKIN)), &dispatch, instances, 0);
         }

@@ -30,7 +30,7 @@ pub struct AdapterSummary {
 
 /// Bandwidths of a device, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bandwidth {
+pub struct DeviceBandwidth {
     /// Bytes per second that a compute shader writes.
     pub write: u64,
     /// Bytes per second copied from one buffer to another; each byte is read once and written once.
@@ -55,7 +55,7 @@ pub struct Gpu {
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
-    pub(super) bandwidth: OnceCell<Bandwidth>,
+    pub(super) bandwidth: OnceCell<DeviceBandwidth>,
     failure: Arc<Mutex<Failure>>,
 }
 

@@ -142,10 +142,11 @@ pub struct Player {
     pub offset: u32,
 }
 
-/// The two poses between which an instance is interpolated (`Kept` in shaders/pose.wgsl). Only the device writes it.
+/// The two poses between which an instance is interpolated (`PosePair` in shaders/pose.wgsl). Only the device writes
+/// it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Kept {
+pub struct PosePair {
     /// Tick of the first pose.
     pub first_tick: u32,
     /// Tick of the second pose.

@@ -23,7 +23,7 @@ pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.
 pub const STORAGE_BUFFERS: u32 = 2;
 
 /// A group's buffers and bindings for drawing.
-struct Drawn {
+struct GroupDraw {
     bindings: wgpu::BindGroup,
     colors: wgpu::Buffer,
     indices: wgpu::Buffer,
@@ -33,7 +33,7 @@ struct Drawn {
 }
 
 /// A chunk's part of a draw.
-struct DrawnChunk {
+struct ChunkDraw {
     group: usize,
     instances: u32,
     uniform: wgpu::Buffer,
@@ -107,9 +107,9 @@ pub struct Presenter {
     gpu: Rc<Gpu>,
     view: View,
     passes: u32,
-    chunks: Vec<DrawnChunk>,
+    chunks: Vec<ChunkDraw>,
     kinds: Vec<Kind>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<GroupDraw>,
     layout: wgpu::BindGroupLayout,
     uniform: wgpu::Buffer,
     color: Target,
@@ -149,7 +149,7 @@ impl Presenter {
         let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
             let first = floats;
             floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
-            DrawnChunk {
+            ChunkDraw {
                 group: chunk.group,
                 instances: chunk.instances.len() as u32,
                 uniform: chunk_uniform(&gpu, crowd, &chunk),
@@ -177,7 +177,7 @@ impl Presenter {
                 let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
-                Drawn {
+                GroupDraw {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
                     colors,
                     indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
@@ -305,8 +305,9 @@ impl Presenter {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound =
-            |drawn: &Drawn| bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements]);
+        let bound = |drawn: &GroupDraw| {
+            bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements])
+        };
         let draws = self.chunks.iter().flat_map(|chunk| {
             let drawn = &self.drawn[chunk.group];
             [drawn.index_count, drawn.edge_count]

@@ -88,7 +88,7 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
 }
 
 /// Buffers that skinning reads and writes.
-pub struct Bound<'a> {
+pub struct SkinBindings<'a> {
     /// Mesh of each of the crowd's groups.
     pub meshes: &'a [MeshBuffers],
     /// Palettes of each chunk.
@@ -105,9 +105,9 @@ pub fn bind_groups(
     crowd: &Crowd,
     chunks: &[Chunk],
     layout: &wgpu::BindGroupLayout,
-    bound: &Bound,
+    bound: &SkinBindings,
 ) -> Vec<wgpu::BindGroup> {
-    let &Bound { meshes, palettes, outputs, visibility } = bound;
+    let &SkinBindings { meshes, palettes, outputs, visibility } = bound;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];

@@ -18,27 +18,27 @@ pub const STORAGE_BUFFERS: u32 = 7;
 
 /// A kernel: its name, its WGSL without the shared part, the buffers that it binds besides the uniform (with whether it
 /// writes them), and whether a single workgroup does all of the work.
-struct Kernel {
+struct CullKernel {
     name: &'static str,
     wgsl: &'static str,
     bindings: &'static [(u32, bool)],
     alone: bool,
 }
 
-const KERNELS: [Kernel; 3] = [
-    Kernel {
+const KERNELS: [CullKernel; 3] = [
+    CullKernel {
         name: "cull_count",
         wgsl: include_str!("../../shaders/cull_count.wgsl"),
         bindings: &[(2, true), (3, false), (4, false)],
         alone: false,
     },
-    Kernel {
+    CullKernel {
         name: "cull_scan",
         wgsl: include_str!("../../shaders/cull_scan.wgsl"),
         bindings: &[(2, true), (5, true), (6, false), (7, true)],
         alone: true,
     },
-    Kernel {
+    CullKernel {
         name: "cull_gather",
         wgsl: include_str!("../../shaders/cull_gather.wgsl"),
         bindings: &[(2, true), (3, false), (4, false), (5, true), (6, true), (7, false), (8, true)],

@@ -4,11 +4,11 @@
 pub mod environment;
 pub mod fidelity;
 pub mod limits;
+pub mod order;
 pub mod parity;
 mod reference;
 pub mod rotation;
 pub mod run;
-pub mod schedule;
 mod screen;
 pub mod stats;
 pub mod sweep;

@@ -193,14 +193,14 @@ pub fn verify(
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
             let group = &crowd.groups()[crowd.group_of(range.start)];
-            let kept: Vec<u32> = match &visible {
+            let shown: Vec<u32> = match &visible {
                 None => range.clone().collect(),
                 Some(visible) => {
-                    let kept: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
+                    let shown: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
                     if parity.failure.is_none() {
-                        parity.failure = lost(crowd, group, &coverage.frustum, range.clone(), &kept, tick);
+                        parity.failure = missing_instance(crowd, group, &coverage.frustum, range.clone(), &shown, tick);
                     }
-                    kept
+                    shown
                 }
             };
             read.iter_mut().for_each(Vec::clear);
@@ -217,16 +217,16 @@ pub fn verify(
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
             {
-                if values.len() != count * kept.len() && parity.failure.is_none() {
+                if values.len() != count * shown.len() && parity.failure.is_none() {
                     parity.failure =
-                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * kept.len()));
+                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * shown.len()));
                 }
             }
             if parity.failure.is_some() {
                 return Ok(Parity { max_rel: f64::NAN, max_normal: f64::NAN, ..parity });
             }
             let corners = mesh_corners(&group.model);
-            let compared = kept
+            let compared = shown
                 .par_iter()
                 .enumerate()
                 .map(|(at, &instance)| {
@@ -242,7 +242,7 @@ pub fn verify(
                     )
                 })
                 .reduce(|| Compared::NONE, Compared::max);
-            parity.vertices += (kept.len() * group.model.mesh().vertex_count()) as u64;
+            parity.vertices += (shown.len() * group.model.mesh().vertex_count()) as u64;
             parity.max_rel = nan_max(parity.max_rel, compared.position.error);
             parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
             if parity.failure.is_none() {
@@ -254,12 +254,12 @@ pub fn verify(
 }
 
 /// Describes the first instance of a range that was left out although one of its vertices is in view, if any.
-fn lost(
+fn missing_instance(
     crowd: &Crowd,
     group: &Group,
     frustum: &Frustum,
     instances: Range<u32>,
-    kept: &[u32],
+    shown: &[u32],
     tick: u32,
 ) -> Option<String> {
     let seen = |instance: u32| {
@@ -270,7 +270,7 @@ fn lost(
             frustum.contains(placement.transform_point3(skinned.position))
         })
     };
-    let left_out = instances.into_par_iter().filter(|instance| kept.binary_search(instance).is_err());
+    let left_out = instances.into_par_iter().filter(|instance| shown.binary_search(instance).is_err());
     let (instance, vertex) = left_out.filter_map(|instance| Some((instance, seen(instance)?))).min()?;
     Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
 }
@@ -376,7 +376,7 @@ fn compare(
         let numbers = group.format.decode(model.mesh().cube(), words);
         let got = &numbers[..group.format.floats()];
         let finite = got.iter().all(|v| v.is_finite());
-        if finite && blending == Blending::DualQuaternion && reference.turns_either_way(model, vertex) {
+        if finite && blending == Blending::DualQuaternion && reference.is_half_turn(model, vertex) {
             continue;
         }
         let want = reference.skin(model, vertex, group.format.normals, blending);
@@ -384,10 +384,10 @@ fn compare(
         compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
         let mut direction = 0.0;
         if got.len() >= 6 {
-            direction = miss(at(3), want.normal, group.format);
+            direction = direction_error(at(3), want.normal, group.format);
         }
         if got.len() >= 10 {
-            direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format));
+            direction = nan_max(direction, direction_error(at(6), want.tangent.truncate(), group.format));
             // The handedness is copied; any difference counts as a right angle.
             direction =
                 if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
@@ -398,7 +398,7 @@ fn compare(
 }
 
 /// Error of a normal against the reference, in radians.
-fn miss(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
+fn direction_error(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
     if got.is_nan() {
         return f64::NAN;
     }

@@ -4,7 +4,7 @@ use crate::frame::Footprint;
 
 /// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedMemory {
     /// The arena's host side.
     pub arena: u64,
     /// The arena's device side.
@@ -16,7 +16,7 @@ pub struct Shared {
     pub device_is_host: bool,
 }
 
-impl Shared {
+impl SharedMemory {
     /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
         let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
@@ -35,7 +35,7 @@ impl Shared {
 }
 
 /// Groups of neighbouring backends that fit `limit` bytes together, and the backends that do not fit even alone.
-pub fn rotations(footprints: &[Footprint], shared: Shared, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
+pub fn rotations(footprints: &[Footprint], shared: SharedMemory, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut rotations: Vec<Vec<usize>> = Vec::new();
     let mut too_large = Vec::new();
     for (index, footprint) in footprints.iter().enumerate() {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_arena_counts_once() {
-        let shared = Shared { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
+        let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
         assert_eq!(rotations(&[host(10), host(20), host(30)], shared, 160), (vec![vec![0, 1, 2]], vec![]));
         assert_eq!(rotations(&[host(10), host(20), host(31)], shared, 160), (vec![vec![0, 1], vec![2]], vec![]));
         assert_eq!(rotations(&[host(10), host(70), device(10)], shared, 160), (vec![vec![0], vec![2]], vec![1]));
@@ -74,10 +74,10 @@ mod tests {
 
     #[test]
     fn drawing_needs_the_device_side_for_host_vertices() {
-        let drawn = Shared { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
+        let drawn = SharedMemory { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
         assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
         assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
-        let real_device = Shared { device_is_host: false, ..drawn };
+        let real_device = SharedMemory { device_is_host: false, ..drawn };
         assert_eq!(real_device.bytes(&[host(1), device(2)]), 101);
     }
 }

@@ -4,9 +4,9 @@
 //! is compared with those of the others, and it is warmed up. Then they alternate in blocks of frames.
 
 use super::limits::Limits;
+use super::order::{Order, WarmUp};
 use super::parity::{self, Coverage, Parity, Tolerance};
-use super::rotation::{Shared, rotations};
-use super::schedule::{Schedule, WarmUp};
+use super::rotation::{SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
@@ -18,7 +18,7 @@ use crate::frame::{
 use crate::frustum::Frustum;
 use crate::registry::Entry;
 use crate::scene::BuiltScene;
-use crate::text;
+use crate::wording;
 use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -89,7 +89,7 @@ impl TryFrom<String> for Status {
     type Error = String;
 
     fn try_from(name: String) -> std::result::Result<Self, String> {
-        text::named("status", &name, &Self::ALL, Self::name)
+        wording::named("status", &name, &Self::ALL, Self::name)
     }
 }
 
@@ -281,7 +281,7 @@ impl<'a> Run<'a> {
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
         let candidates = self.candidates()?;
-        let shared = Shared {
+        let shared = SharedMemory {
             arena: Arena::bytes(&self.scene.crowd),
             device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
             presenter: Screen::bytes(self.context, self.scene, self.passes),
@@ -426,7 +426,7 @@ impl<'a> Run<'a> {
                 Err(error) => self.fail(contender.index, contender.parity, error)?,
             }
         }
-        let mut schedule = Schedule::new(self.options.frames, estimates);
+        let mut schedule = Order::new(self.options.frames, estimates);
         for stage in racing.iter_mut().flatten().flat_map(|c| &mut c.stages) {
             stage.samples.clear();
             stage.samples.reserve_exact(schedule.most() as usize);
@@ -598,7 +598,7 @@ impl Bench {
     fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
         let Self { arena, screen, timer, clocks } = self;
         timer.clear();
-        arena.turn();
+        arena.swap();
         let computed = clocks.now();
         let start = Instant::now();
         let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
@@ -627,7 +627,7 @@ impl Bench {
             let mut ticket = None;
             if frame <= frames {
                 timer.clear();
-                arena.turn();
+                arena.swap();
                 let submitted = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick: frame, arena }, timer)?;
                 let mut submitted = screen.draw(submitted, backend, arena, timer)?;
                 if !submitted.launch() {

@@ -8,10 +8,10 @@
 
 use super::markdown::{headline_place, headline_point, origin, rows};
 use super::units::grouped;
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::rows::LimitsRow;
 use crate::results::study::{Entry, Study};
-use crate::text;
+use crate::wording;
 use wildmatch::WildMatch;
 
 /// Figures that are not times.
@@ -113,7 +113,7 @@ fn measured(study: &Study) -> Vec<&Entry> {
 fn of_backend<'a>(run: &str, entries: &[&'a Entry], backend: &str) -> Result<&'a Entry, String> {
     let names: Vec<_> = entries.iter().map(|entry| entry.backend.as_str()).collect();
     let found = entries.iter().copied().find(|entry| entry.backend == backend);
-    found.ok_or_else(|| format!("{run}: {}", text::unknown("backend", backend, &names)))
+    found.ok_or_else(|| format!("{run}: {}", wording::unknown("backend", backend, &names)))
 }
 
 fn from_runs(runs: &[Run], source: &str) -> String {
@@ -150,7 +150,7 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
 
 fn unknown(word: &str) -> String {
     let stages = Stage::ALL.map(Stage::name);
-    text::unknown("figure", word, &[&stages[..], &SUMS, &OTHERS].concat())
+    wording::unknown("figure", word, &[&stages[..], &SUMS, &OTHERS].concat())
 }
 
 fn is_time(word: &str) -> bool {
@@ -169,7 +169,7 @@ fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
     let row = entry.last().map(|m| &m.row);
     let text = match (word, word.split_once('/')) {
         ("limit", _) => {
-            entry.stages(Group::Skin).find_map(|m| m.row.pct_of_limit).map(|percent| format!("{percent:.0}"))
+            entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).map(|percent| format!("{percent:.0}"))
         }
         ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
         ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
@@ -194,8 +194,8 @@ fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
 fn time(word: &str, entry: &Entry) -> Option<f64> {
     let (name, unit) = word.split_once('@').unwrap_or((word, ""));
     let ns = match name {
-        "pose" => entry.total(Group::Pose)?,
-        "skin" => entry.total(Group::Skin)?,
+        "pose" => entry.total(StageGroup::Pose)?,
+        "skin" => entry.total(StageGroup::Skin)?,
         "processor" => entry.processor()?,
         _ => entry.median(Stage::try_from(name.to_owned()).ok()?)?,
     };

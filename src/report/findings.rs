@@ -1,7 +1,7 @@
 //! Findings from results, as sentences.
 
 use super::units::{duration, grouped};
-use crate::frame::Group;
+use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
 use crate::results::key::Point;
 use crate::results::ranking::{Lead, Ranking, Second, ranking};
@@ -161,7 +161,8 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
 
 /// Finding: the percentage of the memory bandwidth that the best skinning reaches.
 fn limit(study: &Study) -> Option<String> {
-    let near = |entry: &Entry| entry.stages(Group::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
+    let near =
+        |entry: &Entry| entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
     let (pct, entry) = study.entries.iter().filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let place = crowd(&entry.point.scene, entry.point.instances as u64);
     Some(format!("Skinning comes to {pct:.0} % of this machine's bandwidth: {}, {place}.", entry.backend))

@@ -3,7 +3,7 @@
 use super::chart::Chart;
 use super::findings::{findings, place, verdict};
 use super::units::{duration, grouped};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
 use crate::results::study::Study;
 
@@ -67,10 +67,13 @@ fn table(study: &Study, point: &Point) -> String {
         let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = entry.last().map(|m| &m.row);
         let (frame, skin) = match entry.is_ok() {
-            true => (cell(entry.median(Stage::Frame)), entry.total(Group::Skin).map_or("in draw".into(), duration)),
+            true => {
+                (cell(entry.median(Stage::Frame)), entry.total(StageGroup::Skin).map_or("in draw".into(), duration))
+            }
             false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
         };
-        let [pose, upload, draw] = [Group::Pose, Group::Upload, Group::Draw].map(|group| cell(entry.total(group)));
+        let [pose, upload, draw] =
+            [StageGroup::Pose, StageGroup::Upload, StageGroup::Draw].map(|group| cell(entry.total(group)));
         let parity = row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
         table.push(vec![entry.backend.clone(), frame, pose, upload, skin, draw, parity]);
     }

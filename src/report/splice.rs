@@ -20,7 +20,7 @@ use super::markdown::{answers, headline, pictures};
 use crate::results::recorded::{Recorded, read_limits};
 use crate::results::rows::LimitsRow;
 use crate::results::study::Study;
-use crate::text;
+use crate::wording;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,10 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
         }
     }
     if !before.lines().any(|line| marker(line).is_some()) {
-        return Err(error(format!("no marker such as <!-- table results/FOLDER -->; expected {}", text::list(&KINDS))));
+        return Err(error(format!(
+            "no marker such as <!-- table results/FOLDER -->; expected {}",
+            wording::list(&KINDS)
+        )));
     }
     let mut files = vec![(page.into(), after)];
     files.append(&mut results.pictures);
@@ -128,7 +131,7 @@ impl Results<'_> {
         let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
         if chosen.is_empty() {
             let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
-            return Err(format!("no such chart; expected the start of {}", text::list(&ids)));
+            return Err(format!("no such chart; expected the start of {}", wording::list(&ids)));
         }
         for chart in &chosen {
             self.pictures.push((self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file()));

@@ -2,7 +2,7 @@
 
 use super::findings::fastest;
 use super::units::{duration, grouped};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::limits::Host;
 use crate::harness::parity::Parity;
@@ -67,7 +67,7 @@ pub fn measured(
 /// The columns of a backend in the table.
 fn cells(entry: &Entry) -> [String; 9] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
-    let limited = |group: Group| match percent_of_limit(entry, group) {
+    let limited = |group: StageGroup| match percent_of_limit(entry, group) {
         Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
         None => cell(entry.total(group)),
     };
@@ -77,10 +77,10 @@ fn cells(entry: &Entry) -> [String; 9] {
     [
         entry.backend.clone(),
         frame.map_or("-".into(), |row| format!("{} ± {}", cell(row.median_ns), cell(row.mad_ns))),
-        limited(Group::Pose),
-        cell(entry.total(Group::Upload)),
-        if skins_in_draw(entry) { "in draw".into() } else { limited(Group::Skin) },
-        cell(entry.total(Group::Draw)),
+        limited(StageGroup::Pose),
+        cell(entry.total(StageGroup::Upload)),
+        if skins_in_draw(entry) { "in draw".into() } else { limited(StageGroup::Skin) },
+        cell(entry.total(StageGroup::Draw)),
         per_vertex.map_or("-".into(), |(ns, row)| format!("{:.2}", ns as f64 / row.vertices as f64)),
         row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}")),
         format!("{}{}", row.map_or("-", |row| row.status.name()), if is_noisy(entry) { ", noisy" } else { "" }),
@@ -173,14 +173,14 @@ fn is_noisy(entry: &Entry) -> bool {
 }
 
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
-fn percent_of_limit(entry: &Entry, group: Group) -> Option<f64> {
+fn percent_of_limit(entry: &Entry, group: StageGroup) -> Option<f64> {
     let floor = |m: &Measurement| Some(Floor { bytes: m.row.bytes?, limit: m.row.limit? }.ns());
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
     Some(100.0 * floor / entry.total(group).filter(|ns| *ns > 0)? as f64)
 }
 
 fn skins_in_draw(entry: &Entry) -> bool {
-    entry.is_ok() && entry.total(Group::Skin).is_none()
+    entry.is_ok() && entry.total(StageGroup::Skin).is_none()
 }
 
 #[cfg(test)]

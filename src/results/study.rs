@@ -3,7 +3,7 @@
 use super::key::{Machine, Point};
 use super::recorded::Recorded;
 use super::rows::Measurement;
-use crate::frame::{Clock, Group, Stage};
+use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -124,12 +124,12 @@ impl Entry {
     }
 
     /// The stages of a group in its newest run.
-    pub fn stages(&self, group: Group) -> impl Iterator<Item = &Measurement> {
+    pub fn stages(&self, group: StageGroup) -> impl Iterator<Item = &Measurement> {
         stages_of(self.newest(), group)
     }
 
     /// The sum of a group's medians in nanoseconds; `None` if it has none of its stages.
-    pub fn total(&self, group: Group) -> Option<u64> {
+    pub fn total(&self, group: StageGroup) -> Option<u64> {
         self.stages(group).filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
     }
 
@@ -144,8 +144,8 @@ impl Entry {
         match quantity {
             Quantity::Frame => self.median(Stage::Frame),
             Quantity::Work => {
-                let before = [Group::Pose, Group::Upload].into_iter().filter_map(|group| self.total(group));
-                Some(self.total(Group::Skin)? + before.sum::<u64>())
+                let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
+                Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
             }
         }
     }
@@ -162,7 +162,7 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     by(Clock::Gpu).or_else(|| by(Clock::Wall))
 }
 
-fn stages_of(run: &[Measurement], group: Group) -> impl Iterator<Item = &Measurement> {
+fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
     Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
 
@@ -170,10 +170,11 @@ fn stages_of(run: &[Measurement], group: Group) -> impl Iterator<Item = &Measure
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     let stages: Vec<&Measurement> = match quantity {
         Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if stages_of(run, Group::Skin).next().is_none() => Vec::new(),
-        Quantity::Work => {
-            [Group::Skin, Group::Pose, Group::Upload].into_iter().flat_map(|g| stages_of(run, g)).collect()
-        }
+        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() => Vec::new(),
+        Quantity::Work => [StageGroup::Skin, StageGroup::Pose, StageGroup::Upload]
+            .into_iter()
+            .flat_map(|g| stages_of(run, g))
+            .collect(),
     };
     let Some((first, others)) = stages.split_first() else { return Vec::new() };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();

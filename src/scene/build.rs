@@ -1,7 +1,7 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, Group, Scene};
+use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
@@ -94,7 +94,7 @@ impl Scene {
         }
 
         let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
-        let mut found = Vec::with_capacity(self.groups.len());
+        let mut resolved = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let index = match models.iter().position(|(source, _)| *source == &group.model) {
                 Some(index) => index,
@@ -104,7 +104,7 @@ impl Scene {
                     models.len() - 1
                 }
             };
-            found.push((index, self.find(group, &mut models[index].1)?));
+            resolved.push((index, self.find(group, &mut models[index].1)?));
         }
         let stored = |model| match self.clips {
             Clips::Raw => Ok(model),
@@ -112,36 +112,36 @@ impl Scene {
         };
         let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
         let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
-        let mut standing = Vec::with_capacity(self.groups.len());
-        for (group, (model, found)) in self.groups.iter().zip(found) {
+        let mut loaded = Vec::with_capacity(self.groups.len());
+        for (group, (model, resolved)) in self.groups.iter().zip(resolved) {
             let model = Arc::clone(&models[model]);
             let stand = Stand::new(&model, group.scale);
             let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
-            hash.group(group, &model, &found);
-            standing.push(LoadedGroup { model, found, stand, spacing });
+            hash.group(group, &model, &resolved);
+            loaded.push(LoadedGroup { model, resolved, stand, spacing });
         }
 
         let mut crowd = Crowd::with_format(self.format);
-        let across = standing.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
+        let across = loaded.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
         // Groups of one model become neighbours in the crowd, so that one dispatch handles all of them.
-        for first in 0..standing.len() {
-            let same = |other: usize| Arc::ptr_eq(&standing[other].model, &standing[first].model);
+        for first in 0..loaded.len() {
+            let same = |other: usize| Arc::ptr_eq(&loaded[other].model, &loaded[first].model);
             if (0..first).any(same) {
                 continue;
             }
-            let alike: Vec<usize> = (first..standing.len()).filter(|&other| same(other)).collect();
-            let masks: Vec<_> = alike.iter().flat_map(|&index| standing[index].found.masks.iter().cloned()).collect();
+            let alike: Vec<usize> = (first..loaded.len()).filter(|&other| same(other)).collect();
+            let masks: Vec<_> = alike.iter().flat_map(|&index| loaded[index].resolved.masks.iter().cloned()).collect();
             let first_masks = alike.iter().scan(0, |next, &index| {
                 let first = *next;
-                *next += standing[index].found.masks.len() as u32;
+                *next += loaded[index].resolved.masks.len() as u32;
                 Some(first)
             });
             let all = alike.iter().zip(first_masks).flat_map(|(&index, first_mask)| {
-                instances_of(&self.groups[index], &standing[index], first_mask, middles[index], self.seed, index)
+                instances_of(&self.groups[index], &loaded[index], first_mask, middles[index], self.seed, index)
             });
             crowd
-                .push_masked_group(Arc::clone(&standing[first].model), &masks, all)
+                .push_masked_group(Arc::clone(&loaded[first].model), &masks, all)
                 .map_err(|error| self.error(None, error.to_string()))?;
         }
         let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
@@ -178,11 +178,11 @@ impl Scene {
     }
 
     /// Resolves the clips and masks of a group; derived clips are added to its model.
-    fn find(&self, group: &Group, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
+    fn find(&self, group: &GroupDescription, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
         let clip_error = |problem| self.error(group.clip_place, problem);
         let clips = clips(group, models).map_err(clip_error)?;
         let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
-        let mut found = ResolvedClips {
+        let mut resolved = ResolvedClips {
             clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
             layers: Vec::new(),
             masks: Vec::new(),
@@ -192,12 +192,14 @@ impl Scene {
                 .find(&layer.clip)
                 .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            found.layers.push(ResolvedLayer { clip, mask: found.masks.len() as u32 });
+            resolved.layers.push(ResolvedLayer { clip, mask: resolved.masks.len() as u32 });
             if let Some(mask) = &layer.mask {
-                found.masks.push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
+                resolved
+                    .masks
+                    .push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
             }
         }
-        Ok(found)
+        Ok(resolved)
     }
 
     fn error(&self, place: Option<Place>, problem: String) -> SceneError {
@@ -208,7 +210,7 @@ impl Scene {
 /// A group with its model loaded.
 struct LoadedGroup {
     model: Arc<Model>,
-    found: ResolvedClips,
+    resolved: ResolvedClips,
     stand: Stand,
     spacing: f64,
 }
@@ -225,7 +227,7 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
 }
 
 /// The clips that a group's instances play.
-fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
+fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String> {
     let count = model.own_clips().len() as u32;
     match &group.clip {
         _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
@@ -239,8 +241,8 @@ fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
 ///
 /// `first_mask` is the index of the group's first mask among all masks of its model.
 fn instances_of(
-    group: &Group,
-    standing: &LoadedGroup,
+    group: &GroupDescription,
+    loaded: &LoadedGroup,
     first_mask: u32,
     middle: f64,
     seed: u64,
@@ -253,20 +255,20 @@ fn instances_of(
         // Always three draws, so that changing one key does not affect the others' values.
         let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
-        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);
+        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, loaded.spacing);
         let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let found = &standing.found;
-        let clip = found.clips[instance as usize % found.clips.len()];
+        let resolved = &loaded.resolved;
+        let clip = resolved.clips[instance as usize % resolved.clips.len()];
         let pace = 1.0 + group.speed_spread * either_way(speed);
         let yaw = yaw + group.layout.facing(instance, count);
-        let own = layer::playing(&standing.model, clip, &group.play, phase, group.speed * pace);
+        let own = layer::playing(&loaded.model, clip, &group.play, phase, group.speed * pace);
         let mut layers = ArrayVec::new();
         layers.push(Layer { weight: group.weight as f32, ..own });
-        for ((plan, found), random) in group.layers.iter().zip(&found.layers).zip(&mut layer_random) {
-            let found = ResolvedLayer { mask: first_mask + found.mask, ..*found };
-            layers.push(plan.of_instance(&standing.model, &found, &own, pace, random));
+        for ((plan, resolved), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
+            let resolved = ResolvedLayer { mask: first_mask + resolved.mask, ..*resolved };
+            layers.push(plan.of_instance(&loaded.model, &resolved, &own, pace, random));
         }
-        layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);
-        (standing.stand.placement(place, yaw.to_radians()), layers)
+        layer::fall_in_step(&loaded.model, &mut layers, group.speed * pace);
+        (loaded.stand.placement(place, yaw.to_radians()), layers)
     })
 }

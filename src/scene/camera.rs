@@ -45,13 +45,13 @@ impl Camera {
             let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
             Vec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z)) - target
         });
-        let turn = Quat::from_rotation_y((self.orbit as f32).to_radians())
+        let rotation = Quat::from_rotation_y((self.orbit as f32).to_radians())
             * Quat::from_rotation_x(-(self.elevation as f32).to_radians());
-        let back = turn * Vec3::Z;
+        let back = rotation * Vec3::Z;
         // Half extents of the picture at distance 1.
         let half_height = (0.5 * (self.field_of_view as f32).to_radians()).tan();
         let half_width = half_height * width as f32 / height as f32;
-        let seen = corners.map(|corner| turn.inverse() * corner);
+        let seen = corners.map(|corner| rotation.inverse() * corner);
         let fit = seen
             .iter()
             .map(|c| c.z + (c.x.abs() / half_width).max(c.y.abs() / half_height))

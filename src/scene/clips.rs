@@ -1,7 +1,7 @@
 //! Look-up of clips by name.
 
 use crate::model::{Clip, Model};
-use crate::text;
+use crate::wording;
 
 /// Index of a clip by name, or by number if no clip has that name.
 ///
@@ -18,7 +18,7 @@ pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u3
         let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
         let unknown = match names[..] {
             [] => format!("unknown clip {wanted:?};"),
-            _ => format!("{} or", text::unknown("clip", wanted, &names)),
+            _ => format!("{} or", wording::unknown("clip", wanted, &names)),
         };
         match clips.len() {
             0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),

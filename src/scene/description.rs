@@ -17,7 +17,7 @@ pub(super) enum ClipChoice {
 
 /// Instances of one model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Group {
+pub(super) struct GroupDescription {
     pub(super) model: ModelSource,
     pub(super) count: u64,
     pub(super) layout: Layout,
@@ -110,7 +110,7 @@ pub struct Scene {
     pub(super) clips: Clips,
     pub(super) smooth: bool,
     pub(super) economy: Economy,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<GroupDescription>,
 }
 
 impl Scene {

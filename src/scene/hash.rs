@@ -1,6 +1,6 @@
 //! Hash of a scene, by which results are compared: it differs if the vertices or the picture would differ.
 
-use super::description::{Economy, Group};
+use super::description::{Economy, GroupDescription};
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
 use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
@@ -35,7 +35,7 @@ impl SceneHash {
         values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
     }
 
-    pub(super) fn group(&mut self, group: &Group, model: &Model, found: &ResolvedClips) {
+    pub(super) fn group(&mut self, group: &GroupDescription, model: &Model, found: &ResolvedClips) {
         self.number(group.count);
         self.bytes(group.layout.name().as_bytes());
         self.float(group.spacing.unwrap_or(0.0));

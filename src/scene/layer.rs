@@ -4,7 +4,7 @@ use super::clips::find_among;
 use super::error::Place;
 use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
 use crate::model::{Clip, Model, NO_PARENT};
-use crate::text;
+use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ impl MaskPlan {
         let skeleton = model.skeleton();
         let names: Vec<&str> = skeleton.names().iter().map(String::as_str).collect();
         let find = |wanted: &str| {
-            names.iter().position(|name| *name == wanted).ok_or_else(|| text::unknown("joint", wanted, &names))
+            names.iter().position(|name| *name == wanted).ok_or_else(|| wording::unknown("joint", wanted, &names))
         };
         let mut mask = vec![0.0; skeleton.len()];
         for name in &self.subtree {
@@ -192,8 +192,8 @@ pub(super) struct ResolvedClips {
 fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     let duration = model.clips().get(clip as usize).map_or(0.0, |c| f64::from(c.duration()));
     // A cycle of ping-pong goes forwards and backwards.
-    let turn = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
-    let ahead = if turn > 0.0 { (play.offset / turn).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
+    let cycle = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
+    let ahead = if cycle > 0.0 { (play.offset / cycle).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
     let ahead = ahead as u64 as u32;
     match play.mode {
         PlaybackMode::Once if speed < 0.0 => u32::MAX - ahead,

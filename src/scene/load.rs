@@ -1,15 +1,15 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, Group, Scene};
+use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::file;
 use super::layer::{Play, PlaybackMode};
 use super::placing::Layout;
 use super::source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use crate::asset::FORMATS;
-use crate::text;
 use crate::vertex::VertexFormat;
+use crate::wording;
 use std::path::Path;
 
 /// Scenes in the binary: name and text.
@@ -60,7 +60,7 @@ impl Scene {
             .chain(["a .toml file"])
             .chain(endings.iter().map(String::as_str))
             .collect();
-        Err(SceneError { unknown: true, ..SceneError::new("", text::unknown("scene", name, &known)) })
+        Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
     /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
@@ -73,7 +73,7 @@ impl Scene {
 
     fn from_model(name: &str) -> Self {
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-        let group = Group {
+        let group = GroupDescription {
             model: ModelSource::from_name(name),
             count: DEFAULT_INSTANCES,
             layout: Layout::Grid,

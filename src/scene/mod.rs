@@ -25,4 +25,4 @@ pub use placing::Layout;
 pub use source::{BUILT_IN_MODELS, ModelSource};
 
 #[cfg(test)]
-mod tests;
+mod scene_tests;

@@ -108,23 +108,23 @@ impl Stand {
     pub fn new(model: &Model, scale: Option<f64>) -> Self {
         let axes = model.axes();
         // The model's up axis becomes world Y; the other two keep their cyclic order, which preserves handedness.
-        let mut turn = match axes.up {
+        let mut rotation = match axes.up {
             0 => DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X),
             2 => DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y),
             _ => DMat3::IDENTITY,
         };
         if axes.handedness == Handedness::Left {
-            turn = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * turn;
+            rotation = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * rotation;
         }
         let bounds = model.bounds();
-        let (a, b) = (turn * bounds.min.as_dvec3(), turn * bounds.max.as_dvec3());
+        let (a, b) = (rotation * bounds.min.as_dvec3(), rotation * bounds.max.as_dvec3());
         let (min, max) = (a.min(b), a.max(b));
         let size = max - min;
         let tall = size.max_element();
         let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) { 1.8 / tall } else { 1.0 });
         let middle = DVec3::new(0.5 * (min.x + max.x), min.y, 0.5 * (min.z + max.z));
         Self {
-            to_world: DAffine3 { matrix3: turn * scale, translation: -middle * scale },
+            to_world: DAffine3 { matrix3: rotation * scale, translation: -middle * scale },
             footprint: scale * size.x.max(size.z),
         }
     }

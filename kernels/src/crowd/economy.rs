@@ -114,7 +114,7 @@ mod tests {
                     held[place] = Some(tick);
                 }
             }
-            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one a turn");
+            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one per period");
         }
         assert_eq!(UpdateRate::PLAIN.between(5), None);
         assert!(UpdateRate { every: 4, offset: 0 }.between(u32::MAX).is_some());
@@ -147,7 +147,7 @@ mod tests {
         for (instance, &pose) in poses.iter().enumerate() {
             let (own, shown) = (crowd.own_layers().of(instance)[0], crowd.layers().of(instance)[0]);
             assert_eq!(shown, crowd.posed().layers().of(pose as usize)[0]);
-            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a turn");
+            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a cycle");
             assert_eq!(own.frame_rate, shown.frame_rate);
         }
         let error = crowd.clone().with_phase_buckets(2).unwrap_err().to_string();

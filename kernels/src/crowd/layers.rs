@@ -161,8 +161,8 @@ fn turns_per_tick(duration: f64, speed: f64) -> f64 {
 }
 
 /// Converts cycles to a phase step; through i64, so that clips can play backwards: the phase wraps either way.
-fn step(turns: f64) -> u32 {
-    (turns.fract() * 2f64.powi(32)).round() as i64 as u32
+fn step(cycles: f64) -> u32 {
+    (cycles.fract() * 2f64.powi(32)).round() as i64 as u32
 }
 
 /// The time in seconds that one of an instance's layers shows at a tick.
@@ -301,8 +301,8 @@ mod tests {
             for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
                 let layer =
                     Layer { phase: 0x9e37_79b9, step: 0x0012_3457, time_base, time_scale, ..Layer::held(0, 0.0) };
-                let turn = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
-                assert_eq!(time(&[layer], 0, tick).to_bits(), turn.mul_add(time_scale, time_base).to_bits());
+                let phase = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
+                assert_eq!(time(&[layer], 0, tick).to_bits(), phase.mul_add(time_scale, time_base).to_bits());
                 assert!(time(&[layer], 0, tick) < 1.2);
             }
         }

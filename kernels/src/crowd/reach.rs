@@ -98,7 +98,7 @@ impl Span {
 #[derive(Debug, Clone, Copy)]
 struct Motion {
     rest: DQuat,
-    turns: bool,
+    rotates: bool,
     translation: Span,
     scale: Span,
     /// For clips of differences: the most that a layer adds to the translation and multiplies the scale by.
@@ -120,14 +120,14 @@ impl Motion {
     fn rotation(&mut self, additive: bool, value: &[f32]) {
         let still = if additive { DQuat::IDENTITY } else { self.rest };
         let value = DQuat::from_array([0, 1, 2, 3].map(|c| f64::from(value[c])));
-        self.turns |= value.normalize().dot(still).abs() < 1.0 - STILL;
+        self.rotates |= value.normalize().dot(still).abs() < 1.0 - STILL;
     }
 }
 
 fn motions(group: &Group) -> Vec<Motion> {
     let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
         rest: rest.rotation.as_dquat().normalize(),
-        turns: false,
+        rotates: false,
         translation: Span::at(rest.translation.as_dvec3()),
         scale: Span::at(rest.scale.as_dvec3()),
         moved: DVec3::ZERO,
@@ -157,7 +157,7 @@ fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
     }
     for track in &compact.tracks {
         let motion = &mut motions[usize::from(track.joint)];
-        motion.turns |= track.channel == Channel::Rotation;
+        motion.rotates |= track.channel == Channel::Rotation;
         let (low, step) = (vector(&track.low), vector(&track.step));
         motion.value(track.channel, additive, low);
         motion.value(track.channel, additive, low + f64::from(u16::MAX) * step);
@@ -177,7 +177,7 @@ fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
     let curved = matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad);
     for key in 0..times.len() {
         if track.channel == Channel::Rotation {
-            motion.turns |= curved;
+            motion.rotates |= curved;
             motion.rotation(additive, value(key, own));
             continue;
         }
@@ -260,7 +260,7 @@ fn carried(by: &DAffine3, inner: Reach) -> Reach {
 fn moved(motion: &Motion, inner: Reach) -> Reach {
     let (translation, scale) = (motion.translation, motion.scale);
     let most = scale.most().max_element();
-    if motion.turns {
+    if motion.rotates {
         let radius = translation.half().length() + most * (inner.centre.length() + inner.radius);
         return Reach { centre: translation.middle(), radius };
     }

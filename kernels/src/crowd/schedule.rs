@@ -88,8 +88,8 @@ impl Schedule {
             return rise(clock, self.fade_in);
         }
         let whole = pace.wrapping_mul(clock - self.fade_in);
-        let lost = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
-        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(lost)
+        let subtracted = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
+        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(subtracted)
     }
 
     /// The pace closest to `pace` whose sums over both fades are whole numbers.

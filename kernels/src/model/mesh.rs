@@ -101,7 +101,7 @@ pub struct Run {
 
 /// Origin of a stored vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct VertexSource {
+pub struct VertexOrigin {
     /// Index into [`Mesh::primitives`].
     pub primitive: u32,
     /// Index of the vertex in the primitive, in file order.
@@ -121,7 +121,7 @@ pub struct Mesh {
     runs: Vec<Run>,
     indices: Vec<u32>,
     primitives: Vec<Primitive>,
-    sources: Vec<VertexSource>,
+    sources: Vec<VertexOrigin>,
     pub(super) cube: Cube,
 }
 
@@ -161,7 +161,7 @@ impl Mesh {
                 let pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
                 let pairs: Vec<(u16, f32)> =
                     pairs.into_iter().map(|(joint, weight)| (first_entry + joint, weight)).collect();
-                vertices.push((VertexSource { primitive: index as u32, vertex: vertex as u32 }, pairs));
+                vertices.push((VertexOrigin { primitive: index as u32, vertex: vertex as u32 }, pairs));
             }
         }
         weight_repairs.describe(repairs);
@@ -174,7 +174,7 @@ impl Mesh {
             .iter()
             .map(|p| p.normals.clone().unwrap_or_else(|| generated_normals(&p.positions, &p.indices)))
             .collect();
-        let gather = |s: &VertexSource| (s.primitive as usize, s.vertex as usize);
+        let gather = |s: &VertexOrigin| (s.primitive as usize, s.vertex as usize);
         let mut mesh = Self {
             positions: vertices.iter().map(|(s, _)| primitives[gather(s).0].positions[gather(s).1]).collect(),
             normals: vertices.iter().map(|(s, _)| normals[gather(s).0][gather(s).1]).collect(),
@@ -256,7 +256,7 @@ impl Mesh {
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
     /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<(VertexSource, usize)> = self.sources.iter().copied().zip(0..).collect();
+        let mut stored: Vec<(VertexOrigin, usize)> = self.sources.iter().copied().zip(0..).collect();
         stored.sort_unstable();
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
@@ -346,7 +346,7 @@ impl Mesh {
         &self.primitives
     }
     /// Origins of the stored vertices.
-    pub fn sources(&self) -> &[VertexSource] {
+    pub fn sources(&self) -> &[VertexOrigin] {
         &self.sources
     }
     /// The cube that packed positions are relative to, around the rest pose.

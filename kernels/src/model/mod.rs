@@ -18,11 +18,11 @@ pub use clip::compact;
 pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
 pub use error::ModelError;
 pub use mesh::{
-    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
+    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexOrigin,
 };
 pub use parts::{Axes, Bounds, Handedness, Material, ModelParts};
 pub use repair::Repair;
-pub use skeleton::{Joint, Local, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
+pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 

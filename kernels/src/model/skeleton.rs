@@ -26,7 +26,7 @@ impl Transform {
 
 /// Transform of a joint relative to its parent at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Local {
+pub enum JointTransform {
     /// Rotation, translation and scale, which clips can change.
     Transform(Transform),
     /// A fixed affine matrix, stored as is because shear has no rotation-and-scale form; clips cannot change it.
@@ -41,7 +41,7 @@ pub struct Joint {
     /// Index of the parent in the same list.
     pub parent: Option<usize>,
     /// Rest transform to the parent.
-    pub rest: Local,
+    pub rest: JointTransform,
 }
 
 /// Joints and every ancestor that moves them, each after its parent.
@@ -103,8 +103,10 @@ impl Skeleton {
         for &index in &order {
             let joint = &joints[index];
             let rest = match joint.rest {
-                Local::Transform(t) => checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?,
-                Local::Matrix(rows) => {
+                JointTransform::Transform(t) => {
+                    checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?
+                }
+                JointTransform::Matrix(rows) => {
                     if rows.iter().any(|v| !v.is_finite()) {
                         return Err(ModelError::new(
                             place(index, joint),
@@ -188,7 +190,7 @@ mod tests {
     use super::*;
 
     fn joint(name: &str, parent: Option<usize>) -> Joint {
-        Joint { name: name.into(), parent, rest: Local::Transform(Transform::IDENTITY) }
+        Joint { name: name.into(), parent, rest: JointTransform::Transform(Transform::IDENTITY) }
     }
 
     #[test]
@@ -217,9 +219,15 @@ mod tests {
         assert!(Skeleton::new(vec![]).is_err());
         assert!(Skeleton::new(vec![joint("a", Some(7))]).unwrap_err().problem.contains("out of range"));
         let nan = Transform { translation: Vec3::NAN, ..Transform::IDENTITY };
-        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(nan) }]).is_err());
+        assert!(
+            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(nan) }])
+                .is_err()
+        );
         let zero = Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..Transform::IDENTITY };
-        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(zero) }]).is_err());
+        assert!(
+            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(zero) }])
+                .is_err()
+        );
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS]).is_ok());
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS + 1]).is_err());
     }

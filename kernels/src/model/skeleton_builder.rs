@@ -1,6 +1,6 @@
 //! A builder of skeletons by hand.
 
-use super::{Channel, Interpolation, Joint, Keys, Local, ModelError, Skeleton, Transform};
+use super::{Channel, Interpolation, Joint, JointTransform, Keys, ModelError, Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
@@ -176,7 +176,7 @@ impl SkeletonBuilder {
                 }
             };
             let rest = Transform { rotation: joint.orientation, translation: joint.offset, scale: Vec3::ONE };
-            joints.push(Joint { name: joint.name.clone(), parent, rest: Local::Transform(rest) });
+            joints.push(Joint { name: joint.name.clone(), parent, rest: JointTransform::Transform(rest) });
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
         let mut lengths = vec![None; skeleton.len()];

@@ -6,7 +6,7 @@
 //! GDC 2018, without its clamps). The formulae are in docs/animation.md.
 
 use super::merge::{Merge, merge};
-use super::registers::{Pose, difference, normalised, pose, shorter, turned};
+use super::registers::{Pose, difference, normalised, pose, rotated, shorter};
 use super::shares::{Mask, Momentum, Recipe, Share};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
@@ -176,13 +176,13 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
             }
         } else {
             let signed = S::select_negative(pose[3], S::sub(S::splat(0.0), weights), weights);
-            let turn = [
+            let rotation = [
                 S::mul(signed, pose[0]),
                 S::mul(signed, pose[1]),
                 S::mul(signed, pose[2]),
                 S::mul_add(signed, pose[3], keep),
             ];
-            joined = turned::<W, S>(&joined, turn);
+            joined = rotated::<W, S>(&joined, rotation);
             for axis in 0..3 {
                 let (t, s) = (TRANSLATION + axis, SCALE + axis);
                 joined[t] = S::mul_add(weights, pose[t], beneath[t]);
@@ -204,13 +204,13 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         let (offset, speed) = (self.load::<S>(&momentum.offset), self.load::<S>(&momentum.speed));
         // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
         let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
-        let mut turn = [S::splat(0.0); 4];
-        for (c, v) in turn.iter_mut().enumerate() {
+        let mut rotation = [S::splat(0.0); 4];
+        for (c, v) in rotation.iter_mut().enumerate() {
             let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
             let change = S::sub(now[c], S::mul(sign, before[c]));
             *v = S::mul_add(offset, S::sub(now[c], whole), S::mul_add(speed, change, whole));
         }
-        let mut carried = normalised::<W, S>(turned::<W, S>(&new, turn));
+        let mut carried = normalised::<W, S>(rotated::<W, S>(&new, rotation));
         for (v, (now, before)) in carried.iter_mut().zip(now.into_iter().zip(before)).skip(TRANSLATION) {
             *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
         }

@@ -3,8 +3,8 @@
 
 use super::block_sampler::BlockSampler;
 use super::clock::{NoClock, PoseClock, PoseStage};
-use super::kept_poses::KeptPoses;
 use super::merge::{Merge, merge};
+use super::pose_cache::PoseCache;
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::shared_palettes::SharedPalettes;
 use super::{Affine, Local, local_to_model, palette};
@@ -65,16 +65,16 @@ pub enum PoseData {
 pub struct CrowdPose(Poser);
 
 enum Poser {
-    One(Box<Posing<1>>),
-    Block(Box<Posing<BLOCK>>),
+    One(Box<BlockPoser<1>>),
+    Block(Box<BlockPoser<BLOCK>>),
 }
 
 impl CrowdPose {
     /// Bytes that [`CrowdPose::new`] allocates.
     pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> u64 {
         match width {
-            Width::One => Posing::<1>::bytes(crowd, threads),
-            Width::Block => Posing::<BLOCK>::bytes(crowd, threads),
+            Width::One => BlockPoser::<1>::bytes(crowd, threads),
+            Width::Block => BlockPoser::<BLOCK>::bytes(crowd, threads),
         }
     }
 
@@ -87,8 +87,8 @@ impl CrowdPose {
     /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
     pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
         Self(match width {
-            Width::One => Poser::One(Box::new(Posing::new(crowd, isa, threads))),
-            Width::Block => Poser::Block(Box::new(Posing::new(crowd, isa, threads))),
+            Width::One => Poser::One(Box::new(BlockPoser::new(crowd, isa, threads))),
+            Width::Block => Poser::Block(Box::new(BlockPoser::new(crowd, isa, threads))),
         })
     }
 
@@ -152,19 +152,19 @@ impl CrowdPose {
 }
 
 /// Poses a crowd in blocks of `N` instances.
-struct Posing<const N: usize> {
+struct BlockPoser<const N: usize> {
     /// Blocks of the poses, which instances may share.
     posed: Blocks,
     /// Blocks of the instances.
     blocks: Blocks,
     shared: Option<SharedPalettes>,
-    kept: KeptPoses,
+    cache: PoseCache,
     /// For each block the merge of its layers, if it is the same at every tick.
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler<N>,
     plan: Plan,
-    rooms: Vec<Mutex<Poses<N>>>,
+    buffers: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
     /// Whether any instance plays more than one whole clip, or interpolates between two cached poses.
@@ -185,7 +185,7 @@ struct Plan {
     /// Blocks of a part.
     part: usize,
     threads: usize,
-    rooms: usize,
+    buffers: usize,
     /// Whether every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
     /// Largest number of local poses and of model poses in a part.
@@ -204,21 +204,21 @@ impl Plan {
         let fits = (PART_BYTES / largest).max(1);
         let part = if threads == 1 { fits } else { fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1) };
         let lasting = crowd.has_update_rates();
-        let rooms = if lasting { count.div_ceil(part) } else { threads };
+        let buffers = if lasting { count.div_ceil(part) } else { threads };
         let most = |count: &dyn Fn(&Block) -> usize| {
             blocks.all().chunks(part).map(|part| part.iter().map(count).sum::<usize>()).max().unwrap_or(0)
         };
         let palette = blocks.all().iter().map(|b| entries(crowd, b)).max().unwrap_or(0);
-        Self { part, threads, rooms, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
+        Self { part, threads, buffers, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
     }
 
     fn bytes<const N: usize>(&self) -> u64 {
-        let room = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
-        self.rooms as u64 * room + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
+        let buffer = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
+        self.buffers as u64 * buffer + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
     }
 }
 
-impl<const N: usize> Posing<N> {
+impl<const N: usize> BlockPoser<N> {
     fn bytes(crowd: &Crowd, threads: usize) -> u64 {
         let shared = SharedPalettes::bytes(crowd);
         let posed = crowd.posed();
@@ -235,13 +235,13 @@ impl<const N: usize> Posing<N> {
         let posed = Blocks::new(crowd, N, parallel);
         let plan = Plan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
-        let room = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
-        let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new(crowd, isa));
-        let rooms = (0..plan.rooms).map(room).collect();
+        let buffer = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
+        let (cache, sampler) = (PoseCache::new(&posed), BlockSampler::new(crowd, isa));
+        let buffers = (0..plan.buffers).map(buffer).collect();
         let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
         let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
         let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { posed, blocks, shared, kept, steady, isa, sampler, plan, rooms, palettes, blends, tick: 0 }
+        Self { posed, blocks, shared, cache, steady, isa, sampler, plan, buffers, palettes, blends, tick: 0 }
     }
 
     fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
@@ -280,7 +280,7 @@ impl<const N: usize> Posing<N> {
         palette: impl Fn(Isa, &Group, &Block, &[Affine<N>], &mut [T]) + Sync,
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
-            let mut poses = self.room(part.start / self.plan.part);
+            let mut poses = self.buffer(part.start / self.plan.part);
             self.pose_part(crowd, part.clone(), &mut poses, clock);
             clock.run(PoseStage::Palette, &mut || {
                 let all = &self.posed.all()[part.clone()];
@@ -298,8 +298,8 @@ impl<const N: usize> Posing<N> {
     }
 
     /// The buffer of a part: its own, or the thread's.
-    fn room(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
-        if self.plan.lasting { lock(&self.rooms[part]) } else { of_thread(&self.rooms) }
+    fn buffer(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
+        if self.plan.lasting { lock(&self.buffers[part]) } else { of_thread(&self.buffers) }
     }
 
     /// Runs all stages but `palette` for neighbouring blocks.
@@ -334,7 +334,7 @@ impl<const N: usize> Posing<N> {
             return sampler.sample(block, group, layers, self.tick, slots);
         };
         let joints = group.model.skeleton().len();
-        self.kept.update(block, between, |tick, slot| {
+        self.cache.update(block, between, |tick, slot| {
             if block.plain {
                 return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
             }
@@ -347,7 +347,7 @@ impl<const N: usize> Posing<N> {
     /// Combines a block's layers, or the poses before and after the tick, in the first slot.
     fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         if let Some(between) = block.rate.between(self.tick) {
-            blend_between(self.isa, group, block.kept_slots(between), between.part(), slots);
+            blend_between(self.isa, group, block.cached_slots(between), between.part(), slots);
         } else if let Some(steady) = &self.steady[block.index] {
             merge(self.isa, steady, group.model.skeleton().len(), slots);
         } else if !block.plain {
@@ -363,7 +363,7 @@ impl<const N: usize> Posing<N> {
         for pose in instances.clone().map(shown) {
             let block = self.posed.of(pose);
             let part = block.index / self.plan.part;
-            let mut poses = self.room(part);
+            let mut poses = self.buffer(part);
             let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
             if !self.plan.lasting && ready != Some(block.index) {
                 self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock);
@@ -385,7 +385,7 @@ impl<const N: usize> Posing<N> {
     }
 }
 
-impl Posing<BLOCK> {
+impl BlockPoser<BLOCK> {
     fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>]) {
         let to_lanes = |isa, group: &Group, _: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
             palette_of(isa, group, model, out);

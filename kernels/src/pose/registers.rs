@@ -25,9 +25,9 @@ pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pos
         *off = S::sub(*off, *new);
     }
     let back = [S::sub(zero, new[0]), S::sub(zero, new[1]), S::sub(zero, new[2]), new[3]];
-    let turn = product::<W, S>([old[0], old[1], old[2], old[3]], back);
-    for (off, v) in off.iter_mut().zip(turn) {
-        *off = S::select_negative(turn[3], S::sub(zero, v), v);
+    let rotation = product::<W, S>([old[0], old[1], old[2], old[3]], back);
+    for (off, v) in off.iter_mut().zip(rotation) {
+        *off = S::select_negative(rotation[3], S::sub(zero, v), v);
     }
     off
 }
@@ -39,12 +39,12 @@ pub(super) fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>
     S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
 
-/// Rotates a pose in its parent's axes: `turn * rotation`, without normalisation.
+/// Rotates a pose in its parent's axes: `by * rotation`, without normalisation.
 #[inline(always)] // as above
-pub(super) fn turned<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, turn: [S::V; 4]) -> Pose<S, W> {
-    let mut turned = *pose;
-    turned[..4].copy_from_slice(&product::<W, S>(turn, [pose[0], pose[1], pose[2], pose[3]]));
-    turned
+pub(super) fn rotated<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, by: [S::V; 4]) -> Pose<S, W> {
+    let mut rotated = *pose;
+    rotated[..4].copy_from_slice(&product::<W, S>(by, [pose[0], pose[1], pose[2], pose[3]]));
+    rotated
 }
 
 /// The product of two quaternions.

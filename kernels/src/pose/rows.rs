@@ -3,23 +3,23 @@
 use crate::model::Transform;
 use crate::simd::{Simd, load_group};
 
-/// Joints of a chunk.
-pub(super) const CHUNK: usize = 16;
+/// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
+pub(super) const STRIP: usize = 16;
 
 /// One number of 16 joints.
-pub(super) type Row = [f32; CHUNK];
+pub(super) type Row = [f32; STRIP];
 
 /// Translations and scales of 16 joints.
 pub(super) type Vectors = [Row; 6];
 
-/// One number of a chunk's joints, one per lane; lanes beyond the last joint repeat it.
-pub(super) fn row(base: &[Transform], chunk: usize, number: impl Fn(&Transform) -> f32) -> Row {
-    std::array::from_fn(|lane| number(&base[(chunk * CHUNK + lane).min(base.len() - 1)]))
+/// One number of a strip's joints, one per lane; lanes beyond the last joint repeat it.
+pub(super) fn row(base: &[Transform], strip: usize, number: impl Fn(&Transform) -> f32) -> Row {
+    std::array::from_fn(|lane| number(&base[(strip * STRIP + lane).min(base.len() - 1)]))
 }
 
-/// Translations and scales of a chunk.
-pub(super) fn vectors(base: &[Transform], chunk: usize) -> Vectors {
-    std::array::from_fn(|c| row(base, chunk, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
+/// Translations and scales of a strip.
+pub(super) fn vectors(base: &[Transform], strip: usize) -> Vectors {
+    std::array::from_fn(|c| row(base, strip, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
 }
 
 /// Loads `W` neighbouring joints of rows.
@@ -27,7 +27,7 @@ pub(super) fn vectors(base: &[Transform], chunk: usize) -> Vectors {
 pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
     let mut loaded = [S::splat(0.0); R];
     for (v, row) in loaded.iter_mut().zip(rows) {
-        *v = load_group::<CHUNK, W, S>(row, group);
+        *v = load_group::<STRIP, W, S>(row, group);
     }
     loaded
 }

@@ -8,7 +8,7 @@
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
 use super::linear_rows::LinearRows;
-use super::rows::{CHUNK, Row, Vectors, load_rows, vectors};
+use super::rows::{Row, STRIP, Vectors, load_rows, vectors};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
@@ -18,7 +18,7 @@ use glam::{Quat, Vec3};
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
     keys: Keys,
-    /// A chunk's place in [`Stills`], used when it neither moves nor scales.
+    /// A strip's place in [`Stills`], used when it neither moves nor scales.
     still: Vec<usize>,
 }
 
@@ -37,12 +37,12 @@ pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 impl ClipRows {
     /// Approximate upper bound of the bytes of a clip's rows.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
-        let chunks = skeleton.len().div_ceil(CHUNK);
+        let strips = skeleton.len().div_ceil(STRIP);
         let keys = match clip.keys() {
-            ClipKeys::Raw(raw) => LinearRows::bytes(raw, chunks),
-            ClipKeys::Compact(compact) => CompactRows::bytes(compact, chunks),
+            ClipKeys::Raw(raw) => LinearRows::bytes(raw, strips),
+            ClipKeys::Compact(compact) => CompactRows::bytes(compact, strips),
         };
-        keys + (chunks * size_of::<Vectors>()) as u64
+        keys + (strips * size_of::<Vectors>()) as u64
     }
 
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
@@ -54,7 +54,7 @@ impl ClipRows {
             Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
             Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
         };
-        let still = (0..base.len().div_ceil(CHUNK)).map(|chunk| stills.place(vectors(&base, chunk))).collect();
+        let still = (0..base.len().div_ceil(STRIP)).map(|strip| stills.place(vectors(&base, strip))).collect();
         Some(Self { keys, still })
     }
 
@@ -66,11 +66,11 @@ impl ClipRows {
         }
     }
 
-    /// Whether any joint of a chunk moves or scales.
-    fn moves(&self, chunk: usize) -> bool {
+    /// Whether any joint of a strip moves or scales.
+    fn moves(&self, strip: usize) -> bool {
         match &self.keys {
-            Keys::Linear(rows) => rows.moves(chunk),
-            Keys::Compact(rows) => rows.moves(chunk),
+            Keys::Linear(rows) => rows.moves(strip),
+            Keys::Compact(rows) => rows.moves(strip),
         }
     }
 }
@@ -127,24 +127,24 @@ impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, clips, cursors, local } = self;
-        let mut turns = Scratch([[[0.0; CHUNK]; BLOCK]; 4]);
+        let mut rotations = Scratch([[[0.0; STRIP]; BLOCK]; 4]);
         let mut arcs = [ShortArc::default(); BLOCK];
         for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
             if let Keys::Compact(_) = clip.keys {
                 *arc = ShortArc::new::<W, S>(fraction);
             }
         }
-        let mut vectors = Scratch([[[0.0; CHUNK]; BLOCK]; 6]);
-        for (chunk, local) in local.chunks_mut(CHUNK).enumerate() {
+        let mut vectors = Scratch([[[0.0; STRIP]; BLOCK]; 6]);
+        for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let mut moving = false;
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                moving |= clip.moves(chunk) || clip.still[chunk] != clips[0].still[chunk];
-                for group in 0..CHUNK / W {
+                moving |= clip.moves(strip) || clip.still[strip] != clips[0].still[strip];
+                for group in 0..STRIP / W {
                     let q = match &clip.keys {
-                        Keys::Linear(rows) => rows.turns::<W, S>(chunk, cursor, group),
-                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor.0, &arcs[lane], group),
+                        Keys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
+                        Keys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
                     };
-                    for (rows, v) in turns.0.iter_mut().zip(q) {
+                    for (rows, v) in rotations.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
                     }
                 }
@@ -153,9 +153,9 @@ impl Kernel for SampleLanes<'_> {
                     prefetch(joint);
                 }
             }
-            spread::<W, S, 4>(&turns.0, ROTATION, local);
+            spread::<W, S, 4>(&rotations.0, ROTATION, local);
             if !moving {
-                let still = &stills.0[clips[0].still[chunk]];
+                let still = &stills.0[clips[0].still[strip]];
                 for (j, local) in local.iter_mut().enumerate() {
                     for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; BLOCK];
@@ -164,14 +164,14 @@ impl Kernel for SampleLanes<'_> {
                 continue;
             }
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                for group in 0..CHUNK / W {
+                for group in 0..STRIP / W {
                     let moved = match &clip.keys {
-                        Keys::Linear(rows) => rows.vectors::<W, S>(chunk, cursor, group),
-                        Keys::Compact(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                        Keys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        Keys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
                     };
                     let v = match moved {
                         Some(v) => v,
-                        None => load_rows::<W, S, 6>(&stills.0[clip.still[chunk]], group),
+                        None => load_rows::<W, S, 6>(&stills.0[clip.still[strip]], group),
                     };
                     for (rows, v) in vectors.0.iter_mut().zip(v) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
@@ -192,10 +192,10 @@ fn spread<const W: usize, S: Simd<W>, const R: usize>(
 ) {
     for (row, instances) in rows.iter().enumerate() {
         for (lanes, instances) in instances.as_chunks::<W>().0.iter().enumerate() {
-            for group in 0..CHUNK / W {
+            for group in 0..STRIP / W {
                 let mut square = [S::splat(0.0); W];
                 for (v, joints) in square.iter_mut().zip(instances) {
-                    *v = load_group::<CHUNK, W, S>(joints, group);
+                    *v = load_group::<STRIP, W, S>(joints, group);
                 }
                 S::transpose(&mut square);
                 for (local, v) in local.iter_mut().skip(group * W).zip(square) {

@@ -77,4 +77,4 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
 }
 
 #[cfg(test)]
-mod tests;
+mod operation_tests;

@@ -24,12 +24,12 @@ struct Cluster {
     /// Palette entries; unused places repeat the first one.
     joints: [u16; LANES],
     influences: usize,
-    batches: Vec<Batch>,
+    batches: Vec<VertexBatch>,
 }
 
 /// Up to 16 neighbouring vertices.
 #[derive(Debug, Clone)]
-struct Batch {
+struct VertexBatch {
     first_vertex: usize,
     count: usize,
     /// Position x y z, normal x y z, tangent x y z w.
@@ -95,7 +95,7 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
         };
         known = joints;
         let cluster = open.get_or_insert_with(|| Cluster { joints: [0; LANES], influences, batches: Vec::new() });
-        cluster.batches.push(Batch::new(mesh, vertex, count, influences));
+        cluster.batches.push(VertexBatch::new(mesh, vertex, count, influences));
         vertex += count;
         // Places change while joints are added, so they are assigned when the cluster is complete.
         cluster.joints = std::array::from_fn(|i| *known.get(i).unwrap_or(&known[0]));
@@ -116,7 +116,7 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
     }
 }
 
-impl Batch {
+impl VertexBatch {
     fn new(mesh: &Mesh, first_vertex: usize, count: usize, influences: usize) -> Self {
         let lanes =
             |number: &dyn Fn(usize) -> f32| Lanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))));

@@ -48,9 +48,9 @@ impl Blend for &[DualQuaternion] {
                 first = real;
             }
             let weight = S::splat(weight);
-            let turned = S::copysign(weight, dot::<W, S>(real, first));
+            let signed = S::copysign(weight, dot::<W, S>(real, first));
             for (r, (sum, next)) in sum.iter_mut().zip(next).enumerate() {
-                *sum = S::mul_add(if r < 8 { turned } else { weight }, next, *sum);
+                *sum = S::mul_add(if r < 8 { signed } else { weight }, next, *sum);
             }
         }
         let [x, y, z, w, dx, dy, dz, dw, s] = sum;

@@ -3,7 +3,7 @@
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, turned_normal, turned_tangent};
+use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, Run};
 use crate::pose::Affine;
@@ -234,12 +234,12 @@ impl<P: Blend> Filler<'_, P> {
                 let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
                 put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
                 if FLOATS >= 6 {
-                    let normal = turned_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
+                    let normal = rotated_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
                     put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], group);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
-                    let tangent = turned_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
+                    let tangent = rotated_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
                     put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], group);
                     put_rows::<W, S, DIRECT>(&[S::splat(handedness)], &mut slot[9..], group);
                 }

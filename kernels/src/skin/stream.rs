@@ -41,7 +41,7 @@ pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f
 struct Line([f32; TILE]);
 
 /// Lines of a lane: those of a tile, preceded by the last line of the tile before.
-type Stage = [Line; MOST_WORDS + 1];
+type StagingLines = [Line; MOST_WORDS + 1];
 
 /// The outputs of a block's instances, `WORDS` per vertex, filled tile by tile.
 ///
@@ -56,7 +56,7 @@ pub(super) struct Streams<'a, const WORDS: usize> {
     instances: usize,
     instance_words: usize,
     /// Staging buffers of the tile that is being transposed and of the one that is being written, alternating.
-    stages: [[Stage; TILE]; 2],
+    stages: [[StagingLines; TILE]; 2],
     /// Index of the staging buffers that are being filled.
     filled: usize,
     /// The first vertex of the tile that is being transposed, if any.
@@ -112,13 +112,13 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// must be done.
     #[inline(always)]
     pub fn take(&mut self, first: usize) {
-        self.turn_over();
+        self.swap_stages();
         (self.first, self.steps) = (Some(first), 0);
     }
 
     /// Passes the transposed tile on to be written.
     #[inline(always)]
-    fn turn_over(&mut self) {
+    fn swap_stages(&mut self) {
         if let (Some(first), Store::Streamed) = (self.first, self.store) {
             (self.leaving, self.are_first) = (self.instances, first == 0);
             self.filled ^= 1;
@@ -135,7 +135,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         self.steps += 1;
         let squares = TILE / W * (TILE / W) * Self::LINES;
         for square in step * squares / Self::VERTICES..(step + 1) * squares / Self::VERTICES {
-            self.turn::<W, S>(tile, square % (TILE / W), square / (TILE / W));
+            self.transpose::<W, S>(tile, square % (TILE / W), square / (TILE / W));
         }
         for other in 0..BLOCK / Self::VERTICES {
             let lane = step + other * Self::VERTICES;
@@ -156,8 +156,8 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// Transposes `W` of a tile's rows in a group of lanes. The loops over lanes are simple enough to be unrolled;
     /// otherwise the registers of the transpose would be spilled to memory.
     #[inline(always)]
-    fn turn<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
-        let square = turned::<W, S>(&tile.as_chunks::<W>().0[part], group);
+    fn transpose<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
+        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], group);
         match self.store {
             Store::Streamed => {
                 let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[group];
@@ -207,7 +207,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     #[inline(always)]
     pub fn finish<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], first: usize, count: usize) {
         self.finish_steps::<W, S>(tile);
-        self.turn_over();
+        self.swap_stages();
         for lane in 0..self.leaving {
             self.send::<W, S>(lane);
         }
@@ -227,7 +227,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
 
 /// Transposes `W` rows of a group of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
 #[inline(always)]
-fn turned<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
+fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
     let mut square = [S::splat(0.0); W];
     for (v, row) in square.iter_mut().zip(rows) {
         *v = load_group::<BLOCK, W, S>(row, group);
@@ -237,7 +237,7 @@ fn turned<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) ->
 }
 
 #[inline(always)]
-fn floats(stage: &mut Stage) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
+fn floats(stage: &mut StagingLines) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
     // SAFETY: `Line` is 64 bytes of floats without padding.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }

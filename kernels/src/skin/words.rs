@@ -62,11 +62,11 @@ pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
     let mut out = [S::splat(0.0); FLOATS];
     out[..3].copy_from_slice(&moved::<W, S>(m, source.position));
     if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&turned_normal::<W, S>(m, source.normal, normals));
+        out[3..6].copy_from_slice(&rotated_normal::<W, S>(m, source.normal, normals));
     }
     if FLOATS >= 10 {
         let [x, y, z, handedness] = source.tangent;
-        out[6..9].copy_from_slice(&turned_tangent::<W, S>(m, [x, y, z], normals));
+        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(m, [x, y, z], normals));
         out[9] = handedness;
     }
     out
@@ -84,7 +84,11 @@ pub(super) fn moved<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, p: [S::V; 3]) 
 
 /// A skinned normal.
 #[inline(always)]
-pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S::V; 3], normals: Normals) -> [S::V; 3] {
+pub(super) fn rotated_normal<const W: usize, S: Simd<W>>(
+    m: &Matrix<S::V>,
+    n: [S::V; 3],
+    normals: Normals,
+) -> [S::V; 3] {
     match normals {
         Normals::Raw => rotate::<W, S>(m, n),
         Normals::Unit => normalise::<W, S>(rotate::<W, S>(m, n)),
@@ -94,7 +98,7 @@ pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S:
 
 /// A skinned tangent, without its handedness.
 #[inline(always)]
-pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
+pub(super) fn rotated_tangent<const W: usize, S: Simd<W>>(
     m: &Matrix<S::V>,
     t: [S::V; 3],
     normals: Normals,

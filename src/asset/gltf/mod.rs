@@ -14,7 +14,7 @@ mod nodes;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::{ImportError, affine};
+use super::{ImportError, matrices};
 use crate::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, Model, ModelParts, PrimitiveData, Repair, Rows, SkinData,
 };
@@ -128,7 +128,7 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
         return Err(Fault::new(user, problem));
     }
     let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
-        affine::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
+        matrices::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
     });
     rows.collect()
 }

@@ -1,9 +1,9 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Node, Skin};
-use crate::asset::affine;
 use crate::asset::fault::{Fault, OffUnit};
-use crate::model::{IDENTITY_ROWS, Joint, Local, Repair, Rows, Skeleton, Transform, affine_to_rows};
+use crate::asset::matrices;
+use crate::model::{IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows};
 use glam::{DAffine3, Quat, Vec3};
 
 /// Parents of nodes, checked to form trees.
@@ -176,7 +176,7 @@ impl Rig {
                 joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
                 anchors[n] = Some((n, DAffine3::IDENTITY));
             } else {
-                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * affine::of(&local)));
+                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * matrices::of(&local)));
             }
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
@@ -231,7 +231,7 @@ fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
 }
 
 /// A node's transform to its parent.
-fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fault> {
+fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTransform, Fault> {
     let place = |field: &str| format!("nodes[{index}].{field}");
     let check = |field: &str, values: &[f32]| match values.iter().find(|v| !v.is_finite()) {
         Some(v) => Err(Fault::new(place(field), format!("holds {v}; expected finite numbers"))),
@@ -243,7 +243,9 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fau
             let problem = "stands beside translation, rotation or scale; expected either";
             return Err(Fault::new(place("matrix"), problem));
         }
-        return Ok(Local::Matrix(affine::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?));
+        return Ok(JointTransform::Matrix(
+            matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?,
+        ));
     }
     let translation = node.translation.unwrap_or_default();
     let rotation = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
@@ -254,16 +256,16 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fau
     if off_unit.count(&rotation) < 1e-6 {
         return Err(Fault::new(place("rotation"), "has zero length; expected a unit quaternion"));
     }
-    Ok(Local::Transform(Transform {
+    Ok(JointTransform::Transform(Transform {
         rotation: Quat::from_array(rotation),
         translation: Vec3::from_array(translation),
         scale: Vec3::from_array(scale),
     }))
 }
 
-fn is_identity(local: &Local) -> bool {
+fn is_identity(local: &JointTransform) -> bool {
     match local {
-        Local::Transform(t) => *t == Transform::IDENTITY,
-        Local::Matrix(rows) => *rows == IDENTITY_ROWS,
+        JointTransform::Transform(t) => *t == Transform::IDENTITY,
+        JointTransform::Matrix(rows) => *rows == IDENTITY_ROWS,
     }
 }

@@ -3,8 +3,8 @@
 use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::asset::budget::Budget;
 use crate::asset::fault::Fault;
-use crate::asset::text::Scanner;
-use crate::asset::{ImportError, affine};
+use crate::asset::tokenizer::Scanner;
+use crate::asset::{ImportError, matrices};
 use crate::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 use std::path::Path;
 
@@ -93,7 +93,7 @@ impl Reader<'_> {
                 self.budget.charge(u64::from(count) * (4 + 4 * channel.width() as u64) * COPIES, || "frames".into())?;
                 let value = |index| {
                     let parts = moving.components(shift, base, frame(index));
-                    let rotation = affine::rounded(unit_quaternion(parts)).to_array();
+                    let rotation = matrices::rounded(unit_quaternion(parts)).to_array();
                     let [x, y, z] = parts;
                     let wide = if channel == Channel::Rotation { rotation } else { [x, y, z, 0.0] };
                     wide.into_iter().take(channel.width())

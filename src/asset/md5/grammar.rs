@@ -1,7 +1,7 @@
 //! Parts of the grammar that models and clips share.
 
 use crate::asset::fault::Fault;
-use crate::asset::text::{Scanner, Syntax};
+use crate::asset::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
 
 pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };

@@ -8,11 +8,11 @@ mod grammar;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::text::{Scanner, Token};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Token};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Handedness, Influences, Joint, Local, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
-    Subset, affine_to_rows,
+    Axes, Handedness, Influences, Joint, JointTransform, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton,
+    SkinData, Subset, affine_to_rows,
 };
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
         let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
             let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
-            let rest = Local::Transform(affine::decompose(&to_parent));
+            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
             Joint { name: joint.name.clone(), parent: joint.parent, rest }
         };
         let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;

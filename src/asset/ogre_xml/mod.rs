@@ -9,7 +9,7 @@ mod xml;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::{ImportError, affine, beside};
+use super::{ImportError, beside, matrices};
 use crate::model::{Axes, Model, ModelParts, SkinData, affine_to_rows};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let primitives = primitives.collect::<Result<_, _>>().map_err(in_mesh)?;
 
     let pose = skeleton.joints.rest_model_pose();
-    let inverse = |&joint: &u16| affine::inverse(&pose[usize::from(joint)]).map(|m| affine_to_rows(&m));
+    let inverse = |&joint: &u16| matrices::inverse(&pose[usize::from(joint)]).map(|m| affine_to_rows(&m));
     let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
         ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
     })?;

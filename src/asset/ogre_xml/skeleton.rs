@@ -1,10 +1,10 @@
 //! Importer of `.skeleton.xml`: bones, and animations relative to the bind pose.
 
 use super::xml::{Element, Xml};
-use crate::asset::affine;
 use crate::asset::fault::Fault;
+use crate::asset::matrices;
 use crate::model::{
-    Channel, Clip, Interpolation, Joint, Keys, Local, Repair, RotationBlend, Skeleton as Joints, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform, Keys, Repair, RotationBlend, Skeleton as Joints, Transform,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::collections::HashMap;
@@ -107,11 +107,11 @@ fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault
         return Err(xml.fault(element, format!("a second bone named {name:?}; expected names to be unique")));
     }
     let rest = Transform {
-        rotation: affine::rounded(bind.rotation),
+        rotation: matrices::rounded(bind.rotation),
         translation: bind.translation.as_vec3(),
         scale: bind.scale.as_vec3(),
     };
-    bones.joints.push(Joint { name, parent: None, rest: Local::Transform(rest) });
+    bones.joints.push(Joint { name, parent: None, rest: JointTransform::Transform(rest) });
     bones.binds.push(bind);
     Ok(())
 }
@@ -279,7 +279,7 @@ fn tracks(bone: u16, bind: &Bind, keyframes: Vec<Keyframe>) -> Vec<Keys> {
         tracks.push(track(Channel::Translation, keyframes.iter().flat_map(value).collect()));
     }
     if keyframes.iter().any(|k| k.rotation.is_some()) {
-        let value = |k: &Keyframe| affine::rounded(bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).to_array();
+        let value = |k: &Keyframe| matrices::rounded(bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).to_array();
         tracks.push(track(Channel::Rotation, keyframes.iter().flat_map(value).collect()));
     }
     if keyframes.iter().any(|k| k.scale.is_some()) {

@@ -1,8 +1,8 @@
 //! Importer of `.raa`: rotations of joints at whole frames.
 
 use crate::asset::fault::{Fault, OffUnit};
-use crate::asset::text::{Scanner, Syntax};
-use crate::asset::{ImportError, affine};
+use crate::asset::tokenizer::{Scanner, Syntax};
+use crate::asset::{ImportError, matrices};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, Skeleton};
 use glam::DQuat;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 return Err(self.scanner.unexpected(token, &format!("the ID {key}")));
             }
             track.frames.push(self.frame(track.frames.last().copied(), frames)?);
-            let rotation = affine::quaternion(self.scanner.quaternion("a rotation", &mut self.off_unit)?);
+            let rotation = matrices::quaternion(self.scanner.quaternion("a rotation", &mut self.off_unit)?);
             track.rotations.push(match track.rotations.last() {
                 Some(&last) => apart(last, rotation),
                 None => rotation,
@@ -146,7 +146,7 @@ impl Reader<'_> {
             channel: Channel::Rotation,
             interpolation: Interpolation::Linear,
             times: times.into_iter().map(seconds).collect(),
-            values: rotations.iter().flat_map(|&r| affine::rounded(orientation * r).to_array()).collect(),
+            values: rotations.iter().flat_map(|&r| matrices::rounded(orientation * r).to_array()).collect(),
         }
     }
 }

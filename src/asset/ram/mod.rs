@@ -8,10 +8,11 @@ mod clip;
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
 use super::seams::{self, Corner};
-use super::text::{Scanner, Syntax, Token};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Syntax, Token};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform,
+    affine_to_rows,
 };
 use glam::{DQuat, Vec3};
 use std::path::{Path, PathBuf};
@@ -160,14 +161,17 @@ impl<'a> Reader<'a> {
             let translation = scanner.numbers("a translation")?;
             scanner.expect("rotation")?;
             let rotation = scanner.quaternion("a rotation", &mut reader.off_unit)?;
-            let orientation = affine::quaternion(orientation);
-            let turned = orientation * affine::quaternion(rotation);
+            let orientation = matrices::quaternion(orientation);
+            let turned = orientation * matrices::quaternion(rotation);
             let rest = Transform {
-                rotation: affine::rounded(turned),
+                rotation: matrices::rounded(turned),
                 translation: Vec3::from_array(translation),
                 scale: Vec3::ONE,
             };
-            Ok((Joint { name, parent: usize::try_from(parent).ok(), rest: Local::Transform(rest) }, orientation))
+            Ok((
+                Joint { name, parent: usize::try_from(parent).ok(), rest: JointTransform::Transform(rest) },
+                orientation,
+            ))
         })?;
         let count = rows.len();
         match last_parent {

@@ -9,9 +9,10 @@ mod faces;
 
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
-use super::{ImportError, affine, seams};
+use super::{ImportError, matrices, seams};
 use crate::model::{
-    Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform,
+    affine_to_rows,
 };
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
@@ -80,7 +81,7 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
     off_unit.describe("rotation keys", &mut repairs);
     let pose = skeleton.rest_model_pose();
     let inverse = |(bone, &joint): (usize, &u16)| {
-        let inverse = affine::inverse(&pose[usize::from(joint)]);
+        let inverse = matrices::inverse(&pose[usize::from(joint)]);
         inverse.map(|m| affine_to_rows(&m)).ok_or_else(|| {
             Fault::new(format!("{path}bones[{bone}]"), "its scale has no inverse; expected one that is not 0")
         })
@@ -143,7 +144,7 @@ fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Resul
             translation: Vec3::from_array(*pos),
             scale: scl.map_or(Vec3::ONE, Vec3::from_array),
         };
-        joints.push(Joint { name: name.clone(), parent, rest: Local::Transform(rest) });
+        joints.push(Joint { name: name.clone(), parent, rest: JointTransform::Transform(rest) });
     }
     off_unit.describe("rotations of bones", repairs);
     Skeleton::new(joints).map_err(|error| Fault::new(format!("{path}bones, {}", error.place), error.problem))

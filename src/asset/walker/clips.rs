@@ -476,7 +476,7 @@ fn shorter_arcs(rotations: impl Iterator<Item = DQuat>) -> impl Iterator<Item = 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FEW, model};
+    use super::super::walker_tests::{FEW, model};
     use super::*;
     use crate::model::{Model, NO_PARENT};
     use glam::DAffine3;

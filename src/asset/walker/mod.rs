@@ -10,7 +10,7 @@ mod cloth;
 mod rig;
 mod surface;
 #[cfg(test)]
-mod tests;
+mod walker_tests;
 mod weights;
 
 pub use clips::{RUN_SPEED, WALK_SPEED};

@@ -1,6 +1,6 @@
 //! Landmarks of the body and the 67 joints on them.
 
-use crate::model::{Joint, Local, ModelError, Skeleton, Transform};
+use crate::model::{Joint, JointTransform, ModelError, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3, dvec3};
 
 /// Centre of the left eyeball.
@@ -300,7 +300,7 @@ impl Rig {
         let joints = self.joints.iter().enumerate().map(|(index, joint)| Joint {
             name: joint.name.clone(),
             parent: joint.parent,
-            rest: Local::Transform(Transform {
+            rest: JointTransform::Transform(Transform {
                 rotation: self.local_rotation(index, DQuat::IDENTITY).as_quat(),
                 translation: self.local_translation(index, DVec3::ZERO).as_vec3(),
                 ..Transform::IDENTITY

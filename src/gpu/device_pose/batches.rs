@@ -1,7 +1,7 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{Bound, Kernels, Needs, binding, dispatches};
+use super::kernels::{Kernels, Needs, PoseBindings, binding, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::slots::{LOCAL_BYTES, slots};
@@ -20,7 +20,7 @@ fn momenta(crowd: &Crowd, instances: u64) -> u64 {
 }
 
 /// Number of pose pairs of this many instances.
-fn kept(crowd: &Crowd, instances: u64) -> u64 {
+fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
@@ -33,7 +33,7 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
         + instances * (joints * MODEL_BYTES + size_of::<layout::Player>() as u64)
         + (momenta(crowd, instances) * size_of::<layout::Momentum>() as u64)
-        + (kept(crowd, instances) * size_of::<layout::Kept>() as u64)
+        + (pose_pairs(crowd, instances) * size_of::<layout::PosePair>() as u64)
         + (layers * size_of::<layout::Layer>()) as u64
 }
 
@@ -161,7 +161,7 @@ pub struct Batch {
     /// Number of channels of a slot's joints that some clip moves.
     pub moving: u64,
     /// Bindings for the kernels.
-    pub bound: Bound,
+    pub bindings: PoseBindings,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
@@ -204,7 +204,7 @@ impl Batch {
         let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
-        let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
+        let pairs = room("pose pairs", pose_pairs(crowd, count) as u32, size_of::<layout::PosePair>() as u64);
         // Channels that no clip moves keep the value written here.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
@@ -230,11 +230,11 @@ impl Batch {
             (binding::ENTRY_JOINTS, &statics.entry_joints),
             (binding::PALETTES, palettes),
             (binding::INVERSE_BINDS, &statics.inverse_binds),
-            (binding::KEPT, &kept),
+            (binding::POSE_PAIRS, &pairs),
         ] {
             buffers[number as usize] = buffer;
         }
-        let bound = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
-        Self { instances: chunk.instances.clone(), moving: statics.moving, bound, locals, model: model_poses }
+        let bindings = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
+        Self { instances: chunk.instances.clone(), moving: statics.moving, bindings, locals, model: model_poses }
     }
 }

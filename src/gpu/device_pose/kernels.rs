@@ -27,7 +27,7 @@ pub mod binding {
     pub const ENTRY_JOINTS: u32 = 16;
     pub const PALETTES: u32 = 17;
     pub const INVERSE_BINDS: u32 = 18;
-    pub const KEPT: u32 = 19;
+    pub const POSE_PAIRS: u32 = 19;
     /// Number of bindings.
     pub const COUNT: usize = 20;
 }
@@ -35,7 +35,7 @@ use binding::*;
 
 /// Unit of work of a thread or workgroup in a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
+pub enum WorkUnit {
     /// One thread per instance.
     Instances,
     /// One workgroup per instance.
@@ -48,7 +48,7 @@ pub enum Threads {
     Entries,
 }
 
-impl Threads {
+impl WorkUnit {
     /// The rule for computing a dispatch from a batch's instances and slots, if a thread takes several of either.
     fn dispatch(self, batch: &layout::Batch, at_once: u32) -> layout::Dispatch {
         let (at_once, threads, workgroup) = match self {
@@ -72,7 +72,7 @@ fn at_once(gpu: &Gpu) -> u32 {
 
 /// A kernel that poses.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct PoseKernel {
     /// Name of its file in shaders/.
     pub name: &'static str,
     /// Its WGSL, after shaders/pose.wgsl.
@@ -81,11 +81,11 @@ pub struct Kernel {
     writes: &'static [u32],
     /// Names of its overrides.
     overrides: &'static [&'static str],
-    threads: Threads,
+    threads: WorkUnit,
 }
 
 /// Clip positions and weights of the slots of every instance.
-const SCHEDULE: Kernel = Kernel {
+const SCHEDULE: PoseKernel = PoseKernel {
     name: "pose_schedule",
     parts: &[
         include_str!("../../../shaders/pose_time.wgsl"),
@@ -93,13 +93,13 @@ const SCHEDULE: Kernel = Kernel {
         include_str!("../../../shaders/pose_schedule.wgsl"),
     ],
     reads: &[NOW, LAYERS, PLAYERS, CLIPS, WORDS],
-    writes: &[CURSORS, MOMENTA, KEPT],
+    writes: &[CURSORS, MOMENTA, POSE_PAIRS],
     overrides: &["INERTIA", "COMPACT", "RATES"],
-    threads: Threads::Instances,
+    threads: WorkUnit::Instances,
 };
 
 /// Local poses of slots.
-const SAMPLE: Kernel = Kernel {
+const SAMPLE: PoseKernel = PoseKernel {
     name: "pose_sample",
     parts: &[
         include_str!("../../../shaders/pose_keys.wgsl"),
@@ -110,67 +110,67 @@ const SAMPLE: Kernel = Kernel {
     reads: &[TRACKS, WORDS, QUADS, CURSORS],
     writes: &[LOCALS],
     overrides: &["ROTATIONS", "TRANSLATIONS", "SCALES", "OWN_TIMES", "AT_ONCE"],
-    threads: Threads::Slots,
+    threads: WorkUnit::Slots,
 };
 
 /// Blends slots to one local pose per instance.
-const BLEND: Kernel = Kernel {
+const BLEND: PoseKernel = PoseKernel {
     name: "pose_blend",
     parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
-    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, KEPT],
+    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, POSE_PAIRS],
     writes: &[LOCALS],
     overrides: &["INERTIA", "RATES"],
-    threads: Threads::Joints,
+    threads: WorkUnit::Joints,
 };
 
-const fn walk(name: &'static str, parts: &'static [&'static str], threads: Threads) -> Kernel {
+const fn walk(name: &'static str, parts: &'static [&'static str], threads: WorkUnit) -> PoseKernel {
     let reads = &[PLAYERS, JOINTS, LOCALS, LEVELS, MATRICES];
-    Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
+    PoseKernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
 }
 
 /// Local to model poses, one workgroup per instance.
-const LEVELS_AT_ONCE: Kernel = walk(
+const LEVELS_AT_ONCE: PoseKernel = walk(
     "pose_levels",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_levels.wgsl"),
     ],
-    Threads::Groups,
+    WorkUnit::Groups,
 );
 /// Local to model poses, one thread per instance.
-const SERIES: Kernel = walk(
+const SERIES: PoseKernel = walk(
     "pose_series",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_series.wgsl"),
     ],
-    Threads::Instances,
+    WorkUnit::Instances,
 );
 /// Local to model poses, one thread per joint of an instance.
-const PATHS: Kernel = walk(
+const PATHS: PoseKernel = walk(
     "pose_paths",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_paths.wgsl"),
     ],
-    Threads::Joints,
+    WorkUnit::Joints,
 );
 
 /// Model poses to palettes.
-const PALETTE: Kernel = Kernel {
+const PALETTE: PoseKernel = PoseKernel {
     name: "pose_palette",
     parts: &[include_str!("../../../shaders/pose_rows.wgsl"), include_str!("../../../shaders/pose_palette.wgsl")],
     reads: &[MODEL, ENTRY_JOINTS, INVERSE_BINDS],
     writes: &[PALETTES],
     overrides: &["AT_ONCE", "RIGID"],
-    threads: Threads::Entries,
+    threads: WorkUnit::Entries,
 };
 
 /// Every kernel, in the order in which they run; tests check their shaders.
-pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
+pub const KERNELS: &[&PoseKernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
 
 /// Index of the skinning dispatch, after those of all kernels.
 pub const SKIN: usize = KERNELS.len();
@@ -178,8 +178,8 @@ pub const SKIN: usize = KERNELS.len();
 /// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
 /// own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
-    let dispatch = |threads: Threads| threads.dispatch(batch, at_once(gpu));
-    let last = dispatch(Threads::Instances);
+    let dispatch = |threads: WorkUnit| threads.dispatch(batch, at_once(gpu));
+    let last = dispatch(WorkUnit::Instances);
     std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
 }
 
@@ -230,7 +230,7 @@ impl Needs {
         Self { forms, own_times, compact, rigid: !scaled && !matrices, inertia, rates, matrices }
     }
 
-    fn constants(self, kernel: &Kernel, at_once: u32) -> Constants {
+    fn constants(self, kernel: &PoseKernel, at_once: u32) -> Constants {
         let value = |name: &&'static str| {
             let value = match *name {
                 "AT_ONCE" => at_once,
@@ -250,7 +250,7 @@ impl Needs {
     }
 }
 
-impl Kernel {
+impl PoseKernel {
     /// The complete shader.
     pub fn shader(&self) -> String {
         include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
@@ -267,14 +267,14 @@ impl Kernel {
 }
 
 /// A kernel's layout and its pipelines.
-struct Made {
-    kernel: &'static Kernel,
+struct KernelPipelines {
+    kernel: &'static PoseKernel,
     layout: wgpu::BindGroupLayout,
     pipelines: Vec<(Needs, wgpu::ComputePipeline)>,
 }
 
-impl Made {
-    fn new(gpu: &Gpu, kernel: &'static Kernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
+impl KernelPipelines {
+    fn new(gpu: &Gpu, kernel: &'static PoseKernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
         let entries: Vec<_> = kernel
             .bindings()
             .map(|(binding, written)| {
@@ -306,13 +306,13 @@ impl Made {
 
 /// Pipelines of all kernels that pose a crowd.
 pub struct Kernels {
-    made: [Made; KERNELS.len()],
+    pipelines: [KernelPipelines; KERNELS.len()],
 }
 
 impl Kernels {
     /// Creates the pipelines for groups with these needs.
     pub fn new(gpu: &Gpu, needs: &[Needs], edit: Option<&Edit>) -> Self {
-        Self { made: KERNELS.map(|kernel| Made::new(gpu, kernel, needs, edit)) }
+        Self { pipelines: KERNELS.map(|kernel| KernelPipelines::new(gpu, kernel, needs, edit)) }
     }
 
     /// Binds a chunk's buffers, in the order of their bindings, to every kernel.
@@ -323,28 +323,30 @@ impl Kernels {
         numbers: layout::Batch,
         buffers: &[&wgpu::Buffer; COUNT],
         workgroups: Option<wgpu::Buffer>,
-    ) -> Bound {
-        let groups = self.made.each_ref().map(|made| {
-            let bound: Vec<_> = made.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
-            bind_numbered(gpu, made.kernel.name, &made.layout, &bound)
+    ) -> PoseBindings {
+        let groups = self.pipelines.each_ref().map(|pipelines| {
+            let bindings: Vec<_> = pipelines.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
+            bind_numbered(gpu, pipelines.kernel.name, &pipelines.layout, &bindings)
         });
-        Bound { needs, numbers, groups, workgroups }
+        PoseBindings { needs, numbers, groups, workgroups }
     }
 
     /// Dispatches a kernel for a chunk.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, bound: &Bound) {
-        let made = &self.made[step as usize];
-        let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == bound.needs) else { return };
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, bindings: &PoseBindings) {
+        let pipelines = &self.pipelines[step as usize];
+        let Some((_, pipeline)) = pipelines.pipelines.iter().find(|(known, _)| *known == bindings.needs) else {
+            return;
+        };
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &bound.groups[step as usize], &[]);
-        let dispatch = made.kernel.threads.dispatch(&bound.numbers, at_once(gpu));
-        let (instances, slots) = (bound.numbers.instances, bound.numbers.slots);
-        gpu.dispatch(pass, bound.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
+        pass.set_bind_group(0, &bindings.groups[step as usize], &[]);
+        let dispatch = pipelines.kernel.threads.dispatch(&bindings.numbers, at_once(gpu));
+        let (instances, slots) = (bindings.numbers.instances, bindings.numbers.slots);
+        gpu.dispatch(pass, bindings.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
     }
 }
 
 /// A chunk bound to the kernels.
-pub struct Bound {
+pub struct PoseBindings {
     /// Features that its group needs of the kernels.
     pub needs: Needs,
     /// Its numbers.

@@ -19,7 +19,7 @@ use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{Batch, Statics, chunk_bytes, static_bytes};
 use glam::{Mat3, Quat};
-use kernels::{Bound, Kernels, Step};
+use kernels::{Kernels, PoseBindings, Step};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -106,7 +106,7 @@ impl DevicePose {
         let largest = batches.iter().max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
-            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bound));
+            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bindings));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
@@ -117,7 +117,7 @@ impl DevicePose {
         self.gpu.compute_pass(commands, stage, |pass| {
             for step in steps {
                 for batch in &self.batches {
-                    self.kernels.dispatch(&self.gpu, pass, *step, &batch.bound);
+                    self.kernels.dispatch(&self.gpu, pass, *step, &batch.bindings);
                 }
             }
         });
@@ -146,7 +146,7 @@ impl DevicePose {
     /// Appends local poses of neighbouring places, without the fourth component of vectors.
     fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let batch = &self.batches[index];
-        let joints = batch.bound.numbers.joints as usize;
+        let joints = batch.bindings.numbers.joints as usize;
         let quads = 3 * joints;
         let listed = self.visible.as_ref().map(|visible| &visible[index]);
         let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
@@ -189,10 +189,10 @@ impl PaletteSource for DevicePose {
     fn poses(&self) -> Option<PoseBytes> {
         let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.bound.numbers.slots) * batch.moving * QUAD_BYTES),
+            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
             local: sum(&|batch| {
-                let channels = if batch.bound.needs.rigid { 2 } else { 3 };
-                u64::from(batch.bound.numbers.instances * batch.bound.numbers.joints) * channels * QUAD_BYTES
+                let channels = if batch.bindings.needs.rigid { 2 } else { 3 };
+                u64::from(batch.bindings.numbers.instances * batch.bindings.numbers.joints) * channels * QUAD_BYTES
             }),
             model: sum(&|batch| batch.model.size()),
         })
@@ -233,7 +233,7 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let Batch { bound: Bound { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let Batch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
             let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)

@@ -152,8 +152,8 @@ fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [L
     let speed = f64::from(length) * (s - 6.0 * s.powi(3) + 8.0 * s.powi(4) - 3.0 * s.powi(5));
     for ((pose, now), before) in pose.iter_mut().zip(&off[0]).zip(&off[1]) {
         let (a, b) = (DVec4::from(now.rotation), DVec4::from(before.rotation));
-        let turn = DVec4::W + offset * (a - DVec4::W) + speed * (a - towards(a, b));
-        pose.rotation = DQuat::from_vec4(turn.normalize()) * pose.rotation;
+        let rotation = DVec4::W + offset * (a - DVec4::W) + speed * (a - towards(a, b));
+        pose.rotation = DQuat::from_vec4(rotation.normalize()) * pose.rotation;
         pose.translation += offset * now.translation + speed * (now.translation - before.translation);
         pose.scale += offset * now.scale + speed * (now.scale - before.scale);
     }

@@ -85,7 +85,7 @@ impl Pose {
 
     /// Whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the direction of
     /// dual quaternions.
-    pub(super) fn turns_either_way(&self, model: &Model, vertex: usize) -> bool {
+    pub(super) fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
         let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
         let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
         rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
@@ -142,9 +142,9 @@ fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) ->
         let (size, rotation) = scale_and_rotation(m);
         let moved = DQuat::from_vec4(m.translation.extend(0.0)) * rotation;
         let side = DVec4::from(rotation).dot(*first.get_or_insert(DVec4::from(rotation)));
-        let turned = if side < 0.0 { -weight } else { weight };
-        real += DVec4::from(rotation) * turned;
-        dual += DVec4::from(moved) * (0.5 * turned);
+        let signed = if side < 0.0 { -weight } else { weight };
+        real += DVec4::from(rotation) * signed;
+        dual += DVec4::from(moved) * (0.5 * signed);
         scale += size * weight;
     }
     let (real, dual) = (real / real.length(), dual / real.length());

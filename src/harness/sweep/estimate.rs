@@ -50,14 +50,14 @@ impl Estimate {
 
     /// Estimated time for these backends at these sizes.
     pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
-        let seconds: f64 = work.into_iter().map(|(backend, size)| self.turn(backend, size)).sum();
+        let seconds: f64 = work.into_iter().map(|(backend, size)| self.seconds(backend, size)).sum();
         // Parity and pictures cost time that frames do not show, so the total is scaled by the ratio observed so far.
         let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
         Duration::from_secs_f64(seconds * correction)
     }
 
     /// Seconds of one backend at one point.
-    fn turn(&self, backend: &str, size: Size) -> f64 {
+    fn seconds(&self, backend: &str, size: Size) -> f64 {
         let Some(frame) = self.frame(backend, size) else { return UNKNOWN };
         let measuring = match self.frames {
             Some(frames) => f64::from(frames) * frame,

@@ -1,12 +1,12 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
-mod budget;
 mod estimate;
 mod plan;
+mod search;
 
-pub use budget::{Largest, Search};
 pub use estimate::{Estimate, Size};
-pub use plan::{Axes, Point, Series, Shard};
+pub use plan::{Series, Shard, SweepAxes, SweepPoint};
+pub use search::{Largest, Search};
 
 use super::run::{self, Observer, Options, Outcome, Status};
 use crate::backend::Context;
@@ -24,7 +24,7 @@ pub struct Sweep<'a> {
     /// Changes that all points share.
     pub base: Overrides,
     /// The points in the order of measurement.
-    pub points: Vec<Point>,
+    pub points: Vec<SweepPoint>,
     /// Options of each measurement.
     pub options: Options,
     /// A series ends for a backend after a frame that took longer than this.
@@ -36,7 +36,7 @@ pub struct Sweep<'a> {
 
 /// Result of a backend at a point, from an earlier sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub struct KnownResult {
     /// Status of the backend.
     pub status: Status,
     /// Median of its frames, if it was measured.
@@ -46,7 +46,7 @@ pub struct Kept {
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
-    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept>;
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult>;
     /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
     /// take.
     fn progress(&mut self, what: &str, done: f64, left: Duration);
@@ -137,7 +137,7 @@ impl Drive<'_> {
 
     /// Finds for each series and backend the largest crowd within `budget`.
     fn searches(&mut self, budget: Duration) -> Result<(), SweepError> {
-        let mut series: Vec<&Point> = Vec::new();
+        let mut series: Vec<&SweepPoint> = Vec::new();
         for point in &self.sweep.points {
             if series.iter().all(|known| known.series != point.series) {
                 series.push(point);
@@ -151,7 +151,7 @@ impl Drive<'_> {
             let start = point.instances.or(self.sweep.base.instances).unwrap_or(own);
             let mut search = Search::new(budget, start);
             while let Some(instances) = search.next() {
-                let trial = Point { instances: Some(instances), ..**point };
+                let trial = SweepPoint { instances: Some(instances), ..**point };
                 let frames = match self.point(&trial, &[entry], &[], at as f64 / total as f64) {
                     // A crowd that does not fit in memory bounds the search from above.
                     Err(SweepError::Scene(_)) if search.largest().fits.is_some() => HashMap::new(),
@@ -174,9 +174,9 @@ impl Drive<'_> {
     /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.
     fn point(
         &mut self,
-        point: &Point,
+        point: &SweepPoint,
         racing: &[&'static Entry],
-        rest: &[Point],
+        rest: &[SweepPoint],
         done: f64,
     ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
         let mut known = HashMap::new();
@@ -189,8 +189,8 @@ impl Drive<'_> {
         let here = size(scene.crowd.instance_count() as u64, passes);
         let mut missing = Vec::new();
         for &entry in racing {
-            match self.log.kept(&scene, passes, entry) {
-                Some(Kept { status, frame }) => {
+            match self.log.known(&scene, passes, entry) {
+                Some(KnownResult { status, frame }) => {
                     self.ending.kept += 1;
                     known.insert(entry.name, (status, frame));
                 }

@@ -4,7 +4,7 @@ use crate::scene::Overrides;
 
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Axes {
+pub struct SweepAxes {
     /// Instances of all groups together.
     pub instances: Vec<u64>,
     /// Numbers of times that a frame draws the crowd.
@@ -32,14 +32,14 @@ pub struct Series {
 
 /// One crowd that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Point {
+pub struct SweepPoint {
     /// Everything but the number of instances.
     pub series: Series,
     /// Instances of all groups together.
     pub instances: Option<u64>,
 }
 
-impl Point {
+impl SweepPoint {
     /// The corresponding changes to a scene, on top of `base`.
     pub fn overrides(&self, base: Overrides) -> Overrides {
         Overrides {
@@ -78,9 +78,9 @@ impl std::str::FromStr for Shard {
     }
 }
 
-impl Axes {
+impl SweepAxes {
     /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
-    pub fn points(&self, shard: Shard) -> Vec<Point> {
+    pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
         let mut points = Vec::new();
         let mut at = 0;
         for &threads in &choices(&self.threads) {
@@ -91,7 +91,7 @@ impl Axes {
                         for (size, &instances) in choices(&self.instances).iter().enumerate() {
                             // Along the diagonals, so that large crowds are spread over the parts.
                             if (at + size) % shard.of == shard.number - 1 {
-                                points.push(Point { series, instances });
+                                points.push(SweepPoint { series, instances });
                             }
                         }
                         at += 1;
@@ -115,8 +115,8 @@ fn choices<T: Copy + Ord>(axis: &[T]) -> Vec<Option<T>> {
 mod tests {
     use super::*;
 
-    fn axes() -> Axes {
-        Axes { instances: vec![100, 10, 10, 1_000], passes: vec![0, 2], ..Axes::default() }
+    fn axes() -> SweepAxes {
+        SweepAxes { instances: vec![100, 10, 10, 1_000], passes: vec![0, 2], ..SweepAxes::default() }
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
         let points = axes().points(Shard::default());
         let found: Vec<_> = points.iter().map(|p| (p.series.passes.unwrap(), p.instances.unwrap())).collect();
         assert_eq!(found, [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]);
-        assert_eq!(Axes::default().points(Shard::default()).len(), 1);
+        assert_eq!(SweepAxes::default().points(Shard::default()).len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{Chart, class, slug};
 use super::plot::{Item, Plot, Scale, Shape};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
 use crate::results::study::{Entry, Study};
 
@@ -16,7 +16,7 @@ const CHARACTER: f64 = 7.2;
 
 /// Stages that are parts of a frame, in its order; the time of no stage is the rest.
 fn parts() -> impl Iterator<Item = Stage> {
-    Stage::ALL.into_iter().filter(|stage| stage.group() != Group::Whole)
+    Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole)
 }
 
 /// A stage's class in the style sheet.

@@ -70,14 +70,14 @@ impl Samples {
     /// The value in the middle of all others, and the largest distance from it.
     pub fn middle(&self) -> ([f32; 4], f32) {
         // Take all rotations to one hemisphere.
-        let turned = |value: &[f32; 4]| {
+        let aligned = |value: &[f32; 4]| {
             let away = self.channel == Channel::Rotation && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
             if away { -Vec4::from(*value) } else { Vec4::from(*value) }
         };
-        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(turned).reduce(pick).unwrap_or_default();
+        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(aligned).reduce(pick).unwrap_or_default();
         let middle = (bound(Vec4::min) + bound(Vec4::max)) / 2.0;
         let middle = if self.channel == Channel::Rotation { middle.normalize_or(Vec4::W) } else { middle };
-        let swing = self.values.iter().map(|value| turned(value).distance(middle)).fold(0.0, f32::max);
+        let swing = self.values.iter().map(|value| aligned(value).distance(middle)).fold(0.0, f32::max);
         (middle.to_array(), swing)
     }
 }

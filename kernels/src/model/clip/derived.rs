@@ -128,8 +128,8 @@ fn neighbours(keys: &Keys, width: usize) -> impl Fn(usize) -> (usize, usize) + u
     let last = keys.times.len() - 1;
     let (first, end) = (&keys.values[..width], &keys.values[last * width..]);
     let distance = |sign: f32| first.iter().zip(end).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f32::max);
-    let turned = if keys.channel == Channel::Rotation { distance(-1.0) } else { f32::INFINITY };
-    let closed = distance(1.0).min(turned) < 1e-5;
+    let negated = if keys.channel == Channel::Rotation { distance(-1.0) } else { f32::INFINITY };
+    let closed = distance(1.0).min(negated) < 1e-5;
     move |key| match key {
         0 => (if closed { last - 1 } else { 0 }, 1),
         _ if key == last => (last - 1, if closed { 1 } else { last }),
@@ -165,12 +165,12 @@ fn squad(keys: Keys) -> Keys {
         let q = quaternion(key);
         let (before, after) = around(key);
         // The logarithm of the rotation to a neighbour. In a loop, a neighbour across the seam may have the other sign.
-        let way = |other: usize| {
+        let logarithm_to = |other: usize| {
             let p = quaternion(other);
             let p = if p.dot(q) < 0.0 { -p } else { p };
             0.5 * scaled_axis(q.conjugate() * p)
         };
-        let control = q * exponential(-0.25 * (way(before) + way(after)));
+        let control = q * exponential(-0.25 * (logarithm_to(before) + logarithm_to(after)));
         [q, control].into_iter().flat_map(|q| q.to_array().map(|v| v as f32))
     });
     Keys { values: values.collect(), interpolation: Interpolation::Squad, ..keys.clone() }

@@ -157,7 +157,7 @@ impl RawKeys {
             let line = self.timelines[track.timeline as usize];
             // Linear keys are flipped to the shorter arc; squad keys were flipped before their control points were
             // computed.
-            let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
+            let flips = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
             for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
@@ -165,7 +165,7 @@ impl RawKeys {
                 let at = track.first_value as usize + stride * key + 4 * part;
                 let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
                 let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
-                if turns && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                if flips && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
                     self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
                     b = b.map(|v| -v);
                 }

@@ -48,14 +48,14 @@ impl WarmUp {
 
 /// Distributes blocks of frames, round after round, until each backend has enough.
 #[derive(Debug)]
-pub struct Schedule {
+pub struct Order {
     wanted: Option<u32>,
-    turns: Vec<Turn>,
+    shares: Vec<Share>,
     next: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct Share {
     /// Time of a frame in the warm-up.
     estimate: Duration,
     frames: u32,
@@ -63,34 +63,34 @@ struct Turn {
     retired: bool,
 }
 
-impl Schedule {
+impl Order {
     /// A schedule for backends with these estimates of their frame time. Each gets `frames` frames, or as many as fit 2
     /// s, 5 to 200.
     pub fn new(frames: Option<u32>, estimates: impl IntoIterator<Item = Duration>) -> Self {
-        let turn = |estimate| Turn { estimate, frames: 0, spent: Duration::ZERO, retired: false };
-        Self { wanted: frames, turns: estimates.into_iter().map(turn).collect(), next: 0 }
+        let share = |estimate| Share { estimate, frames: 0, spent: Duration::ZERO, retired: false };
+        Self { wanted: frames, shares: estimates.into_iter().map(share).collect(), next: 0 }
     }
 
     /// The next backend and the numbers of its frames; `None` when all are done.
     pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
-        let count = self.turns.len();
+        let count = self.shares.len();
         let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
         self.next = (backend + 1) % count;
-        let turn = &self.turns[backend];
-        let fitting = BLOCK.as_nanos() / turn.estimate.as_nanos().max(1);
-        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.most() - turn.frames);
-        Some((backend, turn.frames..turn.frames + length))
+        let share = &self.shares[backend];
+        let fitting = BLOCK.as_nanos() / share.estimate.as_nanos().max(1);
+        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.most() - share.frames);
+        Some((backend, share.frames..share.frames + length))
     }
 
     /// Records a measured frame.
     pub fn record(&mut self, backend: usize, frame: Duration) {
-        self.turns[backend].frames += 1;
-        self.turns[backend].spent += frame;
+        self.shares[backend].frames += 1;
+        self.shares[backend].spent += frame;
     }
 
     /// Removes a backend.
     pub fn retire(&mut self, backend: usize) {
-        self.turns[backend].retired = true;
+        self.shares[backend].retired = true;
     }
 
     /// Whether a backend has had its frames.
@@ -100,12 +100,12 @@ impl Schedule {
 
     /// Mean time of a backend's frames so far.
     pub fn mean(&self, backend: usize) -> Duration {
-        self.turns[backend].spent / self.turns[backend].frames.max(1)
+        self.shares[backend].spent / self.shares[backend].frames.max(1)
     }
 
     /// Fraction of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        (0..self.turns.len()).map(|backend| self.done(backend)).sum::<f64>() / self.turns.len().max(1) as f64
+        (0..self.shares.len()).map(|backend| self.done(backend)).sum::<f64>() / self.shares.len().max(1) as f64
     }
 
     /// Largest number of frames of a backend.
@@ -114,12 +114,12 @@ impl Schedule {
     }
 
     fn done(&self, backend: usize) -> f64 {
-        let turn = &self.turns[backend];
-        let part = |of: u32| f64::from(turn.frames) / f64::from(of);
+        let share = &self.shares[backend];
+        let part = |of: u32| f64::from(share.frames) / f64::from(of);
         let done = match self.wanted {
-            _ if turn.retired => 1.0,
+            _ if share.retired => 1.0,
             Some(wanted) => part(wanted),
-            None => part(FRAMES.start).min(turn.spent.as_secs_f64() / BUDGET.as_secs_f64()).max(part(FRAMES.end)),
+            None => part(FRAMES.start).min(share.spent.as_secs_f64() / BUDGET.as_secs_f64()).max(part(FRAMES.end)),
         };
         done.min(1.0)
     }
@@ -132,7 +132,7 @@ mod tests {
     /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
     fn blocks(frames: Option<u32>, estimates: &[u64]) -> Vec<(usize, u32)> {
         let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
-        let mut schedule = Schedule::new(frames, estimates.iter().copied());
+        let mut schedule = Order::new(frames, estimates.iter().copied());
         let mut counts = vec![0; estimates.len()];
         let mut blocks = Vec::new();
         while let Some((backend, frames)) = schedule.next_block() {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_retired_backend_gets_no_more_turns() {
-        let mut schedule = Schedule::new(Some(20), [Duration::from_millis(1); 2]);
+        let mut schedule = Order::new(Some(20), [Duration::from_millis(1); 2]);
         assert_eq!(schedule.next_block(), Some((0, 0..10)));
         schedule.retire(0);
         assert_eq!(schedule.next_block(), Some((1, 0..10)));
@@ -192,7 +192,7 @@ mod tests {
                 }
                 estimates.push(warm_up.estimate());
             }
-            let mut schedule = Schedule::new(Some(frames), estimates);
+            let mut schedule = Order::new(Some(frames), estimates);
             let mut samples = vec![Vec::new(); backends.len()];
             while let Some((backend, block)) = schedule.next_block() {
                 for _ in block {

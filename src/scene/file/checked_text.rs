@@ -5,12 +5,12 @@ use std::fmt;
 use toml::Spanned;
 
 /// Turns byte positions of a text into errors with line and column.
-pub(super) struct Source<'a> {
+pub(super) struct SceneText<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl SceneText<'_> {
     pub fn place(&self, byte: usize) -> Place {
         let before = &self.text.as_bytes()[..byte.min(self.text.len())];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);

@@ -1,6 +1,6 @@
 //! Conversions between the matrices of files and of stores.
 
-use crate::model::{Local, Rows, Transform, rows_to_affine};
+use crate::model::{JointTransform, Rows, Transform, rows_to_affine};
 use glam::{DAffine3, DQuat, DVec3, Quat};
 
 /// Largest deviation of a matrix's last row from 0 0 0 1.
@@ -16,14 +16,14 @@ pub(super) fn rows(m: &[f32; 16]) -> Result<Rows, String> {
 }
 
 /// The transform from a joint to its parent.
-pub(super) fn of(local: &Local) -> DAffine3 {
+pub(super) fn of(local: &JointTransform) -> DAffine3 {
     match local {
-        Local::Transform(t) => DAffine3::from_scale_rotation_translation(
+        JointTransform::Transform(t) => DAffine3::from_scale_rotation_translation(
             t.scale.as_dvec3(),
             quaternion(t.rotation.to_array()),
             DVec3::from(t.translation),
         ),
-        Local::Matrix(rows) => rows_to_affine(rows),
+        JointTransform::Matrix(rows) => rows_to_affine(rows),
     }
 }
 
