@@ -1,8 +1,8 @@
-// gpu-baked: the frames that an instance is between.
+// gpu-baked: the two baked frames between which an instance is interpolated.
 
 struct Shown {
-    first: u32, // entry of the earlier one
-    next: u32, // entry of the later one
-    part: f32, // of the way from one to the other
+    first: u32, // first entry of the earlier frame
+    next: u32, // first entry of the later frame
+    part: f32, // fraction of the way from the earlier to the later
     padding: u32,
 }

@@ -6,11 +6,11 @@ fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
     (*m).z += weight * entry.z;
 }
 
-fn blended(vertex: Held, instance: u32) -> Rows {
+fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let largest = entry_of(instance, vertex.entries.x);
     let weight = vertex.weights.x;
     var m = Rows(weight * largest.x, weight * largest.y, weight * largest.z);
-    // A loop instead of four in a row: neighbours have equally many, and most have two.
+    // A loop instead of four unrolled terms: neighbours have equally many influences, and most have two.
     for (var k = 1u; k < vertex.count; k++) {
         add(&m, vertex.weights[k], entry_of(instance, vertex.entries[k]));
     }

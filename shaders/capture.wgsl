@@ -1,7 +1,8 @@
-// Writes what `skinned_vertex` yields into texels, one point a vertex, so that a vertex shader's work can be verified.
+// Writes the vertices of `skinned_vertex` (defined by the source put before this file, such as gpu_vertex.wgsl) to
+// texels, one point per vertex, so that they can be verified.
 
 struct Capture {
-    first: u32, // instance of the first texel, counted in the chunk
+    first: u32, // instance of the first texel, relative to the chunk
     width: u32,
     height: u32,
     padding: u32,
@@ -16,7 +17,7 @@ struct Point {
     @location(2) @interpolate(flat) tangent: vec4f,
 }
 
-// Two targets reach the 32 bytes a sample that adapters must have, so tangents take a second pass.
+// Two targets reach the 32 bytes per sample that every adapter supports, so tangents take a second pass.
 struct Texels {
     @location(0) first: vec4f,
     @location(1) second: vec4f,

@@ -1,19 +1,19 @@
-// What every kernel shares: the numbers of a chunk, and what skinning yields.
+// Declarations that every skinning kernel shares: the numbers of a chunk, the overrides, and the result of skinning.
 
 // Threads of a workgroup in every compute kernel.
 const WORKGROUP = 64u;
 
 struct Chunk {
-    first_instance: u32, // in the crowd
+    first_instance: u32, // index in the crowd
     instances: u32,
-    vertices: u32, // of one instance
-    entries: u32, // palette entries of one instance
-    origin: vec3f, // where packed positions begin
+    vertices: u32, // per instance
+    entries: u32, // palette entries per instance
+    origin: vec3f, // position of step 0 of packed positions
     eights: u32, // first vertex with eight influences instead of up to four
-    step: vec3f, // what one step of a packed position is
+    step: vec3f, // length of one step of a packed position
     sixteens: u32, // first vertex with sixteen influences
-    centre: vec3f, // of the cube of packed output
-    half: f32, // of its edge
+    centre: vec3f, // of the cube that packed output is relative to
+    half: f32, // half the length of its edge
 }
 
 struct Skinned {
@@ -24,7 +24,7 @@ struct Skinned {
 
 // Floats of a skinned vertex: 3 position, 6 and normal, 10 and tangent.
 override FLOATS: u32;
-// What becomes of normals: 0 unit, 1 raw, 2 exact (cofactors).
+// Treatment of normals: 0 unit, 1 raw, 2 exact (cofactors).
 override NORMALS: u32;
 // Most influences of a vertex of the model.
 override INFLUENCES: u32;

@@ -1,13 +1,13 @@
-// Who is in view, kept in the crowd's order: what the three kernels share that count those in view, sum the counts up, and move
-// what they play and where they stand close together.
+// Stage `cull`, shared by its three kernels. They count the instances in view, compute prefix sums of the counts, and
+// copy the players and placements of those instances to a contiguous range, in the crowd's order.
 
-// The part of the world that is seen, and how much there is to look through.
+// The view frustum, and the instances to check.
 struct Cull {
-    planes: array<vec4f, 6>, // normals of unit length that look inwards, and distances
-    first_instance: u32, // of the chunk, in the crowd
-    instances: u32, // of the chunk
-    groups: u32, // workgroups that they take
-    dispatches: u32, // that follow
+    planes: array<vec4f, 6>, // unit normals that face inwards, and distances
+    first_instance: u32, // index in the crowd of the chunk's first instance
+    instances: u32, // in the chunk
+    groups: u32, // for these instances
+    dispatches: u32, // number of dispatches to compute
     most: u32, // workgroups of a dispatch in one dimension
     padding_a: u32,
     padding_b: u32,
@@ -15,15 +15,16 @@ struct Cull {
 }
 
 @group(0) @binding(1) var<uniform> cull: Cull;
-// Instances and slots in view: of each workgroup, then, summed up, of all those before it.
+// Instances and slots in view per workgroup, which the second kernel replaces with the sums over all workgroups before
+// it.
 @group(0) @binding(2) var<storage, read_write> totals: array<vec2u>;
-// [instance] centre and radius, in the world
+// [instance] centre and radius of the bounding sphere, in the world
 @group(0) @binding(3) var<storage, read> spheres: array<vec4f>;
 @group(0) @binding(4) var<storage, read> everyone: array<Player>;
 
 var<workgroup> running: array<vec2u, WORKGROUP>;
 
-// The sum of what threads up to this one bring along.
+// Prefix sum over the workgroup: the sum of `own` of all threads up to this one.
 fn summed(thread: u32, own: vec2u) -> vec2u {
     running[thread] = own;
     workgroupBarrier();
@@ -39,7 +40,7 @@ fn summed(thread: u32, own: vec2u) -> vec2u {
     return running[thread];
 }
 
-// 1 and the slots of an instance in view, else nothing.
+// 1 and the number of slots for an instance in view, otherwise 0 and 0.
 fn counted(instance: u32) -> vec2u {
     if instance >= cull.instances {
         return vec2u(0u);

@@ -1,4 +1,5 @@
-// Stage `cull`, a thread an instance: how many of a workgroup's are in view.
+// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup. cull.wgsl
+// defines the declarations, `counted` and `summed`.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

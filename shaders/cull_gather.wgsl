@@ -1,7 +1,8 @@
-// Stage `cull`, a thread an instance: those in view move close together.
+// Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range. cull.wgsl
+// defines the declarations.
 
 @group(0) @binding(5) var<storage, read_write> players: array<Player>;
-// [instance in view] its index in the chunk
+// [instance in view] index in the chunk
 @group(0) @binding(6) var<storage, read_write> visible: array<u32>;
 // Model to world: [instance of the crowd][3 rows]
 @group(0) @binding(7) var<storage, read> placements: array<vec4f>;

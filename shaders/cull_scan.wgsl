@@ -1,12 +1,13 @@
-// Stage `cull`, one workgroup: where each workgroup's instances in view go, and how many workgroups all kernels after it take.
+// Stage `cull`, second kernel, one workgroup: computes the offsets of each workgroup's visible instances, and the
+// workgroups of every later dispatch. cull.wgsl defines the declarations.
 
-// How a dispatch follows from what is in view.
+// Rule for computing the workgroups of a dispatch from the number of instances or slots in view.
 struct Dispatch {
-    slots: u32, // 1: of all slots, 0: of all instances
-    at_once: u32, // of them, that share threads
-    threads: u32, // of each such part
+    slots: u32, // 1: counts slots, 0: counts instances
+    at_once: u32, // number of them that share threads
+    threads: u32, // for each such part
     workgroup: u32, // threads of a workgroup
-    x: u32, // workgroups in x, and those in y follow; 0: they are folded into x and y
+    x: u32, // workgroups in x, with the counted ones in y; 0: the counted ones are folded into x and y
     z: u32,
 }
 

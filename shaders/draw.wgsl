@@ -1,13 +1,14 @@
-// Draws a chunk of the crowd, plainly lit. `skinned_vertex` comes from whoever skins.
+// Draws a chunk of the crowd with simple lighting. `skinned_vertex` comes from the source put before this file:
+// preskinned.wgsl, preskinned_packed.wgsl or gpu_vertex.wgsl.
 
 struct View {
     view_projection: mat4x4f,
-    light: vec3f, // towards it, world space
+    light: vec3f, // direction towards it, world space
     padding: f32,
 }
 
 @group(1) @binding(0) var<uniform> view: View;
-// Linear RGBA, 8 bit each, one a vertex.
+// Linear RGBA with 8 bits each, one per vertex.
 @group(1) @binding(1) var<storage, read> colors: array<u32>;
 // Model to world: [instance of the crowd][3 rows]
 @group(1) @binding(2) var<storage, read> placements: array<vec4f>;
@@ -39,7 +40,7 @@ fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: 
 fn shaded(in: Fragment) -> vec4f {
     var normal = normalize(in.normal);
     if FLOATS < 6u {
-        // Without normals, the triangle's own, turned up: which way it faces is not known.
+        // Without normals the triangle's own is used, flipped upwards because its side is not known.
         normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
         normal *= select(-1.0, 1.0, dot(normal, view.light) > 0.0);
     }

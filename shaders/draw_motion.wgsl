@@ -1,4 +1,5 @@
-// Draws besides colours how far each pixel moved since the last frame. `previous_position` comes from where vertices do.
+// Draws colours and, for each pixel, its motion since the last frame. `previous_position` comes from previous.wgsl or
+// previous_packed.wgsl, the rest from draw.wgsl.
 
 struct MovingFragment {
     @builtin(position) clip: vec4f,

@@ -1,5 +1,6 @@
-// gpu-compute:instances: a thread holds one vertex and skins it for several instances, so that the mesh is read and
-// unpacked once for all of them.
+// gpu-compute:instances: one thread per vertex and `INSTANCES` neighbouring instances. The thread loads the vertex once
+// (`load_vertex`, from mesh_*.wgsl), skins it for each instance (`skin`, from skinning.wgsl) and writes it (`store`,
+// from output*.wgsl).
 
 override INSTANCES: u32;
 
@@ -13,7 +14,7 @@ fn main(
     if vertex >= chunk.vertices {
         return;
     }
-    let v = held(vertex);
+    let v = load_vertex(vertex);
     let first = group.y * INSTANCES;
     let end = min(first + INSTANCES, chunk.instances);
     for (var instance = first; instance < end; instance++) {

@@ -1,4 +1,5 @@
-// gpu-compute:naive: a thread for each vertex of each instance.
+// gpu-compute:naive: one thread per vertex of each instance. `load_vertex` comes from mesh_*.wgsl, `skin` from
+// skinning.wgsl, `store` from output*.wgsl.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -12,5 +13,5 @@ fn main(
     }
     let vertex = pair % chunk.vertices;
     let instance = pair / chunk.vertices;
-    store(vertex, instance, skin(held(vertex), instance));
+    store(vertex, instance, skin(load_vertex(vertex), instance));
 }

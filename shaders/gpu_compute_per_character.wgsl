@@ -1,6 +1,7 @@
-// gpu-compute:per-character: a dispatch for each character, a thread for each of its vertices.
+// gpu-compute:per-character: one dispatch per character, one thread per vertex. `load_vertex` comes from mesh_*.wgsl,
+// `skin` from skinning.wgsl, `store` from output*.wgsl.
 
-@group(1) @binding(0) var<uniform> character: vec4u; // x: instance, counted in the chunk
+@group(1) @binding(0) var<uniform> character: vec4u; // x: instance, relative to the chunk
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -12,5 +13,5 @@ fn main(
     if vertex >= chunk.vertices {
         return;
     }
-    store(vertex, character.x, skin(held(vertex), character.x));
+    store(vertex, character.x, skin(load_vertex(vertex), character.x));
 }

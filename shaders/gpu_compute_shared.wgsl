@@ -1,4 +1,6 @@
-// gpu-compute:shared: a workgroup copies one instance's palette to workgroup memory and skins many vertices with it.
+// gpu-compute:shared: one workgroup per instance and `VERTICES` neighbouring vertices. It first copies the instance's
+// palette to workgroup memory (`near` and `ROWS` of palette_workgroup.wgsl). `load_vertex` comes from mesh_*.wgsl,
+// `skin` from skinning.wgsl, `store` from output*.wgsl.
 
 override VERTICES: u32;
 
@@ -16,6 +18,6 @@ fn main(
     let first = (group.z * groups.x + group.x) * VERTICES;
     let end = min(first + VERTICES, chunk.vertices);
     for (var vertex = first + thread; vertex < end; vertex += WORKGROUP) {
-        store(vertex, instance, skin(held(vertex), instance));
+        store(vertex, instance, skin(load_vertex(vertex), instance));
     }
 }

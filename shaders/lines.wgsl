@@ -1,4 +1,4 @@
-// Coloured lines in world space: skeletons.
+// Draws skeletons as coloured lines in world space.
 
 struct View {
     view_projection: mat4x4f,

@@ -1,16 +1,17 @@
-// A mesh in 20 bytes a vertex, for palettes of at most 256 entries; src/gpu/packing.rs writes it.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries, and `load_vertex`, which loads a vertex.
+// src/gpu/packing.rs writes it; `unfolded` comes from octahedral.wgsl.
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits
-    weights: u32, // second and third influence, 16 bits each, 0 to 1/2
-    weight_x: u32, // fourth influence; upper 16 of the position's 17 bits in x
-    yz: u32, // and in y and z
+    weights: u32, // of the second and third influence, 16 bits each, 0 to 1/2
+    weight_x: u32, // weight of the fourth influence; upper 16 of the position's 17 bits in x
+    yz: u32, // upper 16 bits of the position in y and z
     rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
 }
 
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
-fn held(index: u32) -> Held {
+fn load_vertex(index: u32) -> LoadedVertex {
     let v = vertices[index];
     let upper = vec3u(v.weight_x >> 16u, v.yz & 0xffffu, v.yz >> 16u);
     let lower = (vec3u(v.rest) >> vec3u(0u, 1u, 2u)) & vec3u(1u);
@@ -25,5 +26,5 @@ fn held(index: u32) -> Held {
             weights.x -= influences[i].weight;
         }
     }
-    return Held(position, normal, tangent_of(index), entries, weights, count_of(weights), more);
+    return LoadedVertex(position, normal, tangent_of(index), entries, weights, count_of(weights), more);
 }

@@ -1,4 +1,4 @@
-// A mesh in full precision: 64 bytes a vertex.
+// A mesh in full precision with 64 bytes per vertex, and `load_vertex`, which loads a vertex.
 
 struct Vertex {
     position: vec3f,
@@ -11,7 +11,7 @@ struct Vertex {
 
 @group(0) @binding(1) var<storage, read> vertices: array<Vertex>;
 
-fn held(index: u32) -> Held {
+fn load_vertex(index: u32) -> LoadedVertex {
     let v = vertices[index];
-    return Held(v.position, v.normal, tangent_of(index), v.entries, v.weights, count_of(v.weights), more_of(index));
+    return LoadedVertex(v.position, v.normal, tangent_of(index), v.entries, v.weights, count_of(v.weights), more_of(index));
 }

@@ -1,4 +1,4 @@
-// The unit vector of a point on the square that an octahedron unfolds to, -1 to 1 each way.
+// Decoding of octahedral directions: the unit vector of a point on the unfolded octahedron, -1 to 1 in each coordinate.
 fn unfolded(octahedral: vec2f) -> vec3f {
     var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
     let fold = max(-n.z, 0.0);

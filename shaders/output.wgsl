@@ -1,4 +1,4 @@
-// Where compute kernels leave vertices of any number of floats.
+// `store` of compute kernels: writes vertices of any number of floats.
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(5) var<storage, read_write> output: array<f32>;

@@ -1,4 +1,4 @@
-// Where compute kernels leave packed vertices: kernels/src/vertex.rs says which bits.
+// `store` of compute kernels: writes packed vertices. kernels/src/vertex.rs defines the bits.
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;

@@ -1,5 +1,5 @@
-// Palette entries baked frame by frame as rotation, translation and uniform scale: 32 bytes. Rotations of neighbouring frames
-// have signs that agree.
+// Palette entries baked frame by frame as rotation, translation and uniform scale: 32 bytes. Rotations of neighbouring
+// frames are in the same hemisphere.
 
 // [frame of a clip][entry][rotation, translation and scale]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;

@@ -1,5 +1,5 @@
-// Dual quaternion skinning (Kavan and others 2008): a rigid motion and a uniform scale an entry, blended and normalised, so
-// that twisted joints keep their volume. 48 bytes an entry, 36 of them used.
+// Dual quaternion skinning (Kavan and others 2008): each entry is a rigid motion and a uniform scale. They are blended
+// and normalised, so twisted joints keep their volume. An entry takes 48 bytes, of which 36 are used.
 
 struct DualQuaternion {
     real: vec4f,
@@ -10,15 +10,15 @@ struct DualQuaternion {
 // [instance][entry]
 @group(0) @binding(4) var<storage, read> palettes: array<DualQuaternion>;
 
-// q and -q turn alike: all are taken to the side of the largest.
+// q and -q are the same rotation: all are taken to the hemisphere of the heaviest.
 fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
-    let turned = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
-    (*sum).real += turned * entry.real;
-    (*sum).dual += turned * entry.dual;
+    let signed = select(-weight, weight, dot((*sum).real, entry.real) >= 0.0);
+    (*sum).real += signed * entry.real;
+    (*sum).dual += signed * entry.dual;
     (*sum).scale.x += weight * entry.scale.x;
 }
 
-fn blended(vertex: Held, instance: u32) -> Rows {
+fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
     let largest = palettes[first + vertex.entries.x];
     let weight = vertex.weights.x;

@@ -1,4 +1,4 @@
-// Palettes in a texture, a row of a 3x4 matrix a texel.
+// Palettes in a texture; each texel holds one row of a 3x4 matrix.
 
 const WIDTH = 4096u;
 

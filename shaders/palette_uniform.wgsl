@@ -1,4 +1,4 @@
-// The palette of one character as 4x4 matrices in a uniform block; the next one is bound by its offset.
+// The palette of one character as 4x4 matrices in a uniform block; dynamic offsets select the character.
 
 const MOST_ENTRIES = 96u;
 

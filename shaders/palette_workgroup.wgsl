@@ -1,4 +1,4 @@
-// The palette of one instance in workgroup memory; what does not fit stays in the storage buffer.
+// The palette of one instance in workgroup memory; entries that do not fit stay in the storage buffer.
 
 // 256 entries: 12 of the 16 KiB that every adapter has.
 const ROWS = 768u;

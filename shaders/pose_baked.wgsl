@@ -1,7 +1,8 @@
-// gpu-baked, stage `sample`, a thread a character: which two of its clip's baked frames it is between. It plays a single layer.
+// gpu-baked, stage `sample`, one thread per instance: finds the two baked frames of its clip between which it is
+// interpolated. An instance plays a single layer. `time_at` comes from pose_time.wgsl.
 
 struct BakedClip {
-    first: u32, // entry of its first frame
+    first: u32, // index of its first frame's first entry
     frames: u32,
     interval: f32, // seconds from frame to frame
     padding: u32,
@@ -22,7 +23,7 @@ fn main(
     }
     let player = players[instance];
     let layer = layers[player.first_layer];
-    // The rest pose is behind the clips.
+    // The rest pose follows the clips.
     let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
     if clip.frames == 1u {
         shown[instance] = Shown(clip.first, clip.first, 0.0, 0u);

@@ -1,10 +1,10 @@
-// gpu-full, stage `blend`: a thread a joint of an instance makes one local pose of its layers', in the first slot.
-// The formulae stand in docs/animation.md.
+// gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
+// slot. docs/animation.md has the formulas; pose.wgsl has the declarations.
 
 const MERGE = 0u;
 const OVERRIDE = 1u;
 
-// Whether layers may fade inertially, and instances not be posed at every tick.
+// Whether any layer fades inertially, and whether any instance is not posed at every tick.
 override INERTIA: u32;
 override RATES: u32;
 
@@ -16,7 +16,7 @@ override RATES: u32;
 @group(0) @binding(11) var<storage, read> masks: array<f32>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
-@group(0) @binding(19) var<storage, read> kept: array<Kept>;
+@group(0) @binding(19) var<storage, read> pose_pairs: array<PosePair>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -39,7 +39,7 @@ fn main(
         blend(player, player.first_slot, 2u * instance, joint);
         return;
     }
-    let own = kept[instance];
+    let own = pose_pairs[instance];
     let slots = slots_of(player);
     for (var which = 0u; which < 2u; which++) {
         if (own.modes & (4u << which)) != 0u {
@@ -52,7 +52,7 @@ fn main(
     put(player.first_slot, joint, joined_by(start, end, OVERRIDE, own.part));
 }
 
-// Makes one pose of an instance's layers, in the first of their slots.
+// Combines one pose of an instance's layers in the first of their slots.
 fn blend(player: Player, first_slot: u32, index: u32, joint: u32) {
     let momentum = momentum_of(index);
     var pose = merged(first_slot, 1u, player.layers, joint);
@@ -88,7 +88,7 @@ fn kind_of(cursor: Cursor) -> u32 {
     return cursor.modes & 0xffu;
 }
 
-// What a slot counts for at a joint.
+// The weight of a slot at a joint, with its mask.
 fn weight_of(cursor: Cursor, joint: u32) -> f32 {
     let mask = cursor.modes >> 8u;
     if mask == 0u || cursor.weight == 0.0 {
@@ -102,7 +102,7 @@ fn shorter(a: vec4f, b: vec4f, weight: f32) -> f32 {
     return select(weight, -weight, dot(a, b) < 0.0);
 }
 
-// The weighted mean of the merge layers among `count` slots; the rest pose where they weigh nothing.
+// The weighted mean of the merge layers among `count` slots; the rest pose if their weights are 0.
 fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
     var sum = Local(vec4f(0.0), vec3f(0.0), vec3f(0.0));
     var total = 0.0;
@@ -116,7 +116,7 @@ fn merged(first: u32, stride: u32, count: u32, joint: u32) -> Local {
         }
         let pose = local_of(slot, joint);
         if terms == 0u {
-            // As it is until there is a second one.
+            // The first layer stays unscaled until there is a second one.
             sum = pose;
         } else {
             if terms == 1u {
@@ -144,7 +144,7 @@ fn product(a: vec4f, b: vec4f) -> vec4f {
     return vec4f(a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
 }
 
-// What is beneath, joined by an override or additive layer.
+// Applies an override or additive layer to the pose beneath it.
 fn joined(beneath: Local, slot: u32, joint: u32) -> Local {
     let cursor = cursors[slot];
     let weight = weight_of(cursor, joint);
@@ -164,31 +164,31 @@ fn joined_by(beneath: Local, pose: Local, kind: u32, weight: f32) -> Local {
         );
     }
     let whole = vec4f(0.0, 0.0, 0.0, 1.0 - weight);
-    let turn = whole + select(weight, -weight, pose.rotation.w < 0.0) * pose.rotation;
+    let rotation = whole + select(weight, -weight, pose.rotation.w < 0.0) * pose.rotation;
     return Local(
-        normalize(product(turn, beneath.rotation)),
+        normalize(product(rotation, beneath.rotation)),
         beneath.translation + weight * pose.translation,
         beneath.scale * (1.0 + weight * (pose.scale - 1.0)),
     );
 }
 
-// The new pose with what an inertial fade has left of the old one.
+// The new pose plus the remaining difference of an inertial fade from the old one.
 fn carried(reached: Local, player: Player, first_slot: u32, momentum: Momentum, joint: u32) -> Local {
     let now = off(first_slot + player.layers, momentum, joint);
     let before = off(first_slot + player.layers + 1u, momentum, joint);
-    // Both differences in one hemisphere, or their change would go the long way round.
+    // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
     let change = now.rotation - shorter(now.rotation, before.rotation, 1.0) * before.rotation;
     let whole = vec4f(0.0, 0.0, 0.0, 1.0);
-    let turn = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
+    let rotation = whole + momentum.offset * (now.rotation - whole) + momentum.speed * change;
     return Local(
-        normalize(product(turn, reached.rotation)),
+        normalize(product(rotation, reached.rotation)),
         reached.translation + momentum.offset * now.translation + momentum.speed * (now.translation - before.translation),
         reached.scale + momentum.offset * now.scale + momentum.speed * (now.scale - before.scale),
     );
 }
 
-// The old pose less the new one, both before the fade began, every second slot from `first` on: the turn from new to old, then
-// differences.
+// The old pose minus the new one, both before the fade began, at every second slot from `first` on: the rotation from
+// new to old, then differences.
 fn off(first: u32, momentum: Momentum, joint: u32) -> Local {
     let fading = first + 2u * momentum.layer;
     var without = merged(first, 2u, momentum.layer, joint);
@@ -202,6 +202,6 @@ fn off(first: u32, momentum: Momentum, joint: u32) -> Local {
         old = without;
         reached = whole;
     }
-    let turn = product(old.rotation, vec4f(-reached.rotation.xyz, reached.rotation.w));
-    return Local(select(turn, -turn, turn.w < 0.0), old.translation - reached.translation, old.scale - reached.scale);
+    let rotation = product(old.rotation, vec4f(-reached.rotation.xyz, reached.rotation.w));
+    return Local(select(rotation, -rotation, rotation.w < 0.0), old.translation - reached.translation, old.scale - reached.scale);
 }

@@ -1,6 +1,6 @@
-// Compact clips: kernels/src/pose/sample_compact.rs once more, from the same 16-bit numbers.
+// Sampling of compact clips: the same algorithm as kernels/src/pose/sample_compact.rs, on the same 16-bit numbers.
 
-// The component that a key leaves out is the key's own choice.
+// Marks rotation tracks whose keys each choose the component that they leave out.
 const ANY = 4u;
 
 fn number(index: u32) -> u32 {

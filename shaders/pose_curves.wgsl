@@ -1,4 +1,4 @@
-// From key to key: kernels/src/pose/sample.rs once more.
+// Interpolation between keys: the same algorithms as kernels/src/pose/sample.rs.
 
 // sin(x)/x for x in 0..2.9 radians, within 2e-7.
 fn sine_over_x(x: f32) -> f32 {
@@ -7,7 +7,7 @@ fn sine_over_x(x: f32) -> f32 {
     return 1.0 + u * (-0.16666646 + u * (8.333043e-3 + u * (-1.98264e-4 + u * high)));
 }
 
-// Between unit quaternions `angle` radians apart.
+// Spherical interpolation between unit quaternions `angle` radians apart.
 fn slerp(a: vec4f, b: vec4f, angle: f32, t: f32) -> vec4f {
     let whole = sine_over_x(angle);
     let share_a = (1.0 - t) * sine_over_x((1.0 - t) * angle) / whole;
@@ -22,7 +22,7 @@ fn arc_tangent(x: f32) -> f32 {
     return x * (1.0 + u * (-0.33333145 + u * (0.19993551 + u * (-0.142089 + u * (0.10656264 + u * (-0.07528964 + u * high))))));
 }
 
-// Between two unit quaternions, 0 to pi.
+// Angle between two unit quaternions, 0 to pi.
 fn angle_between(a: vec4f, b: vec4f) -> f32 {
     let chord = length(a - b);
     let other = length(a + b);
@@ -40,7 +40,7 @@ fn cubic(first: u32, at: Sought) -> vec4f {
     return keys + at.interval * ((t3 - 2.0 * t2 + t) * quads[key + 2u] + (t3 - t2) * quads[key + 3u]);
 }
 
-// Shoemake's quadrangle; a key is value, control point.
+// Shoemake's squad; a key is value, control point.
 fn squad(track: Track, at: Sought) -> vec4f {
     let key = value_of(track) + 2u * at.key;
     let angle = track.angle + 2u * at.key;

@@ -1,27 +1,28 @@
-// gpu-full, stage `local_to_model`: what its kernels share, whichever way they walk.
+// gpu-full, stage `local_to_model`: declarations that its three kernels (pose_levels, pose_series, pose_paths) share.
 
 // Whether any joint has a fixed matrix.
 override MATRICES: u32;
-// Whether joints only turn and move: a model pose then is a rotation and a translation.
+// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
 override RIGID: u32;
 
 @group(0) @binding(3) var<storage, read> players: array<Player>;
 @group(0) @binding(8) var<storage, read> joints: array<Joint>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read> locals: array<vec4f>;
-// [level] of the first place among what follows, and the end; then joints, roots first.
+// For each level the index in this array of its first joint, and the end of the last level; then the joints, roots
+// first.
 @group(0) @binding(13) var<storage, read> levels: array<u32>;
 // [matrix][3 rows]
 @group(0) @binding(14) var<storage, read> matrices: array<vec4f>;
-// [instance][joint][3 rows], or, rigid, [rotation, translation]
+// [instance][joint][3 rows], or [rotation, translation] if RIGID
 @group(0) @binding(15) var<storage, read_write> model: array<vec4f>;
 
-// A rotation and a translation, in the place of rows.
+// A rotation and a translation, used instead of matrix rows.
 fn rigid(rotation: vec4f, translation: vec3f) -> Rows {
     return Rows(rotation, vec4f(translation, 0.0), vec4f(0.0));
 }
 
-// A joint's matrix to its parent; `slot` holds the instance's blended pose.
+// A joint's matrix relative to its parent; `slot` holds the instance's blended pose.
 fn own_of(slot: u32, joint: u32) -> Rows {
     if MATRICES == 1u {
         let fixed = joints[joint].matrix;
@@ -47,8 +48,8 @@ fn multiplied(a: Rows, b: Rows) -> Rows {
         let q = a.x;
         let r = b.x;
         let moved = b.y.xyz + 2.0 * cross(q.xyz, cross(q.xyz, b.y.xyz) + q.w * b.y.xyz);
-        let turned = vec4f(q.w * r.xyz + r.w * q.xyz + cross(q.xyz, r.xyz), q.w * r.w - dot(q.xyz, r.xyz));
-        return rigid(turned, a.y.xyz + moved);
+        let rotation = vec4f(q.w * r.xyz + r.w * q.xyz + cross(q.xyz, r.xyz), q.w * r.w - dot(q.xyz, r.xyz));
+        return rigid(rotation, a.y.xyz + moved);
     }
     return Rows(multiplied_row(a.x, b), multiplied_row(a.y, b), multiplied_row(a.z, b));
 }
@@ -73,7 +74,7 @@ fn put(instance: u32, joint: u32, pose: Rows) {
     }
 }
 
-// Needs the parent's model pose.
+// Requires the parent's model pose.
 fn pose_joint(instance: u32, slot: u32, joint: u32) {
     let own = own_of(slot, joint);
     let parent = joints[joint].parent;

@@ -1,15 +1,15 @@
-// Keys, and where a time falls among them.
+// Keys of tracks, and the search for a time among them.
 
 // A channel of a joint in a clip.
 struct Track {
-    // Bits 0-3: how it goes from key to key; from bit 4: its first value among the quads; compact: its place in a frame.
+    // Bits 0-3: its form; from bit 4 on: index of its first value among the quads; compact: its place in a frame.
     place: u32,
-    angle: u32, // the first interval's angle among the words; compact: its lows, steps and dropped component
-    timeline: u32, // its own key times, or NONE: those of the cursor
+    angle: u32, // index of the first interval's angle among the words; compact: of its lows, steps and dropped component
+    timeline: u32, // index of its own key times, or NONE: those of the cursor
 }
 
-// Where a time falls: the interval's first key, the way to the next one from 0 to 1, its seconds, and the key that holds under
-// step interpolation.
+// Position of a time among keys: the interval's first key, the fraction of the way to the next one, the interval's
+// seconds, and the key that holds under step interpolation.
 struct Sought {
     key: u32,
     fraction: f32,
@@ -17,18 +17,18 @@ struct Sought {
     held: u32,
 }
 
-// Numbers of all kinds: key times behind their count, angles, 16-bit numbers in pairs.
+// Key times preceded by their count, angles, and 16-bit numbers in pairs.
 @group(0) @binding(6) var<storage, read> words: array<u32>;
 
 fn word(index: u32) -> f32 {
     return bitcast<f32>(words[index]);
 }
 
-// A time among a timeline's keys.
+// Position of a time among a timeline's keys.
 fn seek(timeline: u32, time: f32) -> Sought {
     let count = words[timeline];
     let first = timeline + 1u;
-    // The keys up to the time.
+    // Bisection: the number of keys up to the time.
     var low = 0u;
     var high = count;
     while low < high {

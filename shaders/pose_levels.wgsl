@@ -1,4 +1,5 @@
-// gpu-full, stage `local_to_model`, a workgroup a character: level by level, the joints of a level at once.
+// gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
+// pose_hierarchy.wgsl has the declarations.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -6,7 +7,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // All threads of a group stay or leave together, as the barrier asks.
+    // All threads of a workgroup must take the same branch because of the barrier below.
     let instance = group.y * groups.x + group.x;
     if instance >= batch.instances {
         return;

@@ -1,14 +1,15 @@
-// gpu-full, stage `palette`: a thread an entry of neighbouring instances.
+// gpu-full, stage `palette`, one thread per palette entry of `AT_ONCE` neighbouring instances: multiplies model poses
+// by inverse binds.
 
 override AT_ONCE: u32;
-// Whether joints only turn and move: a model pose then is a rotation and a translation.
+// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
 override RIGID: u32;
 
 // [entry]
 @group(0) @binding(16) var<storage, read> entry_joints: array<u32>;
 // [entry][3 rows]
 @group(0) @binding(18) var<storage, read> inverse_binds: array<vec4f>;
-// [instance][joint][3 rows], or, rigid, [rotation, translation]
+// [instance][joint][3 rows], or [rotation, translation] if RIGID
 @group(0) @binding(15) var<storage, read> model: array<vec4f>;
 // [instance][entry][3 rows]
 @group(0) @binding(17) var<storage, read_write> palettes: array<vec4f>;

@@ -1,5 +1,6 @@
-// gpu-full, stage `local_to_model`, a thread a joint: it walks up to the root on its own. Needs no barrier and no order, and works
-// most.
+// gpu-full, stage `local_to_model`, one thread per joint of an instance: multiplies the matrices on the path to the
+// root. It needs no barrier and no order, but does the most work of the three kernels. pose_hierarchy.wgsl has the
+// declarations.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

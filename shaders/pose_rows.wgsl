@@ -1,4 +1,4 @@
-// A 3x4 matrix, and how it comes from a local pose.
+// A 3x4 matrix, and its construction from a local pose.
 
 struct Rows {
     x: vec4f,
@@ -6,7 +6,7 @@ struct Rows {
     z: vec4f,
 }
 
-// Rotation, translation and scale as rows.
+// Matrix rows from rotation, translation and scale.
 fn affine(q: vec4f, t: vec3f, s: vec3f) -> Rows {
     let d = q.xyz + q.xyz;
     let w = q.w * d;

@@ -1,6 +1,7 @@
-// gpu-full, stage `sample`: a thread a joint of neighbouring slots finds its local pose in each slot's clip.
+// gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
+// the clip of each slot.
 
-// Forms of tracks. What is still has its value in memory before the first frame.
+// Forms of tracks. The value of a still channel is written to memory once, before the first frame.
 const STILL = 0u;
 const CONSTANT = 1u;
 const STEP = 2u;
@@ -12,11 +13,11 @@ const CUBIC = 7u;
 const SQUAD = 8u;
 const PACKED = 9u;
 
-// A bit for each form that occurs among the tracks of a channel.
+// One bit per form that occurs among the tracks of a channel.
 override ROTATIONS: u32;
 override TRANSLATIONS: u32;
 override SCALES: u32;
-// Whether any track has key times of its own.
+// Whether any track has its own key times.
 override OWN_TIMES: u32;
 override AT_ONCE: u32;
 
@@ -32,7 +33,7 @@ fn value_of(track: Track) -> u32 {
     return track.place >> 4u;
 }
 
-// Whether a track of a channel with such forms has this one.
+// Whether a track has this form, for a channel whose tracks have the forms in `forms`.
 fn is(track: Track, form: u32, forms: u32) -> bool {
     return (forms & (1u << form)) != 0u && (track.place & 0xfu) == form;
 }
@@ -49,7 +50,7 @@ fn main(
     let first = part * AT_ONCE;
     let end = min(first + AT_ONCE, batch.slots);
     for (var slot = first; slot < end; slot++) {
-        // Alone, so that what is not due costs a single load.
+        // Checked first, so that a slot that is not due costs a single load.
         let tracks = cursors[slot].tracks;
         if tracks != NONE {
             sample(cursors[slot], tracks + 3u * joint, local_at(slot, joint));
@@ -57,7 +58,7 @@ fn main(
     }
 }
 
-// One joint's channels.
+// Samples one joint's channels.
 fn sample(cursor: Cursor, first: u32, at: u32) {
     if ROTATIONS != 1u << STILL {
         let track = tracks[first];
@@ -79,7 +80,7 @@ fn sample(cursor: Cursor, first: u32, at: u32) {
     }
 }
 
-// Where a track's keys are sought: with all others of its clip, or among times of its own.
+// Position among the key times of the track: those of its clip, or its own.
 fn sought(track: Track, cursor: Cursor) -> Sought {
     if OWN_TIMES == 1u && track.timeline != NONE {
         return seek(track.timeline, cursor.time);
@@ -126,7 +127,7 @@ fn moved(track: Track, cursor: Cursor, forms: u32) -> vec4f {
     return mix(a, quads[key + 1u], at.fraction);
 }
 
-// Of a track with a value a key, the one that holds or that the way begins at.
+// For a track with one value per key: the key that holds, or the first key of the interval.
 fn first_key(track: Track, at: Sought, forms: u32) -> u32 {
     let key = select(at.key, at.held, is(track, STEP, forms));
     return value_of(track) + select(key, 0u, is(track, CONSTANT, forms));

@@ -1,16 +1,17 @@
-// gpu-full, before `sample`: a thread an instance finds what each slot shows now and what it counts for.
+// gpu-full, first kernel of stage `sample`, one thread per instance: computes the clip position and the weight of each
+// of its slots. pose_time.wgsl computes times and weights.
 
 struct Clip {
-    tracks: u32, // the first; three a joint
-    timeline: u32, // where most tracks' key times are
-    frames: u32, // compact: how many; 0 of raw clips
-    row: u32, // compact: 16-bit numbers of a frame
-    numbers: u32, // compact: where they begin, counted in 16 bits
+    tracks: u32, // index of the first; three per joint
+    timeline: u32, // index of most tracks' key times
+    frames: u32, // compact: number of frames; 0 for raw clips
+    row: u32, // compact: 16-bit numbers per frame
+    numbers: u32, // compact: their offset, counted in 16 bits
     start: f32, // compact: seconds at the first frame
     interval: f32, // compact: seconds from frame to frame
 }
 
-// Whether layers may fade inertially, clips be compact, and instances not be posed at every tick.
+// Whether layers may fade inertially, clips may be compact, and instances may not be posed at every tick.
 override INERTIA: u32;
 override COMPACT: u32;
 override RATES: u32;
@@ -18,7 +19,7 @@ override RATES: u32;
 @group(0) @binding(4) var<storage, read> clips: array<Clip>;
 @group(0) @binding(9) var<storage, read_write> cursors: array<Cursor>;
 @group(0) @binding(10) var<storage, read_write> momenta: array<Momentum>;
-@group(0) @binding(19) var<storage, read_write> kept: array<Kept>;
+@group(0) @binding(19) var<storage, read_write> pose_pairs: array<PosePair>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -36,11 +37,11 @@ fn main(
     } else if player.every == 1u {
         schedule(player, player.first_slot, 2u * instance, now.tick);
     } else {
-        kept[instance] = between(player, instance, kept[instance]);
+        pose_pairs[instance] = between(player, instance, pose_pairs[instance]);
     }
 }
 
-// What an instance's layers show at a tick, from a slot on.
+// Writes the cursors of an instance's layers at a tick, from a slot on.
 fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     for (var index = 0u; index < player.layers; index++) {
         let layer = layers[player.first_layer + index];
@@ -52,13 +53,14 @@ fn schedule(player: Player, first_slot: u32, momentum: u32, tick: u32) {
     }
 }
 
-// The poses around this tick, of which those are posed that are not kept yet: kernels/src/crowd/economy.rs once more.
-fn between(player: Player, instance: u32, before: Kept) -> Kept {
+// Finds the two poses around this tick and schedules those that are not stored yet: the same algorithm as
+// kernels/src/crowd/update_rate.rs.
+fn between(player: Player, instance: u32, before: PosePair) -> PosePair {
     let tick = now.tick;
     let rest = tick % player.every + player.offset;
     let past = rest % player.every;
     let place = (tick / player.every + rest / player.every) % 2u;
-    // Time begins at tick 0, and ends with the numbers.
+    // The range of ticks is that of u32: it begins at 0 and does not wrap.
     let elapsed = min(past, tick);
     let start = tick - elapsed;
     let end = select(tick + (player.every - past), NONE, NONE - tick < player.every - past);
@@ -79,16 +81,16 @@ fn between(player: Player, instance: u32, before: Kept) -> Kept {
         schedule(player, first_slot, 2u * instance + which, needed);
     }
     cursors[player.first_slot].tracks = NONE;
-    return Kept(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
+    return PosePair(ticks.x, ticks.y, modes, f32(elapsed) / f32(max(end - start, 1u)));
 }
 
-// Where a layer's clip is at a time.
+// Position of a layer in its clip at a time.
 fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
     var cursor = Cursor(NONE, 0u, 0u, 0.0, 0.0, time, weight, mode(layer, 0u) | ((layer.mask + 1u) << 8u));
     if weight == 0.0 {
         return cursor;
     }
-    // The rest pose is behind the clips.
+    // The rest pose follows the clips.
     let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
     cursor.tracks = clip.tracks;
     if clip.frames == 0u {
@@ -109,13 +111,13 @@ fn cursor_of(layer: Layer, time: f32, weight: f32) -> Cursor {
     return cursor;
 }
 
-// The part of a number's digits whose products with another such part fit an f32.
+// The upper digits of a number: a product of two such parts is exact in f32.
 fn upper(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
 }
 
-// The frame before a time, and how far the next one is: frames far into a long clip leave an f32 few digits for the fraction,
-// so the whole frames are taken off in parts, each exact.
+// The frame before a time and the fraction of the way to the next one. Far into a long clip an f32 leaves few digits
+// for the fraction, so the whole frames are subtracted in parts, each of which is exact.
 fn frame_of(clip: Clip, time: f32) -> Sought {
     let last = clip.frames - 1u;
     if last == 0u {
@@ -140,7 +142,7 @@ fn after(clip: Clip, time: f32, frame: u32) -> f32 {
     return time - many * high - few * high - clip.start - many * low - few * low;
 }
 
-// Where an inertial fade is, and the past that it looks at.
+// State of an inertial fade, and the past ticks that it needs.
 fn inertia(player: Player, first_slot: u32, tick: u32) -> Momentum {
     if player.inertial == NONE {
         return Momentum(NONE, 0u, 0.0, 0.0);
@@ -155,7 +157,7 @@ fn inertia(player: Player, first_slot: u32, tick: u32) -> Momentum {
         for (var back = 0u; back < 2u; back++) {
             let ago = there.ticks + back;
             let then = tick - ago;
-            // The fading one is looked at in full, from its start on.
+            // The fading layer counts in full, from its start on.
             let own = index == player.inertial;
             let clock = select(clock_of(layer, then), clock_of(layer, tick) - ago, own);
             let weight = select(weight_at(layer, then), layer.weight, own);

@@ -1,4 +1,5 @@
-// gpu-full, stage `local_to_model`, a thread a character: joint after joint, parents first. Needs no barrier, and many characters.
+// gpu-full, stage `local_to_model`, one thread per instance: joint after joint, parents first. It needs no barrier, but
+// many instances to fill a device. pose_hierarchy.wgsl has the declarations.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -11,7 +12,7 @@ fn main(
         return;
     }
     let slot = players[instance].first_slot;
-    // Of the joint before: the parent of most.
+    // The pose of the joint before, which is the parent of most joints.
     var last: Rows;
     for (var joint = 0u; joint < batch.joints; joint++) {
         let own = own_of(slot, joint);

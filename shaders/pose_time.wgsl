@@ -1,4 +1,5 @@
-// What an instance's layers show at a tick: kernels/src/crowd/layers.rs and kernels/src/crowd/schedule.rs once more, in the same integers.
+// Times and weights of an instance's layers at a tick: the same integer arithmetic as kernels/src/crowd/layers.rs and
+// kernels/src/crowd/schedule.rs.
 
 const OVERRIDE = 1u;
 const PING_PONG = 1u;
@@ -25,7 +26,7 @@ struct Layer {
     frame_time: f32,
 }
 
-// Where in its schedule a layer is.
+// Position of a tick in a layer's schedule.
 struct Presence {
     state: u32,
     ticks: u32, // into the fade
@@ -113,7 +114,7 @@ fn gained(layer: Layer, tick: u32) -> u32 {
         + gained_since_start(layer, clock % layer.period);
 }
 
-// The phase of a single turn, which stops at its ends.
+// The phase of a single cycle, which stops at its ends.
 fn once(start: u32, step: u32, since: u32) -> u32 {
     let clock = u32(max(bitcast<i32>(since), 0));
     let back = bitcast<i32>(step) < 0;
@@ -144,7 +145,7 @@ fn phase_of(player: Player, layer: Layer, tick: u32, clock: u32) -> u32 {
     return phase;
 }
 
-// Seconds; one correctly rounded multiplication, as on the CPU.
+// Seconds in the clip; one correctly rounded multiplication, as on the CPU.
 fn time_at(player: Player, layer: Layer, tick: u32, clock: u32) -> f32 {
     let time = f32(phase_of(player, layer, tick, clock) >> 8u) * layer.time_scale + layer.time_base;
     if layer.frame_rate == 0.0 {

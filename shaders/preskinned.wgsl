@@ -1,4 +1,5 @@
-// Vertices that a compute kernel or an upload left in the arena. Drawing needs no tangents.
+// `skinned_vertex` for draw.wgsl: reads vertices that a compute kernel or an upload left in the arena. Drawing needs no
+// tangents.
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(1) var<storage, read> arena: array<f32>;

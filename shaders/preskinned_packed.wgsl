@@ -1,4 +1,5 @@
-// Packed vertices that a compute kernel or an upload left in the arena: kernels/src/vertex.rs says which bits.
+// `skinned_vertex` for draw.wgsl: reads packed vertices that a compute kernel or an upload left in the arena.
+// kernels/src/vertex.rs defines the bits.
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(1) var<storage, read> arena: array<u32>;

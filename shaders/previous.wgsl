@@ -1,4 +1,4 @@
-// Where vertices were in the last frame.
+// `previous_position` for draw_motion.wgsl: positions of vertices in the last frame.
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(2) var<storage, read> previous: array<f32>;

@@ -1,4 +1,4 @@
-// Where packed vertices were in the last frame.
+// `previous_position` for draw_motion.wgsl: positions of packed vertices in the last frame.
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(2) var<storage, read> previous: array<u32>;

@@ -1,11 +1,11 @@
-//! The part of the world that a picture shows.
+//! The view frustum: the part of the world that a picture shows.
 
 use glam::{DMat4, DVec3, DVec4, Mat4, Vec4};
 
-/// Six planes that look inwards; by default they hold the whole world.
+/// Six planes that face inwards; by default the whole world is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frustum {
-    /// Left, right, bottom, top, near, far; normals of unit length.
+    /// Left, right, bottom, top, near, far; unit normals.
     planes: [DVec4; 6],
 }
 
@@ -16,7 +16,7 @@ impl Default for Frustum {
 }
 
 impl Frustum {
-    /// Of a matrix from world to clip space with depths from 0 to 1 (Gribb and Hartmann 2001).
+    /// The frustum of a matrix from world to clip space with depths from 0 to 1 (Gribb and Hartmann 2001).
     pub fn new(view_projection: Mat4) -> Self {
         let matrix: DMat4 = view_projection.as_dmat4();
         let [x, y, z, w] = [0, 1, 2, 3].map(|row| matrix.row(row));
@@ -24,8 +24,8 @@ impl Frustum {
         Self { planes: planes.map(|plane| plane / plane.truncate().length()) }
     }
 
-    /// The planes for a shader: a point is on the inner side where its product with the normal (x y z) and w add up to
-    /// 0 or more, metres inside.
+    /// The planes for a shader: the dot product of a point with the normal (x y z), plus w, is its distance from the
+    /// plane in metres, positive inside.
     pub fn planes(&self) -> [Vec4; 6] {
         self.planes.map(|plane| plane.as_vec4())
     }

@@ -7,7 +7,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `text` | lists, numbers and suggestions in messages |
+//! | `wording` | lists, numbers and suggestions in messages |
 //! | `asset` | importers, exporters, the built-in characters |
 //! | `frustum` | the part of the world that a camera sees |
 //! | `frame` | the parts of a frame: stages, timer, arena, errors |
@@ -31,6 +31,6 @@ pub mod report;
 #[cfg(feature = "cli")]
 pub mod results;
 pub mod scene;
-pub mod text;
+pub mod wording;
 
 pub use skinbench_kernels::{bake, blocks, compact, crowd, model, pose, probe, simd, skin, threads, vertex};

@@ -4,13 +4,13 @@ use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::Scalar;
 use crate::backend::cpu_simd::{self, Columns, DualQuaternions, Fused, Interleaved, Lanes};
 #[cfg(feature = "gpu")]
-use crate::backend::gpu::{self, Edits, Skin, Strategy};
+use crate::backend::gpu::{self, Edits, Skinning, Strategy};
 use crate::backend::{Backend, Context};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
 use crate::frame::Result;
 #[cfg(feature = "gpu")]
-use crate::gpu::compute::Kernel;
+use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
     BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, INSTANCES, NAIVE, PER_CHARACTER, SHARED,
@@ -24,38 +24,38 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `skinbench list`.
     pub summary: &'static str,
-    way: Way,
+    constructor: Constructor,
 }
 
 /// A way of making a backend.
-enum Way {
+enum Constructor {
     Host(fn(&Context) -> Result<Box<dyn Backend>>),
     #[cfg(feature = "gpu")]
     Device(Strategy),
 }
 
 impl Entry {
-    /// Makes the backend.
+    /// Creates the backend.
     ///
     /// # Errors
-    /// This machine lacks what the backend needs, and what that is.
+    /// This machine lacks something that the backend needs; the message names it.
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
-        match &self.way {
-            Way::Host(create) => create(context),
+        match &self.constructor {
+            Constructor::Host(create) => create(context),
             #[cfg(feature = "gpu")]
-            Way::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
+            Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
         }
     }
 
-    /// Makes the backend with its shaders changed. A backend that has none stays as it is.
+    /// Creates the backend with edited shaders. A backend without shaders is unchanged.
     ///
     /// # Errors
     /// As [`Entry::create`].
     #[cfg(feature = "gpu")]
     pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
-        match &self.way {
-            Way::Host(create) => create(context),
-            Way::Device(strategy) => gpu::create(context, *strategy, edits),
+        match &self.constructor {
+            Constructor::Host(create) => create(context),
+            Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
         }
     }
 
@@ -65,169 +65,169 @@ impl Entry {
     }
 }
 
-/// The backend of that name.
+/// The backend with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     REGISTRY.iter().find(|entry| entry.name == name)
 }
 
-/// Every backend there is.
+/// All backends.
 pub const REGISTRY: &[Entry] = &[
     Entry {
         name: "cpu-scalar",
         summary: "scalar pose and skin, one thread: the readable one",
-        way: Way::Host(Cpu::<Scalar>::one_thread),
+        constructor: Constructor::Host(Cpu::<Scalar>::one_thread),
     },
     Entry {
         name: "cpu-simd",
         summary: "SIMD, one thread: the variant that suits the crowd's size",
-        way: Way::Host(cpu_simd::create),
+        constructor: Constructor::Host(cpu_simd::create),
     },
     Entry {
         name: "cpu-simd:columns",
         summary: "one vertex at a time, matrix columns in 128-bit registers: the classic",
-        way: Way::Host(Cpu::<Columns>::one_thread),
+        constructor: Constructor::Host(Cpu::<Columns>::one_thread),
     },
     Entry {
         name: "cpu-simd:lanes",
         summary: "16 instances in lanes, one contiguous output an instance",
-        way: Way::Host(Cpu::<Lanes>::one_thread),
+        constructor: Constructor::Host(Cpu::<Lanes>::one_thread),
     },
     Entry {
         name: "cpu-simd:lanes-interleaved",
         summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
-        way: Way::Host(Cpu::<Interleaved>::one_thread),
+        constructor: Constructor::Host(Cpu::<Interleaved>::one_thread),
     },
     #[cfg(target_arch = "x86_64")]
     Entry {
         name: "cpu-simd:cluster",
         summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
-        way: Way::Host(Cpu::<cpu_simd::Cluster>::one_thread),
+        constructor: Constructor::Host(Cpu::<cpu_simd::Cluster>::one_thread),
     },
     Entry {
         name: "cpu-simd:fused",
         summary: "as lanes, each block posed and skinned while it is in the cache",
-        way: Way::Host(Cpu::<Fused>::one_thread),
+        constructor: Constructor::Host(Cpu::<Fused>::one_thread),
     },
     Entry {
         name: "cpu-simd:dual-quaternion",
         summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, takes no uneven scale",
-        way: Way::Host(Cpu::<DualQuaternions>::one_thread),
+        constructor: Constructor::Host(Cpu::<DualQuaternions>::one_thread),
     },
     Entry {
         name: "cpu-rayon",
         summary: "pose and skin with 16 instances in lanes, all threads",
-        way: Way::Host(Cpu::<Lanes>::all_threads),
+        constructor: Constructor::Host(Cpu::<Lanes>::all_threads),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex",
         summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
-        way: vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows),
+        constructor: vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:mat4",
         summary: "4x4 palettes in a storage buffer (Bevy's way)",
-        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns),
+        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:uniform",
         summary: "4x4 palettes of up to 96 entries in a uniform block a character (the DirectX 12 book's way)",
-        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform),
+        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-vertex:texture",
         summary: "3x4 palettes in a float texture (the way of many web engines)",
-        way: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture),
+        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute",
         summary: "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it",
-        way: compute(Posing::Host, CANDIDATES),
+        constructor: compute(Posing::Host, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:per-character",
         summary: "one dispatch per character, 4x4 palettes (what naive ports do)",
-        way: compute(Posing::Host, &[&PER_CHARACTER]),
+        constructor: compute(Posing::Host, &[&PER_CHARACTER]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:naive",
         summary: "one thread per vertex of each instance, 3x4 palettes",
-        way: compute(Posing::Host, &[&NAIVE]),
+        constructor: compute(Posing::Host, &[&NAIVE]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:shared",
         summary: "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
-        way: compute(Posing::Host, &[&SHARED]),
+        constructor: compute(Posing::Host, &[&SHARED]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:instances",
         summary: "one thread per vertex and sixteen instances, vertex in registers",
-        way: compute(Posing::Host, &[&INSTANCES]),
+        constructor: compute(Posing::Host, &[&INSTANCES]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-compute:dual-quaternion",
         summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
-        way: compute(Posing::Host, &[&DUAL_QUATERNION]),
+        constructor: compute(Posing::Host, &[&DUAL_QUATERNION]),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full",
         summary: "poses on the device too: a frame sends its tick; skins as gpu-compute",
-        way: compute(Posing::Device, CANDIDATES),
+        constructor: compute(Posing::Device, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:vertex",
         summary: "poses on the device; the vertex shader skins, in every pass",
-        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows),
+        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:culled",
         summary: "as gpu-full, those in view alone: a compute pass finds them, dispatches and draws are indirect",
-        way: compute(Posing::Visible, CANDIDATES),
+        constructor: compute(Posing::Visible, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-full:vertex-culled",
         summary: "as gpu-full:vertex, those in view alone",
-        way: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
+        constructor: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked",
         summary: "clips baked as rotations and translations; the vertex shader blends two frames and skins",
-        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
+        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked:matrices",
         summary: "clips baked as 3x4 matrices; the vertex shader blends two frames and skins",
-        way: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
+        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
     },
     #[cfg(feature = "gpu")]
     Entry {
         name: "gpu-baked:compute",
         summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
-        way: compute(Posing::Device, BAKED_CANDIDATES),
+        constructor: compute(Posing::Device, BAKED_CANDIDATES),
     },
 ];
 
 #[cfg(feature = "gpu")]
-const fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Way {
-    Way::Device(Strategy { posing, skin: Skin::Vertex(mesh, palette) })
+const fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {
+    Constructor::Device(Strategy { posing, skin: Skinning::Vertex(mesh, palette) })
 }
 
 #[cfg(feature = "gpu")]
-const fn compute(posing: Posing, kernels: &'static [&'static Kernel]) -> Way {
-    Way::Device(Strategy { posing, skin: Skin::Compute(kernels) })
+const fn compute(posing: Posing, kernels: &'static [&'static SkinKernel]) -> Constructor {
+    Constructor::Device(Strategy { posing, skin: Skinning::Compute(kernels) })
 }

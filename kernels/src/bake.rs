@@ -10,14 +10,14 @@ use glam::{DAffine3, DVec3, Mat3, Quat, Vec3, Vec4};
 pub const POSITION: f64 = 1e-3;
 /// Error that an entry's directions are allowed, in radians.
 pub const DIRECTION: f64 = 1e-2;
-/// Part of them that the search may use up: it looks at many times, not at all.
+/// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
-/// Most frames to an interval of keys: what turns fast between two of them takes many.
+/// Most frames per interval between keys. A fast rotation between two keys needs many.
 const MOST_TO_A_KEY: usize = 32;
-/// Most frames of a clip: as many as the times that are measured at tell apart.
+/// Most frames of a clip: as many as the sampled times can tell apart.
 const MOST_FRAMES: usize = 1 << 12;
 
-/// What a palette entry is kept as.
+/// Storage format of a baked palette entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BakeFormat {
     /// A rotation, a translation and a uniform scale: 32 bytes. Joints must not scale unevenly.
@@ -27,7 +27,7 @@ pub enum BakeFormat {
 }
 
 impl BakeFormat {
-    /// Groups of four floats an entry.
+    /// Groups of four floats per entry.
     pub fn quads(self) -> usize {
         match self {
             Self::Motions => 2,
@@ -35,9 +35,9 @@ impl BakeFormat {
         }
     }
 
-    /// Writes an entry. `before` is its first quad a frame earlier: rotations take the sign that is nearer to it, so
-    /// that whoever blends need not look.
-    fn keep(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
+    /// Writes an entry. `before` is its first quad one frame earlier: a rotation takes the sign that is closer to it,
+    /// so that interpolation between frames needs no sign test.
+    fn write_entry(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
         match self {
             Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
@@ -48,7 +48,7 @@ impl BakeFormat {
         }
     }
 
-    /// An entry between two frames, as shaders/palette_baked_*.wgsl blend it.
+    /// Interpolates an entry between two frames, as shaders/palette_baked_*.wgsl do.
     fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], part: f32) -> Rows {
         let quad = |i: usize| Vec4::from(from[i]).lerp(Vec4::from(to[i]), part);
         match self {
@@ -58,10 +58,10 @@ impl BakeFormat {
             }
             Self::Motions => {
                 let moved = quad(1).to_array();
-                let turned = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
+                let rotated = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
                 std::array::from_fn(|i| match i % 4 {
                     3 => moved[i / 4],
-                    column => moved[3] * turned.col(column)[i / 4],
+                    column => moved[3] * rotated.col(column)[i / 4],
                 })
             }
         }
@@ -78,10 +78,11 @@ pub fn motion(rows: &Rows) -> (Quat, [f32; 3], f32) {
     (rotation, [r(0, 3), r(1, 3), r(2, 3)], scale)
 }
 
-/// How far baked palettes are from the clip's own, at worst.
+/// Largest errors of baked palettes against those of the clip.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BakeError {
-    /// Of a point that an entry moves, over the diagonal of the model's bounds: no vertex is farther off.
+    /// Largest distance of a point that an entry moves, over the diagonal of the model's bounds. No vertex is farther
+    /// off.
     pub position: f64,
     /// Of a direction, in radians.
     pub direction: f64,
@@ -90,7 +91,7 @@ pub struct BakeError {
 }
 
 impl BakeError {
-    /// The worse of each.
+    /// The larger of each error.
     pub fn max(self, other: Self) -> Self {
         Self {
             position: self.position.max(other.position),
@@ -99,20 +100,20 @@ impl BakeError {
         }
     }
 
-    /// Whether it is within this part of what is allowed.
+    /// Whether it is within this fraction of what is allowed.
     pub fn is_within(self, part: f64) -> bool {
         self.position <= part * POSITION && self.direction <= part * DIRECTION
     }
 }
 
-/// How a clip is baked.
+/// Frame count, interval and error of a baked clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Frames, from 0 to the clip's end; 1 if it does not move.
+    /// Frames from 0 to the clip's end; 1 if the clip does not move.
     pub frames: usize,
-    /// Seconds from frame to frame; 0 if there is but one.
+    /// Seconds from frame to frame; 0 for a single frame.
     pub interval: f32,
-    /// What comes of it.
+    /// The error at this rate.
     pub error: BakeError,
 }
 
@@ -122,7 +123,7 @@ impl Rate {
         Self { frames, interval, error: BakeError::default() }
     }
 
-    /// The frame before a time and how far the next one is, as shaders/pose_baked.wgsl finds them.
+    /// The frame before a time and the fraction of the way to the next one, as shaders/pose_baked.wgsl computes them.
     fn place(self, time: f32) -> (usize, f32) {
         if self.frames == 1 {
             return (0, 0.0);
@@ -136,15 +137,16 @@ impl Rate {
 /// Bakes a model's clips.
 pub struct Baker<'a> {
     model: &'a Model,
-    keeping: BakeFormat,
+    format: BakeFormat,
     ends: Ends,
-    /// For each entry: corners of the box around the vertices that it moves, and from palette to model pose.
+    /// For each entry: the corners of the box around the vertices that it moves, and the transform from palette to
+    /// model pose.
     reach: Vec<(Option<[DVec3; 8]>, DAffine3)>,
 }
 
 impl<'a> Baker<'a> {
-    /// For a model's mesh and skeleton.
-    pub fn new(model: &'a Model, keeping: BakeFormat) -> Self {
+    /// A baker for a model's mesh and skeleton.
+    pub fn new(model: &'a Model, format: BakeFormat) -> Self {
         let mesh = model.mesh();
         let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.palette_joints().len()];
         for (vertex, position) in mesh.positions().iter().enumerate() {
@@ -161,11 +163,11 @@ impl<'a> Baker<'a> {
             let corners = min.is_finite().then(|| std::array::from_fn(|i| corner([min, max], i)));
             (corners, rows_to_affine(bind).inverse())
         });
-        Self { model, keeping, ends: Ends::new(model.skeleton()), reach: reach.collect() }
+        Self { model, format, ends: Ends::new(model.skeleton()), reach: reach.collect() }
     }
 
-    /// The lowest rate that keeps a clip's error, in `most` frames at most; none if there is none. No clip: the rest
-    /// pose.
+    /// The lowest rate that keeps a clip's error in at most `most` frames; `None` if there is none. Without a clip, the
+    /// rate of the rest pose.
     pub fn rate(&self, clip: Option<&Clip>, most: usize) -> Option<Rate> {
         let Some(clip) = clip else { return Some(Rate::of(1, 0.0)) };
         let keys = KeySpan::of(clip);
@@ -182,7 +184,7 @@ impl<'a> Baker<'a> {
     /// The frames of a clip at a rate, `[frame][entry][quad]`.
     pub fn frames(&self, clip: Option<&Clip>, rate: Rate) -> Vec<[f32; 4]> {
         let entries = self.model.palette_joints().len();
-        let row = entries * self.keeping.quads();
+        let row = entries * self.format.quads();
         let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
         let mut poser = Poser::new(self.model);
         let last = clip.map_or(0.0, Clip::duration);
@@ -193,16 +195,16 @@ impl<'a> Baker<'a> {
             for palette in poser.palettes(clip, &times).chunks_exact(entries) {
                 for rows in palette {
                     let before = frames.len().checked_sub(row).map(|at| frames[at]);
-                    self.keeping.keep(rows, before, &mut frames);
+                    self.format.write_entry(rows, before, &mut frames);
                 }
             }
         }
         frames
     }
 
-    /// The largest error over some times in seconds; stops at the first beyond what is allowed.
+    /// The largest error over some times in seconds. Stops at the first error beyond what is allowed.
     pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
-        let (entries, quads) = (self.reach.len(), self.keeping.quads());
+        let (entries, quads) = (self.reach.len(), self.format.quads());
         let mut poser = Poser::new(self.model);
         let mut worst = BakeError::default();
         let mut times = times.peekable();
@@ -211,9 +213,9 @@ impl<'a> Baker<'a> {
             for (&time, palette) in at.iter().zip(poser.palettes(Some(clip), &at).chunks_exact(entries)) {
                 let (frame, part) = rate.place(time);
                 let next = (frame + 1).min(rate.frames - 1);
-                let kept = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
+                let stored = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
                 let found = palette.iter().enumerate().map(|(entry, own)| {
-                    self.entry_error(entry, own, &self.keeping.between(kept(frame, entry), kept(next, entry), part))
+                    self.entry_error(entry, own, &self.format.between(stored(frame, entry), stored(next, entry), part))
                 });
                 worst = found.fold(worst, BakeError::max);
             }
@@ -231,7 +233,7 @@ impl<'a> Baker<'a> {
         let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
         let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
         let moved = corners.iter().flatten().map(|&corner| off.transform_point3(corner).length());
-        // The difference of two poses of a joint is that of its two entries, after the way back from its bind pose.
+        // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
         let (m, t) = (off.matrix3 * to_model.matrix3, off.transform_point3(to_model.translation));
         let rows = std::array::from_fn(|i| if i % 4 == 3 { t[i / 4] } else { m.col(i % 4)[i / 4] });
         BakeError {

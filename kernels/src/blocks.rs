@@ -3,33 +3,33 @@
 use crate::crowd::{Between, Crowd, Fade, Group, Layer, UpdateRate};
 use std::ops::Range;
 
-/// Up to `N` neighbouring instances, and where their share of each kind of buffer begins.
+/// Up to `N` neighbouring instances, and the offsets of their share in each kind of buffer.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// Index among the blocks.
     pub index: usize,
     /// Index of the crowd's group.
     pub group: usize,
-    /// The instances, fewer than `N` at the end of a group or of an update rate.
+    /// The instances: fewer than `N` at the end of a group or of a range with one update rate.
     pub instances: Range<u32>,
-    /// How often all of them are posed.
+    /// The update rate that all of these instances share.
     pub rate: UpdateRate,
-    /// Local poses that sampling may write: one for each layer, the past of a layer that fades inertially, and the two
-    /// that are kept where not every tick is posed.
+    /// Number of local poses that sampling may write: one per layer, the past poses of a layer that fades inertially,
+    /// and the two cached poses of instances that are not posed at every tick.
     pub slots: usize,
-    /// Most layers of one of the instances.
+    /// Largest number of layers of one of the instances.
     pub layers: usize,
     /// Whether every instance plays one clip and nothing else, so that blending has nothing to do.
     pub plain: bool,
-    /// In buffers of `[block][slot][joint]`.
+    /// Offset in buffers of `[block][slot][joint]`.
     pub first_slot: usize,
-    /// In buffers of `[block][joint]`.
+    /// Offset in buffers of `[block][joint]`.
     pub first_joint: usize,
-    /// In buffers of `[block][palette entry]`.
+    /// Offset in buffers of `[block][palette entry]`.
     pub first_entry: usize,
-    /// In buffers of `[instance][palette entry]`.
+    /// Offset in buffers of `[instance][palette entry]`.
     pub first_row: usize,
-    /// In buffers of `[instance][vertex][word]`.
+    /// Offset in buffers of `[instance][vertex][word]`.
     pub first_word: usize,
 }
 
@@ -39,18 +39,18 @@ impl Block {
         self.layers + 2 * layer + back as usize
     }
 
-    /// The slots of the poses before and after a tick.
-    pub fn kept_slots(&self, between: Between) -> [usize; 2] {
-        let first = self.slots - KEPT;
+    /// The slots of the cached poses before and after a tick.
+    pub fn cached_slots(&self, between: Between) -> [usize; 2] {
+        let first = self.slots - CACHED;
         [first + between.place, first + 1 - between.place]
     }
 }
 
-/// Slots of poses that are kept where not every tick is posed.
-const KEPT: usize = 2;
+/// Slots of cached poses, for instances that are not posed at every tick.
+const CACHED: usize = 2;
 
-/// Poses that an instance may need at once in a block of so many layers: an inertial fade looks at two ticks of every
-/// layer up to its own.
+/// Number of poses that an instance may need at once in a block with so many layers: an inertial fade reads two past
+/// ticks of every layer up to its own.
 fn slots(instance: &[Layer], layers: usize) -> usize {
     let inertial = instance.iter().position(|l| l.fade == Fade::Inertial);
     layers + inertial.map_or(0, |layer| 2 * (layer + 1))
@@ -80,8 +80,8 @@ impl Blocks {
                 let count = instances.len();
                 let of = || instances.clone().map(|instance| crowd.layers().of(instance as usize));
                 let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
-                let kept = if rate == UpdateRate::PLAIN { 0 } else { KEPT };
-                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + kept;
+                let cached = if rate == UpdateRate::PLAIN { 0 } else { CACHED };
+                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + cached;
                 let plain = of().all(|l| l.len() == 1 && l[0].is_plain());
                 blocks.push(Block {
                     index: blocks.len(),
@@ -117,7 +117,7 @@ impl Blocks {
         &self.blocks[self.blocks.partition_point(|b| b.instances.end <= instance)]
     }
 
-    /// Calls `work(block, group, its share of out)` for every block; `first` says where a block's share begins.
+    /// Calls `work(block, group, its share of out)` for every block; `first` returns the offset of a block's share.
     pub fn each<T: Send>(
         &self,
         crowd: &Crowd,
@@ -132,7 +132,7 @@ impl Blocks {
     }
 
     /// Calls `work(blocks, their share of out)` for every `part` neighbouring blocks; the last part may be shorter.
-    /// `first` says where a block's share begins.
+    /// `first` returns the offset of a block's share.
     ///
     /// The list is halved until one part is left, so nothing is allocated and idle threads steal large halves first.
     pub fn in_parts<T: Send>(
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(counts, [16, 16, 8, 16, 4]);
             let first = |b: &Block| b.instances.start as usize;
             for part in 1..7 {
-                // An instance has one item: the part that wrote it, counted from 1.
+                // One item per instance: the number of the part that wrote it, counted from 1.
                 let mut out = [0; 60];
                 blocks.in_parts(part, &mut out, &first, &|blocks, share: &mut [usize]| {
                     assert!(blocks.start.is_multiple_of(part) && blocks.len() <= part);

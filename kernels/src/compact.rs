@@ -1,5 +1,5 @@
-//! Models with compact clips: for each the lowest uniform rate that keeps a stated error, and what may stand still
-//! within it.
+//! Conversion of a model's clips to compact ones: finds for each clip the lowest uniform rate that keeps a stated
+//! error, and holds channels constant where the error allows it.
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
@@ -8,12 +8,13 @@ use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
 
-/// Error that is allowed where none is stated: largest distance at a joint's end over the skeleton's size.
+/// Default of the allowed error: largest distance at a joint's end over the skeleton's size.
 pub const ERROR: f64 = 1e-4;
-/// Part of the allowed error that the search may use up: it looks at many times, not at all.
+/// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
 
-/// The model with each clip compact at `error` or better; a clip that no rate brings there below its size stays raw.
+/// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
+/// that error in fewer bytes.
 ///
 /// # Errors
 /// Poses that are not finite.
@@ -22,7 +23,7 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
     Ok(model.with_clips(clips))
 }
 
-/// A model's clips as [`compacted`] has them.
+/// A model's clips, each compact or raw as in [`compacted`].
 ///
 /// # Errors
 /// Poses that are not finite.
@@ -31,13 +32,13 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
     model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
 }
 
-/// The clip compact, or as it is; one that is compact already stays so.
+/// The compact form of a clip, or the clip itself. A compact clip stays as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
     let ClipKeys::Raw(raw) = clip.keys() else { return Ok(clip.clone()) };
     let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
         let mut poses = Resampled::new(skeleton, clip, raw, keys, frames);
-        // None beyond the error.
+        // `None` beyond the error.
         let within = |made: Compact| {
             let made = clip.with_compact(made);
             let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
@@ -84,7 +85,8 @@ impl Resampled {
         Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
     }
 
-    /// Channels that go so little that the error may allow them to stay in their middle, the calmest first.
+    /// Channels that change so little that the error may allow holding them at the middle of their range; the smallest
+    /// change first.
     fn calm(&self, ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
         let swings = self.channels.iter().enumerate().map(|(index, samples)| {
             let (middle, swing) = samples.middle();
@@ -95,7 +97,7 @@ impl Resampled {
         calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
     }
 
-    /// Lets a channel stay at a value; returns those that it had.
+    /// Holds a channel at a value; returns its former values.
     fn hold(&mut self, channel: usize, value: [f32; 4]) -> Vec<[f32; 4]> {
         let values = &mut self.channels[channel].values;
         let held = vec![value; values.len()];
@@ -118,7 +120,7 @@ impl Resampled {
     }
 }
 
-/// The largest error over some times; stops at the first beyond `enough`.
+/// The largest error over some times. Stops at the first error beyond `enough`.
 fn largest_error(
     ends: &Ends,
     skeleton: &Skeleton,
@@ -150,7 +152,7 @@ fn largest_error(
     worst
 }
 
-/// How far a compact clip is from the raw one at some times in seconds, at worst.
+/// Largest error of a compact clip against the raw one, at the given times in seconds.
 pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
     largest_error(&Ends::new(skeleton), skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
 }
@@ -158,7 +160,7 @@ pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Interpolation, Joint, Keys, Local as Rest, RotationBlend};
+    use crate::model::{Interpolation, Joint, JointTransform as Rest, Keys, RotationBlend};
     use glam::{Quat, Vec3};
 
     fn one_joint(times: &[f32], rotations: &[Quat], interpolation: Interpolation) -> (Skeleton, Clip) {
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
     }
 
-    /// A chain of four joints at rest 1 apart, each nodding so far: its size is 3.
+    /// A chain of four joints at rest 1 apart, each of which nods by the given angle. Its size is 3.
     fn nodding_chain(swings: [f32; 4]) -> (Skeleton, Clip) {
         let link = |parent: Option<usize>| {
             let rest = Transform { translation: Vec3::X * f32::from(parent.is_some() as u8), ..Transform::IDENTITY };
@@ -233,7 +235,7 @@ mod tests {
             made.keys().compact().unwrap().tracks.iter().map(|track| track.joint).collect()
         };
         assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
-        // The chain's end would go too far by what joint 1 does, and by what 2 and 3 do together.
+        // The chain's end would move too far by the motion of joint 1, and by those of joints 2 and 3 together.
         assert_eq!(moving([0.1, 1e-4, 1.1e-4, 1.2e-4]), [0, 1, 3]);
     }
 

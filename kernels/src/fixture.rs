@@ -1,7 +1,7 @@
 //! A model for unit tests.
 
 use crate::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Transform,
 };
 use glam::{Quat, Vec3};
@@ -9,11 +9,12 @@ use glam::{Quat, Vec3};
 /// Joints of [`chain`].
 pub const JOINTS: usize = 64;
 
-/// A chain of joints, each a metre from the one before, with one triangle and one clip of a second in which all sway.
+/// A chain of joints, each a metre from the one before, with one triangle and one clip of a second in which all joints
+/// sway.
 pub fn chain() -> Model {
     let joint = |j: usize| {
         let translation = if j == 0 { Vec3::ZERO } else { Vec3::Y };
-        let rest = Local::Transform(Transform { translation, ..Transform::IDENTITY });
+        let rest = JointTransform::Transform(Transform { translation, ..Transform::IDENTITY });
         Joint { name: format!("joint {j}"), parent: j.checked_sub(1), rest }
     };
     let (skeleton, _) = Skeleton::new((0..JOINTS).map(joint).collect()).unwrap();

@@ -1,23 +1,23 @@
-//! Loops that show what a processor can do at most: write, read, and multiply and add.
+//! Loops that measure the limits of a processor: writing, reading, and multiply-add.
 
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::skin::Store;
 use std::hint::black_box;
 
-/// Multiplications in flight in [`multiply_add`]: enough to hide their latency on two units.
+/// Independent multiplications in [`multiply_add`]: enough to hide their latency on two units.
 pub const CHAINS: usize = 12;
 
-/// Writes every float of a buffer whose length is a multiple of 16.
+/// Writes every float of `out`. Its length must be a multiple of 16.
 pub fn fill(isa: Isa, store: Store, out: &mut [f32]) {
     simd::run(isa, Fill { out, store });
 }
 
-/// Reads every float of a buffer whose length is a multiple of 64, and adds them up.
+/// Reads every float of `values` and adds them up. The length must be a multiple of 64.
 pub fn sum(isa: Isa, values: &[f32]) -> f32 {
     simd::run(isa, Sum { values })
 }
 
-/// Multiplies and adds [`CHAINS`] vectors `rounds` times. Returns the lanes of a vector.
+/// Multiplies and adds [`CHAINS`] vectors `rounds` times. Returns the number of lanes of a vector.
 pub fn multiply_add(isa: Isa, rounds: usize) -> usize {
     simd::run(isa, Multiply { rounds })
 }
@@ -75,7 +75,7 @@ struct Multiply {
 }
 
 impl Kernel for Multiply {
-    /// Lanes of a vector.
+    /// Number of lanes of a vector.
     type Out = usize;
 
     #[inline(always)]

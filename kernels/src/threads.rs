@@ -1,21 +1,22 @@
-//! The threads that parallel stages run on: a pool, so that one process can measure several counts.
+//! Pools of threads for parallel stages. Several pools can exist, so that one process can measure several thread
+//! counts.
 
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Who runs a parallel loop; clones share the pool.
+/// The threads that run a parallel loop. Clones share the pool.
 #[derive(Debug, Clone, Default)]
 pub enum Threads {
-    /// The thread that asks, alone.
+    /// The calling thread alone.
     One,
-    /// As many as the processor has: rayon's own pool.
+    /// As many as the processor has: rayon's global pool.
     #[default]
     All,
     /// A pool of another size.
     Pool(Arc<rayon::ThreadPool>),
 }
 
-/// A pool that the system refuses.
+/// Error if the system refuses to create a thread.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make {count} threads: {reason}")]
 pub struct ThreadsError {
@@ -24,10 +25,10 @@ pub struct ThreadsError {
 }
 
 impl Threads {
-    /// `count` threads.
+    /// A pool of `count` threads.
     ///
     /// # Errors
-    /// The system refuses to make them.
+    /// The system refuses to create them.
     pub fn new(count: usize) -> Result<Self, ThreadsError> {
         if count == 1 {
             return Ok(Self::One);
@@ -36,7 +37,7 @@ impl Threads {
         Ok(Self::Pool(Arc::new(pool.map_err(|reason| ThreadsError { count, reason })?)))
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         match self {
             Self::One => 1,
@@ -45,7 +46,7 @@ impl Threads {
         }
     }
 
-    /// Runs `work` where what it joins runs on these threads; [`Threads::One`] joins nothing.
+    /// Runs `work` so that its parallel loops use these threads. With [`Threads::One`] it runs on the calling thread.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Self::One | Self::All => work(),
@@ -53,7 +54,7 @@ impl Threads {
         }
     }
 
-    /// Calls `work` on shares of `items`, `share` long.
+    /// Calls `work` on consecutive shares of `items`, each `share` long except possibly the last.
     pub fn each<T: Send>(&self, items: &mut [T], share: usize, work: impl Fn(&mut [T]) + Sync) {
         match self {
             Self::One => items.chunks_mut(share).for_each(work),

@@ -1,4 +1,4 @@
-//! What skinning writes for a vertex.
+//! Formats of skinned vertices.
 //!
 //! # Packed vertices
 //! [`Encoding::Packed`] takes 8 bytes for `p`, 12 for `pn`, 16 for `pnt`: one little-endian 32-bit word for each pair
@@ -12,13 +12,13 @@
 //! | 2 | normal u | normal v | `pn`, `pnt` |
 //! | 3 | tangent u | tangent v | `pnt` |
 //!
-//! A position is `centre + half * (x, y, z)` of the mesh's [`Cube`], so that the decoding folds into the placement's
-//! matrix; what leaves the cube stays at its faces. Directions are octahedral (Cigolle and others 2014): with
-//! `d = v / (|v.x| + |v.y| + |v.z|)`, `(u, v)` is `d.xy` where `d.z >= 0` and `(1 - |d.yx|) * sign(d.xy)` below, sign(0)
-//! being 1; a zero vector is (0, 0). They have no length: `raw` and `unit` normals are the same packed. As vertex
-//! attributes, words 0 and 1 are `snorm16x4`, words 2 and 3 `snorm16x2`.
+//! A position is `centre + half * (x, y, z)` of the mesh's [`Cube`], so that decoding can be folded into the
+//! placement's matrix; positions outside the cube are clamped to its faces. Directions are octahedral (Cigolle and
+//! others 2014): with `d = v / (|v.x| + |v.y| + |v.z|)`, `(u, v)` is `d.xy` if `d.z >= 0`, otherwise `(1 - |d.yx|) *
+//! sign(d.xy)`, where sign(0) is 1; a zero vector is (0, 0). They have no length: `raw` and `unit` normals are packed
+//! identically. As vertex attributes, words 0 and 1 are `snorm16x4`, words 2 and 3 `snorm16x2`.
 
-/// Which attributes are skinned.
+/// Attributes that are skinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum Attributes {
     /// Position: 3 floats.
@@ -41,13 +41,13 @@ impl Attributes {
     }
 }
 
-/// What becomes of normals (and tangents) after the matrix.
+/// Treatment of normals and tangents after the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Normals {
     /// `normalise(sum w * M3x3 * n)`.
     #[default]
     Unit,
-    /// `sum w * M3x3 * n`: the pixel shader normalises.
+    /// `sum w * M3x3 * n`, to be normalised by the pixel shader.
     Raw,
     /// `normalise(cofactor(sum w * M3x3) * n)`: perpendicular under non-uniform scale too. Tangents as [`Normals::Unit`].
     Exact,
@@ -64,7 +64,7 @@ impl Normals {
     }
 }
 
-/// How a skinned vertex's numbers are stored.
+/// Storage of a skinned vertex's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encoding {
     /// One `f32` each.
@@ -87,16 +87,16 @@ impl Encoding {
 /// Layout and meaning of a skinned vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct VertexFormat {
-    /// Which attributes.
+    /// The attributes.
     pub attributes: Attributes,
-    /// How normals end.
+    /// Treatment of normals.
     pub normals: Normals,
-    /// How numbers are stored.
+    /// Storage of the numbers.
     pub encoding: Encoding,
 }
 
 impl VertexFormat {
-    /// Numbers of a vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
+    /// Numbers per vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
     pub fn floats(self) -> usize {
         match self.attributes {
             Attributes::P => 3,
@@ -120,8 +120,8 @@ impl VertexFormat {
         (self.words() * size_of::<f32>()) as u64
     }
 
-    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its words, as floats' bits.
-    /// Packed words that no kernel can have written, NaN poison among them, come back as NaN.
+    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its words, as the bits of
+    /// floats. Packed words that no kernel can have written, such as NaN poison, decode to NaN.
     pub fn decode(self, cube: &Cube, words: &[f32]) -> [f32; 10] {
         let mut numbers = [0.0; 10];
         if self.encoding == Encoding::F32 {
@@ -147,7 +147,7 @@ impl VertexFormat {
     }
 }
 
-/// Where packed positions are: a cube around a mesh that poses are expected to stay in.
+/// The cube that packed positions are relative to: around the mesh at rest, and large enough for its poses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cube {
     /// Its middle.
@@ -157,8 +157,8 @@ pub struct Cube {
 }
 
 impl Cube {
-    /// Half an edge, in diagonals of the rest pose: clips may carry a character this far. A step of the encoding is
-    /// then 6e-5 of the diagonal.
+    /// Half an edge in diagonals of the rest pose: clips may move a character this far. A step of the encoding is then
+    /// 6e-5 of the diagonal.
     const REACH: f32 = 2.0;
 
     /// The cube around a box.

@@ -1,14 +1,14 @@
-//! The same character with other numbers: fewer influences, more or fewer vertices.
+//! The same character with other counts: fewer influences, more or fewer vertices.
 
 use crate::model::{Influences, MAX_INFLUENCES, Model, ModelError};
 
-/// Part of a weight that a joint gives to its relatives.
+/// Fraction of a weight that a joint passes to its relatives.
 const GIVEN: f32 = 0.2;
 
-/// The model with at most `limit` influences a vertex: the largest, renormalised.
+/// The model with at most `limit` influences per vertex: the largest ones, renormalised.
 ///
 /// # Errors
-/// A limit that is not 1 to 16.
+/// A limit outside 1 to 16.
 pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> {
     check_influences(limit)?;
     let mut parts = model.into_parts();
@@ -22,11 +22,11 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
     Model::new(parts)
 }
 
-/// The model with `count` influences on every vertex, or as many as its joints have relatives: part of each weight goes
-/// to the parent and the children of its joint, until there are enough; then the largest are kept.
+/// The model with `count` influences on every vertex, or as many as its joints have relatives: part of each weight is
+/// passed to the parent and the children of its joint until there are enough; then the largest are kept.
 ///
 /// # Errors
-/// A count that is not 1 to 16.
+/// A count outside 1 to 16.
 pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
     check_influences(count)?;
     let mut parts = model.into_parts();
@@ -85,12 +85,13 @@ fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
     pairs
 }
 
-/// The model with about `count` vertices (within 10 %): triangles are split at their edges' middles, then edges collapse.
+/// The model with about `count` vertices (within 10 %): triangles are split at the midpoints of their edges, then edges
+/// collapse.
 ///
-/// Primitives share the vertices out in proportion; those without triangles stay as they are.
+/// Primitives get their vertices in proportion to their size; those without triangles stay as they are.
 ///
 /// # Errors
-/// A count that cannot be reached: the one that can is named.
+/// A count that cannot be reached; the message names the closest one.
 #[cfg(feature = "resample")]
 pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
     let total = model.mesh().vertex_count() as f64;
@@ -119,7 +120,7 @@ mod resample {
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use std::collections::HashMap;
 
-    /// Most triangles that splitting may make: more than anybody skins, little enough to hold.
+    /// Most triangles that splitting may create: more than any skinned model has, and few enough to store.
     const MAX_TRIANGLES: usize = 16 << 20;
 
     pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {
@@ -152,7 +153,7 @@ mod resample {
         materials
     }
 
-    /// The vertices that `indices` use, equal ones once, with the triangles that are left.
+    /// The vertices that `indices` use, with duplicates merged, and the remaining triangles.
     fn gathered(from: &PrimitiveData, materials: &[u16], indices: &[u32]) -> (PrimitiveData, Vec<u16>) {
         let mut to = PrimitiveData {
             skin: from.skin,
@@ -207,7 +208,7 @@ mod resample {
         }
     }
 
-    /// Splits every triangle in four; a new vertex is the mean of its edge's ends.
+    /// Splits every triangle in four; each new vertex is the mean of its edge's ends.
     fn split(primitive: &mut PrimitiveData, materials: &mut Vec<u16>) {
         let mut middles = HashMap::new();
         let old = std::mem::take(&mut primitive.indices);
@@ -250,7 +251,7 @@ mod resample {
         primitive.positions.len() as u32 - 1
     }
 
-    /// Triangles over about `target` of the vertices.
+    /// Triangles over approximately `target` of the vertices.
     fn collapsed(primitive: &PrimitiveData, target: usize) -> Result<Vec<u32>, ModelError> {
         let used = |indices: &[u32]| {
             let mut seen = vec![false; primitive.positions.len()];
@@ -261,7 +262,7 @@ mod resample {
         let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
             .map_err(|error| ModelError::new("vertices", error.to_string()))?;
         let careful = |indices| simplify(&primitive.indices, &adapter, indices, f32::MAX, SimplifyOptions::None, None);
-        // Where seams keep edges from collapsing, the topology has to give.
+        // If seams keep edges from collapsing, simplify without preserving the topology.
         let sloppy = |indices| simplify_sloppy(&primitive.indices, &adapter, indices, f32::MAX, None);
         let mut best = primitive.indices.clone();
         let mut miss = used(&best).abs_diff(target);

@@ -1,8 +1,8 @@
-//! Files that a model file names.
+//! Paths of files that a model file refers to.
 
 use std::path::{Path, PathBuf};
 
-/// The file that a relative path with forward slashes names, inside `folder` also after following links.
+/// Resolves a relative path with forward slashes. The file must be inside `folder`, also after following links.
 pub(super) fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let outside = |why: &str| format!("{name:?} {why}; expected a path inside the model's folder");
     if name.starts_with('/') {

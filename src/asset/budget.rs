@@ -1,4 +1,4 @@
-//! How much memory an import may take.
+//! Limit on the memory of an import.
 
 use super::fault::Fault;
 use std::cell::Cell;
@@ -6,30 +6,30 @@ use std::cell::Cell;
 const TIMES_FILE_SIZE: u64 = 20;
 const BEYOND: u64 = 64 << 20;
 
-/// What a vertex, and each of its influences, takes from reading to the store, copies included.
+/// Bytes that a vertex and each of its influences take from reading to the store, copies included.
 const BYTES_PER_VERTEX: u64 = 448;
 const BYTES_PER_INFLUENCE: u64 = 32;
 
-/// An allowance of bytes, charged before each allocation whose size a file can choose: accessors without data, and
-/// data that many primitives or channels share, make a small file ask for much.
+/// An allowance of bytes, charged before each allocation whose size a file can choose. Accessors without data, and data
+/// that many primitives or channels share, let a small file request much memory.
 pub(super) struct Budget {
     left: Cell<u64>,
 }
 
 impl Budget {
-    /// The allowance for a file of this size, of which reading the file itself took some.
+    /// The allowance for a file of this size, minus the bytes for reading the file itself.
     pub(super) fn new(file_size: usize) -> Self {
         let budget = Self { left: Cell::new(BEYOND) };
         budget.grant(file_size as u64);
         budget
     }
 
-    /// Another file of the model was found; reading it into memory is paid for.
+    /// Adds the allowance for another file of the model, including the bytes for reading it.
     pub(super) fn grant(&self, file_size: u64) {
         self.left.set(self.left.get().saturating_add(file_size.saturating_mul(TIMES_FILE_SIZE - 1)));
     }
 
-    /// Takes what vertices with so many influences together need.
+    /// Charges the memory for this many vertices and influences.
     pub(super) fn charge_vertices(
         &self,
         vertices: usize,
@@ -39,7 +39,7 @@ impl Budget {
         self.charge(vertices as u64 * BYTES_PER_VERTEX + influences as u64 * BYTES_PER_INFLUENCE, place)
     }
 
-    /// Takes from the allowance.
+    /// Charges `bytes` to the allowance.
     pub(super) fn charge(&self, bytes: u64, place: impl FnOnce() -> String) -> Result<(), Fault> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {

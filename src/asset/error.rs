@@ -1,17 +1,17 @@
-//! The error of every importer.
+//! The error type of all importers.
 
 use crate::model::ModelError;
 use std::path::{Path, PathBuf};
 
-/// A model file that could not be read: one line that names the file, the place in it and what was expected.
+/// Error for a model file that could not be read: one line with the file, the place in it and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {place}{}{problem}", .file.display(), if .place.is_empty() { "" } else { ": " })]
 pub struct ImportError {
     /// The file.
     pub file: PathBuf,
-    /// Line and column, JSON or XML path, or byte; empty when it is the whole file.
+    /// Line and column, JSON or XML path, or byte; empty if it concerns the whole file.
     pub place: String,
-    /// What is wrong and what would be accepted.
+    /// The problem, and what would be accepted.
     pub problem: String,
 }
 

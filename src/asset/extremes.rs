@@ -1,17 +1,17 @@
-//! Built-in models with extreme hierarchies: 64 joints in a row, and 63 joints under one root.
+//! Built-in models with extreme hierarchies: a chain of 64 joints, and 63 joints under one root.
 //!
-//! A walk down the hierarchy one joint at a time costs the same for both; anything that works level by level, or gives
-//! each joint a path to its root, meets its worst case in one and its best in the other.
+//! A traversal of the hierarchy one joint at a time costs the same for both. Algorithms that work level by level, or
+//! that give each joint a path to its root, have their worst case in one and their best case in the other.
 
 use crate::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelError,
-    ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData, Subset, Transform,
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model,
+    ModelError, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData, Subset, Transform,
 };
 use glam::{DQuat, DVec3, Quat};
 use std::f64::consts::TAU;
 
 const JOINTS: u16 = 64;
-/// Corners of every ring of the tubes.
+/// Corners of each ring of the tubes.
 const CORNERS: u32 = 8;
 /// Length of the chain, and of each arm of the star, in metres.
 const LENGTH: f64 = 1.6;
@@ -19,17 +19,18 @@ const RADIUS: f64 = 0.06;
 const DURATION: f64 = 2.0;
 const KEYS: usize = 31;
 
-/// 64 joints in a row along Y under a tube, held by four neighbouring joints a vertex; its clip `sway` lets waves run up.
+/// A chain of 64 joints along Y under a tube with four neighbouring joints per vertex. Its clip `sway` sends waves up
+/// the chain.
 ///
 /// # Errors
-/// None: what it offers to the stores is sound.
+/// None in practice: its data is valid for the stores.
 pub fn chain_64() -> Result<Model, ModelError> {
     let step = LENGTH / f64::from(JOINTS);
     let joints = (0..JOINTS).map(|j| joint(j, (j > 0).then(|| j - 1), DQuat::IDENTITY, if j > 0 { step } else { 0.0 }));
     let mut tube = Tube::default();
     tube.add(DVec3::ZERO, DQuat::IDENTITY, 256, |along| {
         let at = along * f64::from(JOINTS) - 0.5;
-        // A smooth bump over four joints, so that weights change steadily along the tube.
+        // A smooth bump over four joints, so that weights change smoothly along the tube.
         let first = libm::floor(at) as i32 - 1;
         let pairs = (first..first + 4).map(|j| {
             let near = 1.0 - (f64::from(j) - at).abs() / 2.5;
@@ -39,15 +40,15 @@ pub fn chain_64() -> Result<Model, ModelError> {
         pairs.map(|(j, w)| (j, (w / sum) as f32)).collect()
     });
     let inverse_bind = |j: u16| translated(DVec3::new(0.0, -step * f64::from(j), 0.0));
-    let angle = |j: u16, turn: f64| 0.07 * libm::sin(TAU * (turn - f64::from(j) / 40.0));
-    let clip = clip("sway", |j, turn| rotation(DVec3::Z, angle(j, turn)));
+    let angle = |j: u16, phase: f64| 0.07 * libm::sin(TAU * (phase - f64::from(j) / 40.0));
+    let clip = clip("sway", |j, phase| rotation(DVec3::Z, angle(j, phase)));
     model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
 
-/// One root with 63 joints around it, each the foot of an arm; its clip `pulse` nods every arm in its own time.
+/// One root with 63 joints around it, each with an arm. Its clip `pulse` nods every arm with a phase of its own.
 ///
 /// # Errors
-/// None: what it offers to the stores is sound.
+/// None in practice: its data is valid for the stores.
 pub fn star_64() -> Result<Model, ModelError> {
     let arms = JOINTS - 1;
     // Directions spread evenly over the sphere: a Fibonacci lattice.
@@ -72,10 +73,10 @@ pub fn star_64() -> Result<Model, ModelError> {
         let back = if j == 0 { DQuat::IDENTITY } else { facing(j - 1).conjugate() };
         rows(back, back * -root)
     };
-    let nod = |j: u16, turn: f64| 0.35 * libm::sin(TAU * (turn + f64::from(j) * 0.381_966));
-    let clip = clip("pulse", |j, turn| match j {
-        0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * turn)),
-        _ => facing(j - 1) * rotation(DVec3::X, nod(j, turn)),
+    let nod = |j: u16, phase: f64| 0.35 * libm::sin(TAU * (phase + f64::from(j) * 0.381_966));
+    let clip = clip("pulse", |j, phase| match j {
+        0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * phase)),
+        _ => facing(j - 1) * rotation(DVec3::X, nod(j, phase)),
     });
     model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
@@ -86,24 +87,24 @@ fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
         translation: glam::Vec3::new(0.0, up as f32, 0.0),
         ..Transform::IDENTITY
     };
-    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: Local::Transform(rest) }
+    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: JointTransform::Transform(rest) }
 }
 
 fn quat(q: DQuat) -> Quat {
     Quat::from_array(q.to_array().map(|v| v as f32))
 }
 
-/// About a unit axis; with libm, so that the bytes are the same on every platform.
+/// A rotation about a unit axis; with libm, so that the bytes are the same on every platform.
 fn rotation(axis: DVec3, angle: f64) -> DQuat {
     let (sin, cos) = (libm::sin(angle / 2.0), libm::cos(angle / 2.0));
     DQuat::from_xyzw(axis.x * sin, axis.y * sin, axis.z * sin, cos)
 }
 
-/// The shortest turn from one unit vector to another.
+/// The shortest rotation from one unit vector to another.
 fn half_way(from: DVec3, to: DVec3) -> DQuat {
     let axis = from.cross(to);
     let q = DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
-    // Opposite vectors have no shortest turn; any half turn across does.
+    // Opposite vectors have no shortest rotation; any half turn about a perpendicular axis maps one to the other.
     if q.length_squared() < 1e-12 { DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0) } else { q.normalize() }
 }
 
@@ -121,14 +122,14 @@ fn rows(rotation: DQuat, translation: DVec3) -> Rows {
 }
 
 fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
-    let turns: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
+    let phases: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
     let keys = (0..JOINTS).map(|joint| Keys {
         joint,
         channel: Channel::Rotation,
         interpolation: Interpolation::Linear,
-        times: turns.iter().map(|turn| (turn * DURATION) as f32).collect(),
-        // The last key is the first again, so that the loop closes to the bit.
-        values: turns.iter().flat_map(|turn| quat(pose(joint, turn % 1.0)).to_array()).collect(),
+        times: phases.iter().map(|phase| (phase * DURATION) as f32).collect(),
+        // The last key repeats the first, so that the loop closes exactly.
+        values: phases.iter().flat_map(|phase| quat(pose(joint, phase % 1.0)).to_array()).collect(),
     });
     Clip::new(name, None, RotationBlend::Slerp, keys.collect())
 }
@@ -169,7 +170,8 @@ impl Default for Tube {
 }
 
 impl Tube {
-    /// A tube from `start` along the rotated Y axis; `pairs` gives the influences at a place along it, 0 to 1.
+    /// Adds a tube from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
+    /// 1.
     fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
         for ring in 0..rings {
             let along = f64::from(ring) / f64::from(rings - 1);
@@ -226,7 +228,7 @@ mod tests {
         for model in [chain, star] {
             assert_eq!(model.clips().len(), 1);
             assert!(model.repairs().is_empty(), "{:?}", model.repairs());
-            // At rest the palette is the identity: the mesh stands where it was modelled.
+            // At rest the palette is the identity: the mesh is where it was modelled.
             let (mut min, mut max) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
             for p in model.mesh().positions() {
                 (min, max) = (min.min((*p).into()), max.max((*p).into()));

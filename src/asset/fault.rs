@@ -1,10 +1,10 @@
-//! What importers find wrong, before the file's name is added.
+//! Errors of importers, before the file's name is added.
 
 use super::ImportError;
 use crate::model::{ModelError, Repair};
 use std::path::Path;
 
-/// What is wrong, and where in a file.
+/// An error and its place in a file.
 #[derive(Debug)]
 pub(super) struct Fault {
     /// Line and column, JSON path, or byte.
@@ -28,7 +28,7 @@ impl From<ModelError> for Fault {
     }
 }
 
-/// Quaternions that were more than rounding away from unit length; the stores normalise them.
+/// Counts quaternions that deviate from unit length by more than rounding; the stores normalise them.
 pub(super) struct OffUnit {
     count: u32,
     worst: f32,
@@ -43,7 +43,7 @@ impl Default for OffUnit {
 impl OffUnit {
     const ROUNDING: f32 = 1e-3;
 
-    /// Looks at one more; returns its length.
+    /// Counts one more quaternion; returns its length.
     pub(super) fn count(&mut self, quaternion: &[f32; 4]) -> f32 {
         let length = quaternion.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt() as f32;
         let error = (length - 1.0).abs();

@@ -1,4 +1,4 @@
-//! Reading of files, whole or by their beginning.
+//! Reading of files, whole or just the first bytes.
 
 use super::error::ImportError;
 use super::fault::Fault;
@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a regular file: a pipe would block, a folder has no bytes.
+/// Opens a regular file. A pipe would block, and a folder has no bytes.
 pub(super) fn open(file: &Path) -> Result<fs::File, ImportError> {
     let metadata = fs::metadata(file).map_err(|error| unreadable(file, &error))?;
     if !metadata.is_file() {
@@ -33,7 +33,7 @@ pub(super) fn unreadable(file: &Path, error: &std::io::Error) -> ImportError {
     ImportError::new(file, "", format!("cannot be read: {error}"))
 }
 
-/// Reads JSON; what is wrong has a line and column.
+/// Parses JSON; an error has a line and a column.
 pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Fault> {
     serde_json::from_slice(json).map_err(|error| {
         let message = error.to_string();
@@ -42,12 +42,12 @@ pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Fault> {
     })
 }
 
-/// The display name of what a file holds.
+/// The display name of a file's content.
 pub(super) fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a file's beginning has a word in it.
+/// Whether the first bytes of a file contain a word.
 pub(super) fn contains(head: &[u8], word: &str) -> bool {
     head.windows(word.len()).any(|window| window == word.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The list of formats, and the choice of one for a file.
+//! The list of formats, and the selection of one for a file.
 
 use super::error::ImportError;
 use super::files::{open, unreadable};
@@ -11,23 +11,24 @@ use std::path::{Path, PathBuf};
 pub struct Format {
     /// Name for messages.
     pub name: &'static str,
-    /// Lower-case file name endings that only this format has, without the first dot.
+    /// Lower-case file name extensions that only this format has, without the first dot.
     pub extensions: &'static [&'static str],
-    /// Whether a file of another ending (.js, .json, .xml, .txt) is of this format, judged by its first [`HEAD`] bytes.
+    /// Whether a file with another extension (.js, .json, .xml, .txt) has this format, judged by its first [`HEAD`]
+    /// bytes.
     pub sniff: fn(&[u8]) -> bool,
-    /// How it is read.
+    /// Importer of the format.
     pub import: Import,
 }
 
-/// How a format's files become a model.
+/// Importer of a format.
 pub enum Import {
-    /// Clips are in the model's file, or in files that it names.
+    /// Clips are in the model's file, or in files that it refers to.
     Whole(fn(&Path) -> Result<Model, ImportError>),
-    /// Clips may be in files of their own; without any named, those beside the model are taken.
+    /// Clips may be in files of their own; if none are given, those beside the model are used.
     WithClips(fn(&Path, &[PathBuf]) -> Result<Model, ImportError>),
 }
 
-/// How many bytes [`Format::sniff`] is shown at most.
+/// Most bytes that [`Format::sniff`] receives.
 pub const HEAD: usize = 4096;
 
 /// Every format.
@@ -42,7 +43,7 @@ pub const FORMATS: &[Format] = &[
         import: Import::Whole(ogre_xml::import),
     },
     Format { name: "MD5", extensions: &["md5mesh"], sniff: md5::sniff, import: Import::WithClips(md5::import) },
-    // The last one, as others may hold its words.
+    // Last, because files of other formats may contain its words.
     Format {
         name: "three.js JSON",
         extensions: &[],
@@ -51,10 +52,10 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// Reads a model in any of [`FORMATS`], with the clips that it has or that lie beside it.
+/// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it.
 ///
 /// # Errors
-/// No such file, no format that has this ending or content, or whatever the importer finds wrong.
+/// No such file, no format with this extension or content, or any error of the importer.
 pub fn load(file: &Path) -> Result<Model, ImportError> {
     load_with(file, &[])
 }
@@ -62,7 +63,7 @@ pub fn load(file: &Path) -> Result<Model, ImportError> {
 /// Reads a model with clips from files of their own (`.raa` for RAM, `.md5anim` for MD5) instead of those beside it.
 ///
 /// # Errors
-/// As [`load`], for any of the files; clips for a format that keeps them in the model's file.
+/// As [`load`], for any of the files; or clips for a format that has them in the model's file.
 pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
     let format = format_of(file)?;
     match (&format.import, clips) {
@@ -80,7 +81,7 @@ pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
     }
 }
 
-/// By the file's ending, else by its content.
+/// Selects by the file's extension, otherwise by its content.
 fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let has = |extension: &&str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));

@@ -1,22 +1,21 @@
-//! `.m3d`: the text format of Frank Luna's DirectX 12 book, chapter 23.
+//! Importer of `.m3d`, the text format of Frank Luna's DirectX 12 book, chapter 23.
 //!
-//! Left-handed, Y up, row vectors. Vertices are stored as one primitive; the subset table cuts its triangles by
-//! material.
+//! Left-handed, Y up, row vectors. Vertices become one primitive; the subset table divides its triangles by material.
 
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
-use super::text::{Scanner, Syntax};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Syntax};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Channel, Clip, Handedness, Influences, Interpolation, Joint, Keys, Local, Material, Model, ModelParts,
-    PrimitiveData, Repair, RotationBlend, Rows, Skeleton, SkinData, Subset, rows_to_affine,
+    Axes, Channel, Clip, Handedness, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model,
+    ModelParts, PrimitiveData, Repair, RotationBlend, Rows, Skeleton, SkinData, Subset, rows_to_affine,
 };
 use glam::DAffine3;
 use std::path::Path;
 
 const SYNTAX: Syntax = Syntax { marks: "{}", comments: false };
 
-/// Below this the fourth weight is what rounding left of 1 - (w0 + w1 + w2).
+/// A fourth weight below this is a rounding error of 1 - (w0 + w1 + w2).
 const WEIGHT_ROUNDING: f32 = 1e-6;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -32,7 +31,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-/// What the file's header announces.
+/// Counts in the file's header.
 struct Counts {
     materials: u16,
     vertices: u32,
@@ -81,7 +80,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A title between asterisks.
+    /// Expects a title between asterisks.
     fn title(&mut self, title: &str) -> Result<(), Fault> {
         let expected = format!("a line of asterisks around {title}");
         let token = self.scanner.token(&expected)?;
@@ -140,7 +139,7 @@ impl Reader<'_> {
             let count: u32 = self.count("FaceCount:")?;
             match first.checked_add(count) {
                 Some(end) if end <= counts.triangles => {
-                    // The header's count is a promise until the triangles have been read.
+                    // The header's count is not verified until the triangles have been read.
                     subsets.push(Subset { material, indices: first.saturating_mul(3)..end.saturating_mul(3) });
                 }
                 _ => {
@@ -169,7 +168,7 @@ impl Reader<'_> {
             for weight in &mut weights {
                 *weight = self.scanner.weight()?;
             }
-            // The shader never sees the fourth.
+            // The book's shader ignores the fourth weight and computes it.
             weights[3] = 1.0 - (weights[0] + weights[1] + weights[2]);
             if weights[3] < WEIGHT_ROUNDING {
                 weights[3] = 0.0;
@@ -207,15 +206,15 @@ impl Reader<'_> {
         Ok(indices)
     }
 
-    /// Inverse binds, and their inverses.
+    /// Reads inverse binds and computes their inverses.
     fn bone_offsets(&mut self, counts: &Counts) -> Result<Vec<(Rows, DAffine3)>, Fault> {
         self.title("BoneOffsets")?;
         let mut offsets = Vec::new();
         for bone in 0..counts.bones {
             let label = self.scanner.expect(&format!("BoneOffset{bone}"))?;
             let matrix = self.scanner.numbers("an offset matrix")?;
-            let rows = affine::rows(&matrix).map_err(|problem| self.scanner.fault(label, problem))?;
-            let bind = affine::inverse(&rows_to_affine(&rows)).ok_or_else(|| {
+            let rows = matrices::rows(&matrix).map_err(|problem| self.scanner.fault(label, problem))?;
+            let bind = matrices::inverse(&rows_to_affine(&rows)).ok_or_else(|| {
                 self.scanner.fault(label, "an offset matrix without an inverse; expected one that can be undone")
             })?;
             offsets.push((rows, bind));
@@ -223,7 +222,7 @@ impl Reader<'_> {
         Ok(offsets)
     }
 
-    /// Bones at rest stand where they were bound: the file holds no other rest pose.
+    /// Bones at rest are in their bind pose: the file has no other rest pose.
     fn hierarchy(&mut self, counts: &Counts, offsets: &[(Rows, DAffine3)]) -> Result<Vec<Joint>, Fault> {
         self.title("BoneHierarchy")?;
         let mut joints = Vec::new();
@@ -240,7 +239,7 @@ impl Reader<'_> {
                     return Err(self.scanner.fault_at(token.map_or(0, |t| t.offset), problem));
                 }
             };
-            let rest = Local::Transform(affine::decompose(&to_parent));
+            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
             joints.push(Joint { name: format!("Bone{bone}"), parent, rest });
         }
         Ok(joints)

@@ -1,7 +1,6 @@
-//! Importers, each with a file here and a row in [`FORMATS`]; the exporter to glTF; and the built-in walker.
+//! Importers, each with a file here and a row in [`FORMATS`]; the exporter to glTF; and the built-in characters.
 
 pub mod adapt;
-mod affine;
 mod beside;
 mod budget;
 mod error;
@@ -12,13 +11,14 @@ mod formats;
 pub mod glb;
 mod gltf;
 mod m3d;
+mod matrices;
 mod md5;
 mod ogre_xml;
 mod place;
 mod ram;
 mod seams;
-mod text;
 mod three_json;
+mod tokenizer;
 pub mod walker;
 
 pub use error::ImportError;

@@ -1,17 +1,17 @@
-//! Formats that index positions, normals and uvs separately: one vertex for each combination in use.
+//! Conversion of formats that index positions, normals and uvs separately: one vertex per combination in use.
 //!
-//! The file's own vertices come first, in its order, each with the normal and uv of its first corner; copies for the
-//! other corners follow.
+//! The file's own vertices come first, in its order, each with the normal and uv of its first corner; copies for other
+//! corners follow.
 
 use super::budget::Budget;
 use super::fault::Fault;
 use crate::model::{Influences, PrimitiveData, Subset};
 use std::collections::HashMap;
 
-/// Where triangles meet a vertex.
+/// A corner of a triangle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Corner {
-    /// Index of the file's vertex, known to be in range.
+    /// Index of the file's vertex, checked to be in range.
     pub(super) vertex: u32,
     pub(super) normal: Option<[f32; 3]>,
     pub(super) uv: Option<[f32; 2]>,
@@ -20,13 +20,13 @@ pub(super) struct Corner {
 type Look = (Option<[u32; 3]>, Option<[u32; 2]>);
 
 impl Corner {
-    /// By bits: what is equal in the file is one vertex.
+    /// Compares bits: corners with equal values in the file share a vertex.
     fn look(&self) -> Look {
         (self.normal.map(|n| n.map(f32::to_bits)), self.uv.map(|uv| uv.map(f32::to_bits)))
     }
 }
 
-/// Joins the corners of triangles to a primitive; it has normals, or uvs, if every corner has.
+/// Converts the corners of triangles to a primitive; it has normals, or uvs, if every corner has them.
 pub(super) fn join(
     mut positions: Vec<[f32; 3]>,
     influences: &Influences,

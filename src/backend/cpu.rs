@@ -1,5 +1,5 @@
-//! What CPU backends share: poses, palettes in the layout that the kernel reads, stages timed apart. A backend adds a
-//! [`Skinner`].
+//! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
+//! stages. A backend adds a [`Skinner`].
 
 use super::{Backend, Context, Prepared, Skinned, Ticket, traffic};
 use crate::blocks::{Block, Blocks};
@@ -26,7 +26,7 @@ pub enum Layout {
 
 /// A block to skin.
 pub struct BlockJob<'a> {
-    /// Instruction set.
+    /// Instruction set of the kernel.
     pub isa: Isa,
     /// The instances.
     pub block: &'a Block,
@@ -36,7 +36,7 @@ pub struct BlockJob<'a> {
     pub rows: &'a [Rows],
     /// `[entry][12][BLOCK]`, for the other layouts.
     pub lanes: &'a [Affine<BLOCK>],
-    /// How vertices are written.
+    /// Kind of store that writes vertices.
     pub store: Store,
 }
 
@@ -50,13 +50,14 @@ pub trait Skinner: Sized + Sync {
     const ISA: Option<Isa> = None;
     /// Rule by which vertices follow several joints.
     const BLENDING: Blending = Blending::Linear;
-    /// Place of the vertices: [`Skinned::Host`], unless the arena holds anything but `[instance][vertex][word]`.
+    /// Place of the vertices: [`Skinned::Host`], unless the arena holds something other than
+    /// `[instance][vertex][word]`.
     const SKINNED: Skinned = Skinned::Host;
 
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the instruction set cannot be served.
+    /// The crowd or the instruction set is not supported.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] allocates.
@@ -64,10 +65,10 @@ pub trait Skinner: Sized + Sync {
         0
     }
 
-    /// Refuses what [`Skinner::new`] would, without allocating.
+    /// Checks what [`Skinner::new`] would refuse, without allocating.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Skinner::new`].
     fn check(_: &Crowd, _: Isa) -> Result<()> {
         Ok(())
     }
@@ -81,9 +82,9 @@ pub trait Skinner: Sized + Sync {
     }
 }
 
-/// A CPU backend.
+/// A CPU backend with the kernel `S`.
 pub struct Cpu<S> {
-    /// Name of the variant, where another backend chose it.
+    /// Name of the variant, if another backend chose it.
     label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
@@ -91,7 +92,7 @@ pub struct Cpu<S> {
 }
 
 impl<S: Skinner + 'static> Cpu<S> {
-    /// The backend on the calling thread alone.
+    /// Creates the backend on the calling thread alone.
     ///
     /// # Errors
     /// None.
@@ -99,7 +100,7 @@ impl<S: Skinner + 'static> Cpu<S> {
         Ok(Self::boxed(None, context.isa, Threads::One))
     }
 
-    /// The backend on all threads of the context.
+    /// Creates the backend on all threads of the context.
     ///
     /// # Errors
     /// None.
@@ -107,7 +108,7 @@ impl<S: Skinner + 'static> Cpu<S> {
         Ok(Self::boxed(None, context.isa, context.threads.clone()))
     }
 
-    /// The backend on one thread, chosen by another one, which tells its name.
+    /// Creates the backend on one thread for another backend that chose it and reports its label.
     pub(super) fn chosen(label: &'static str, isa: Isa) -> Box<dyn Backend> {
         Self::boxed(Some(label), isa, Threads::One)
     }
@@ -244,8 +245,8 @@ mod tests {
     use crate::pose::Local;
     use std::sync::Arc;
 
-    /// 20 blocks and one block have the same clips. Palettes of 0.94 MiB take one huge page, those of one block their
-    /// 48 KiB; poses have room for three blocks, which the next ones reuse.
+    /// 20 blocks have the same clips as one block. Their palettes of 0.94 MiB take one huge page, those of one block 48
+    /// KiB; poses have room for three blocks, which the next ones reuse.
     #[test]
     fn footprints_count_whole_pages_and_the_poses_of_a_part() {
         let host = |blocks: usize| {

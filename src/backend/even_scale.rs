@@ -1,4 +1,4 @@
-//! The check that no joint of a crowd scales one axis more than another, which rigid motions cannot express.
+//! The check that no joint of a crowd scales its axes differently, which rigid motions cannot express.
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};

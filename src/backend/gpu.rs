@@ -1,5 +1,6 @@
-//! What GPU backends share: a crowd cut into chunks, the source of its palettes, the frame's commands. A [`Strategy`]
-//! says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is what its two kinds of skinning have in common.
+//! Shared part of all GPU backends: a crowd divided into chunks, the source of its palettes, and the frame's commands.
+//! A [`Strategy`] says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is the interface
+//! of the two kinds of skinning.
 
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
@@ -9,32 +10,32 @@ use super::traffic::posed;
 use super::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
-use crate::gpu::compute::Kernel;
+use crate::gpu::compute::SkinKernel;
 use crate::gpu::shader::Edit;
 use crate::gpu::{Gpu, MeshBuffers, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How a GPU backend poses and skins.
+/// Choice of posing and skinning of a GPU backend.
 #[derive(Debug, Clone, Copy)]
 pub struct Strategy {
-    /// Where palettes are made.
+    /// Place and method of computing palettes.
     pub posing: Posing,
-    /// Where vertices are skinned.
-    pub skin: Skin,
+    /// Place and method of skinning vertices.
+    pub skin: Skinning,
 }
 
-/// Where vertices are skinned.
+/// Place and method of skinning vertices.
 #[derive(Debug, Clone, Copy)]
-pub enum Skin {
+pub enum Skinning {
     /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
     Vertex(MeshForm, PaletteForm),
     /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
-    Compute(&'static [&'static Kernel]),
+    Compute(&'static [&'static SkinKernel]),
 }
 
-impl Skin {
+impl Skinning {
     fn mesh(self) -> MeshForm {
         match self {
             Self::Vertex(mesh, _) => mesh,
@@ -50,12 +51,12 @@ impl Skin {
     }
 }
 
-/// Changes to shaders, by which tests break them and see parity fail.
+/// Edits of shader sources, with which tests break shaders and check that parity fails.
 #[derive(Clone, Default)]
 pub struct Edits {
-    /// Of the kernels that pose.
+    /// Edit of the kernels that pose.
     pub pose: Option<Edit>,
-    /// Of the kernels that skin.
+    /// Edit of the kernels that skin.
     pub skin: Option<Edit>,
 }
 
@@ -66,7 +67,7 @@ struct GpuBackend {
     edits: Edits,
 }
 
-/// The backend of a strategy.
+/// Creates the backend of a strategy.
 ///
 /// # Errors
 /// There is no adapter.
@@ -79,8 +80,8 @@ impl Backend for GpuBackend {
         let Strategy { posing, skin } = self.strategy;
         let gpu = &self.gpu;
         let own = match skin {
-            Skin::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
-            Skin::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
+            Skinning::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
+            Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
         };
         if !skin.palette().scales_unevenly() {
             require_even_scale(crowd)?;
@@ -98,8 +99,8 @@ impl Backend for GpuBackend {
         let posed = Posed { gpu, chunks, palettes };
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
-            Skin::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
-            Skin::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
+            Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
         self.gpu.check()?;
         Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))
@@ -130,7 +131,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        // How many instances are in view differs from tick to tick.
+        // The number of instances in view differs from tick to tick.
         if self.strategy.posing == Posing::Visible {
             return Vec::new();
         }

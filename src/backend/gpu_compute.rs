@@ -4,7 +4,7 @@ use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Stage, Traffic};
-use crate::gpu::compute::{self, ComputeSkin, Kernel};
+use crate::gpu::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::shader::Edit;
 use crate::gpu::{Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
 use std::ops::Range;
@@ -15,16 +15,16 @@ pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
     /// Whether the kernel was chosen among several.
     chosen: bool,
-    /// For each of the arena's buffers the chunk whose vertices it holds.
-    held: Vec<usize>,
+    /// For each of the arena's buffers the index of the chunk whose vertices it holds.
+    held_chunks: Vec<usize>,
 }
 
 impl ComputeSkinner {
-    /// Device memory beside palettes and meshes.
+    /// Device memory besides palettes and meshes.
     pub fn footprint(
         gpu: &Gpu,
         posing: Posing,
-        kernels: &[&'static Kernel],
+        kernels: &[&'static SkinKernel],
         crowd: &Crowd,
         job: &Job,
     ) -> Result<Footprint> {
@@ -38,14 +38,14 @@ impl ComputeSkinner {
     }
 
     /// Compiles the kernels and finds the fastest, if there are several.
-    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static Kernel], edit: Option<&Edit>) -> Result<Self> {
+    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], edit: Option<&Edit>) -> Result<Self> {
         let Posed { gpu, chunks, palettes } = posed;
         let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
         let skin = match kernels {
             [only] => compiled(only),
             many => compute::trial(gpu, crowd, chunks, palettes.chunks(), many.iter().map(|k| compiled(k)).collect())?,
         };
-        Ok(Self { skin, chosen: kernels.len() > 1, held: Vec::new() })
+        Ok(Self { skin, chosen: kernels.len() > 1, held_chunks: Vec::new() })
     }
 }
 
@@ -74,16 +74,16 @@ impl GpuSkinner for ComputeSkinner {
             let sets: &[&[_]] = &[device, previous];
             self.skin.bind(gpu, frame.crowd, chunks, palettes.chunks(), sets, palettes.visibility());
         }
-        self.held.resize(device.len(), 0);
+        self.held_chunks.resize(device.len(), 0);
     }
 
     fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands) {
-        let Self { skin, held, .. } = self;
+        let Self { skin, held_chunks, .. } = self;
         posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
             for (index, chunk) in posed.chunks.iter().enumerate() {
                 skin.dispatch(&posed.gpu, pass, frame.crowd, chunk, index);
-                let buffers = held.len();
-                held[index % buffers] = index;
+                let buffers = held_chunks.len();
+                held_chunks[index % buffers] = index;
             }
         });
     }
@@ -110,15 +110,15 @@ impl GpuSkinner for ComputeSkinner {
             if part.is_empty() {
                 continue;
             }
-            // Buffers of a ring hold a later chunk by now: this one is skinned again.
-            if self.held[slot] != index {
+            // A later chunk may have overwritten a ring's buffer, so the chunk is skinned again.
+            if self.held_chunks[slot] != index {
                 gpu.poison(&arena.device[slot..=slot])?;
                 let mut commands = gpu.commands("skin again");
                 let mut pass = commands.encoder.begin_compute_pass(&Default::default());
                 self.skin.dispatch(gpu, &mut pass, crowd, chunk, index);
                 drop(pass);
                 commands.finish()?;
-                self.held[slot] = index;
+                self.held_chunks[slot] = index;
             }
             let words = crowd.groups()[chunk.group].instance_words();
             let places = palettes.places(chunk, index, part)?;

@@ -1,4 +1,4 @@
-//! The contract between a GPU backend and its kind of skinning.
+//! The interface between a GPU backend and its kind of skinning.
 
 use super::Skinned;
 use crate::crowd::Crowd;
@@ -16,7 +16,7 @@ pub(super) struct Posed {
 
 /// A way to skin posed chunks.
 pub(super) trait GpuSkinner {
-    /// A word for tables on how it skins, if there is a choice.
+    /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {
         None
     }
@@ -27,7 +27,7 @@ pub(super) trait GpuSkinner {
     /// Records the skinning of a frame after its posing.
     fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands);
 
-    /// Makes bindings to the arena's buffers where they are new.
+    /// Creates bindings for the arena's buffers if these are new.
     fn bind(&mut self, posed: &Posed, frame: &FrameInput);
 
     /// The place where vertices are.

@@ -5,22 +5,22 @@ use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Footprint, FrameInput, Job, Result, Retention, Traffic};
 use crate::gpu::shader::Edit;
-use crate::gpu::skinning::{self, Bound, Kind};
+use crate::gpu::skinning::{self, Kind, SkinBindings};
 use crate::gpu::source::VertexSource;
 use crate::gpu::{Capture, Commands, Drawable, Gpu, MeshBuffers, MeshForm, PaletteForm, present};
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Hands drawing a vertex shader that skins.
+/// Passes drawing a vertex shader that skins.
 pub(super) struct VertexSkinner {
     source: Rc<VertexSource>,
-    /// Made when vertices are first read back.
+    /// Created when vertices are read back for the first time.
     capture: Option<Capture>,
 }
 
 impl VertexSkinner {
-    /// Device memory beside palettes and meshes.
+    /// Device memory besides palettes and meshes.
     pub fn footprint(gpu: &Gpu, palette: PaletteForm, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames {
             return Err(BackendError::Unavailable("would skin twice for --motion; leaves no vertices to keep".into()));
@@ -39,7 +39,7 @@ impl VertexSkinner {
         let layout = skinning::layout(gpu, wgpu::ShaderStages::VERTEX, palette, false);
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
         let visibility = palettes.visibility();
-        let bound = Bound { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
+        let bindings = SkinBindings { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
         let edit = edit.cloned();
         let source = VertexSource {
             trusted: edit.is_none(),
@@ -48,7 +48,7 @@ impl VertexSkinner {
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
             kinds: Kind::all(crowd, mesh),
-            groups: skinning::bind_groups(gpu, crowd, chunks, &layout, &bound),
+            groups: skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings),
             layout,
             stride: palette.stride(),
             motion: false,

@@ -32,7 +32,7 @@ pub trait Backend {
     /// Bytes that [`Backend::prepare`] would allocate; allocates nothing itself.
     ///
     /// # Errors
-    /// The crowd or the job cannot be served, and why.
+    /// The crowd or the job is not supported; the message says why.
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
 
     /// Allocates and uploads everything that does not change from frame to frame. Not timed.
@@ -44,10 +44,10 @@ pub trait Backend {
 
 /// A backend with its buffers for one crowd. Dropping it frees them.
 pub trait Prepared {
-    /// Instruction set or adapter, threads, and the kernels that were chosen where there is a choice.
+    /// Instruction set or adapter, threads, and the chosen kernels if there is a choice.
     fn device(&self) -> String;
 
-    /// The rule by which vertices follow several joints, which selects the reference that they are held to.
+    /// The rule by which vertices follow several joints; it selects the reference for parity.
     fn blending(&self) -> Blending {
         Blending::Linear
     }
@@ -72,7 +72,7 @@ pub trait Prepared {
     /// The place where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;
 
-    /// The instances that the last frame did not leave out, in rising order; none if it left out none. Not timed.
+    /// The instances of the last frame in rising order if the backend leaves some out, otherwise `None`. Not timed.
     ///
     /// # Errors
     /// The device failed.
@@ -80,28 +80,28 @@ pub trait Prepared {
         Ok(None)
     }
 
-    /// Appends poses or palettes of the last frame, in the layouts of [`PoseData`], of those instances in a range of one
-    /// group that were not left out. Not timed.
+    /// Appends poses or palettes of the last frame, in the layouts of [`PoseData`], for the instances in a range of one
+    /// group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
     /// The device failed, or the backend has no poses because it bakes palettes.
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 
     /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
-    /// of those instances in a range of one group that were not left out. Not timed.
+    /// for the instances in a range of one group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
     /// The device failed.
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 
-/// The part of a frame that [`Prepared::submit`] leaves to be finished.
+/// Unfinished work of a frame after [`Prepared::submit`].
 #[derive(Default)]
 pub struct Ticket {
-    /// Commands that are recorded but not yet submitted, so that drawing joins the same submission.
+    /// Recorded commands, not yet submitted so that drawing can join the same submission.
     #[cfg(feature = "gpu")]
     commands: Option<Commands>,
-    /// Commands that the device works on.
+    /// Commands that the device is executing.
     #[cfg(feature = "gpu")]
     flight: Option<Flight>,
 }
@@ -116,7 +116,7 @@ impl Ticket {
     /// Records all passes that draw the frame's vertices.
     ///
     /// # Errors
-    /// The vertices lie in a layout that nothing draws.
+    /// Nothing can draw the layout of the vertices.
     #[cfg(feature = "gpu")]
     pub fn draw(
         self,
@@ -160,7 +160,7 @@ impl Ticket {
     }
 }
 
-/// The place where a backend leaves its vertices.
+/// Place of a backend's vertices.
 pub enum Skinned {
     /// The arena's host side.
     Host,
@@ -178,13 +178,13 @@ pub struct Context {
     pub isa: Isa,
     /// Threads of the parallel backends.
     pub threads: Threads,
-    /// The adapter in use, if there is one.
+    /// The adapter in use, if any.
     #[cfg(feature = "gpu")]
     pub gpu: Option<Rc<Gpu>>,
 }
 
 impl Context {
-    /// Without an adapter.
+    /// A context without an adapter.
     pub fn host(isa: Isa, threads: Threads) -> Self {
         Self {
             isa,
@@ -197,7 +197,7 @@ impl Context {
     /// The adapter.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no adapter.
     #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<Rc<Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))

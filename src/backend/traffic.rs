@@ -7,8 +7,8 @@ use crate::gpu::{PaletteForm, PoseBytes, PosedPalettes, Posing};
 use crate::model::Rows;
 use crate::pose::{Affine, Local};
 
-/// Traffic of the stages that pose a crowd; on the host they end by uploading palettes, on the device poses take the
-/// bytes given. What is baked is not posed.
+/// Traffic of the stages that pose a crowd. On the host they end with the upload of palettes; on the device poses take
+/// `poses` bytes. Baked palettes need no posing.
 #[cfg(feature = "gpu")]
 pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: Option<PoseBytes>) -> Vec<Traffic> {
     if let PaletteForm::Baked(_) = palette {
@@ -32,7 +32,7 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
     }
     let upload =
         Traffic { stage: Stage::Upload, clock: Clock::Gpu, read: 0, written: palettes, memory: Memory::Upload };
-    // Filling staging memory is one thread's work.
+    // One thread fills staging memory.
     let memory = Memory::Host { threads: 1 };
     stages.extend([Traffic { clock: Clock::Wall, read: palettes, memory, ..upload }, upload]);
     stages
@@ -45,8 +45,8 @@ pub(super) fn fused(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     vec![Traffic { stage: Stage::PoseSkin, read: sample.read + skin.read - palette, ..*skin }]
 }
 
-/// Traffic of the stages that pose and skin a crowd on the host. Local and model poses stay in the cache, except where
-/// they outlive the frame or are shared.
+/// Traffic of the stages that pose and skin a crowd on the host. Local and model poses stay in the cache, unless they
+/// outlive the frame or are shared.
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let mut stages = apart(crowd, threads);
     if crowd.poses().is_none() && !crowd.has_update_rates() {
@@ -85,7 +85,7 @@ fn apart(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
         stage(Stage::Palette, model, palette),
         stage(Stage::Skin, palette + meshes as u64, crowd.output_words() * size_of::<f32>() as u64),
     ];
-    // How many poses are due differs from tick to tick.
+    // The number of poses that are due differs from tick to tick.
     stages.retain(|t| t.stage != Stage::Sample || !crowd.has_update_rates());
     stages
 }

@@ -10,7 +10,7 @@ use skinbench::harness::environment::Build;
 const REVISION: &str =
     git_version!(args = ["--always", "--abbrev=40", "--exclude=*", "--dirty=-modified"], fallback = "");
 
-/// What results say about this program.
+/// The build that results record.
 pub fn built_from() -> Build {
     let commit = REVISION.strip_suffix("-modified");
     let git_rev = Some(commit.unwrap_or(REVISION).to_owned()).filter(|commit| !commit.is_empty());

@@ -1,4 +1,4 @@
-//! What several commands ask for: scenes, backends, the machine.
+//! Arguments that several commands share: scenes, backends, the machine.
 
 use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
@@ -10,17 +10,17 @@ use skinbench::harness::run::Status;
 use skinbench::registry::{Entry, REGISTRY};
 use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
-use skinbench::text;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
+use skinbench::wording;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
 
-/// Part of the available memory that a run may take.
+/// Fraction of the available memory that a run may take.
 const MEMORY_SHARE: f64 = 0.7;
 
-/// Scenes, and which backends take part.
+/// Scenes and the backends that run them.
 #[derive(Debug, Args)]
 pub struct Workload {
     /// Built-in scenes, scene files (.toml) or models; default: walkers
@@ -29,11 +29,11 @@ pub struct Workload {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     pub backends: Vec<String>,
-    /// How skinned vertices are stored: plain floats, 16 bits a number, or floats in a ring of buffers that chunks of the
+    /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn)
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     pub output: OutputChoice,
-    /// Retention the last frame's vertices too, and draw motion vectors from both
+    /// Keep the last frame's vertices too, and draw motion vectors from both
     #[arg(long)]
     pub motion: bool,
     /// Instances of all groups together
@@ -45,10 +45,10 @@ pub struct Workload {
     pub machine: Machine,
 }
 
-/// What becomes of models and their vertices.
+/// Changes to models and their vertices.
 #[derive(Debug, Args)]
 pub struct Shape {
-    /// About how many vertices each model is brought to
+    /// Approximate number of vertices to bring each model to
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps, 1 to 16
@@ -56,7 +56,7 @@ pub struct Shape {
     pub influences: Option<u32>,
     #[command(flatten)]
     pub layout: Layout,
-    /// Share poses: phases are rounded to so many parts of a turn, and instances that play the same clips at one of them
+    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
     /// show one pose
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Economy::MOST_BUCKETS)))]
     pub phase_buckets: Option<u32>,
@@ -66,19 +66,20 @@ pub struct Shape {
     pub update_rate: Option<Economy>,
 }
 
-/// What is stored of clips and vertices.
+/// Storage of clips and vertices.
 #[derive(Debug, Args)]
 pub struct Layout {
-    /// What is skinned: position, normal, tangent
+    /// Skinned attributes: position (p), normal (n), tangent (t)
     #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
     pub attributes: AttributesChoice,
-    /// What becomes of normals: normalised, left raw, or exact under uneven scale
+    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact)
     #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
     pub normals: NormalsChoice,
-    /// How clips are stored: keys as they are, or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// Storage of clips: keys as they are (raw), or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// (compact)
     #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
     pub clips: ClipsChoice,
-    /// What happens between linear keys: straight lines as the file says, or curves
+    /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth)
     #[arg(long, value_name = "authored|smooth", default_value = "authored", hide_default_value = true)]
     pub interpolation: InterpolationChoice,
 }
@@ -117,7 +118,7 @@ pub enum NormalsChoice {
 }
 
 impl OutputChoice {
-    /// As part of a vertex format.
+    /// The encoding of a vertex format.
     pub fn encoding(self) -> Encoding {
         match self {
             Self::F32 | Self::Ring => Encoding::F32,
@@ -127,7 +128,7 @@ impl OutputChoice {
 }
 
 impl Shape {
-    /// As changes to a scene.
+    /// The corresponding changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
         let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
         let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
@@ -136,7 +137,7 @@ impl Shape {
 }
 
 impl Layout {
-    /// As changes to a scene.
+    /// The corresponding changes to a scene.
     pub fn overrides(&self) -> Overrides {
         let format = VertexFormat {
             attributes: match self.attributes {
@@ -160,7 +161,7 @@ impl Layout {
     }
 }
 
-/// What to run on.
+/// Threads and adapter to run on.
 #[derive(Debug, Args)]
 pub struct Machine {
     /// Threads of parallel backends, or several counts to measure; default: as many as the processor has
@@ -169,7 +170,7 @@ pub struct Machine {
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
-    /// Fail where it is missing, instead of skipping backends
+    /// Fail if it is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT")]
     pub require: Option<Requirement>,
 }
@@ -200,7 +201,7 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 }
 
 impl Workload {
-    /// The scenes, read and changed as asked.
+    /// Loads the scenes with the requested changes.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
         overrides.format.encoding = self.output.encoding();
@@ -209,7 +210,7 @@ impl Workload {
         names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
     }
 
-    /// Which vertices stay on the device.
+    /// The vertices that stay on the device.
     pub fn keep(&self) -> anyhow::Result<Retention> {
         match (self.output, self.motion) {
             (OutputChoice::Ring, true) => {
@@ -221,13 +222,13 @@ impl Workload {
         }
     }
 
-    /// The backends that the patterns name, in the registry's order.
+    /// The backends that match the patterns, in the registry's order.
     pub fn backends(&self) -> anyhow::Result<Vec<&'static Entry>> {
         backends(&self.backends)
     }
 }
 
-/// The backends that the patterns name, in the registry's order; without a pattern all but variants.
+/// The backends that match the patterns, in the registry's order; without a pattern all but variants.
 pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
     if globs.is_empty() {
         return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
@@ -241,7 +242,7 @@ pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
     Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
 }
 
-/// A scene by name; a name that is none is a usage error.
+/// Loads a scene by name; an unknown name is a usage error.
 pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
     Scene::load(name).map_err(|error| match error.is_unknown_name() {
         true => UsageError(error.to_string()).into(),
@@ -249,14 +250,14 @@ pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
     })
 }
 
-/// The backend of exactly that name.
+/// The backend of exactly this name.
 pub fn backend(name: &str) -> anyhow::Result<&'static Entry> {
     REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_backend(name))
 }
 
 fn unknown_backend(name: &str) -> anyhow::Error {
     let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
-    UsageError(text::unknown("backend", name, &names)).into()
+    UsageError(wording::unknown("backend", name, &names)).into()
 }
 
 /// Bytes of main memory that a run may take.
@@ -264,13 +265,13 @@ pub fn memory() -> u64 {
     (available_memory() as f64 * MEMORY_SHARE) as u64
 }
 
-/// Builds scenes; refuses what does not fit before anything is written.
+/// Builds scenes; refuses those that do not fit in memory before anything is written.
 pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
     scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
 }
 
-/// A pool of so many threads, or of one a processor. As many as there are processors stay each on its own: woken by a
-/// thread that is busy, two would now and then share a processor for a whole frame while another has nothing to do.
+/// A pool of `threads` threads, or of one per processor. If there are as many threads as processors, each one is pinned
+/// to a processor: unpinned threads sometimes shared a processor for a whole frame while another was idle.
 fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
     let processors = core_affinity::get_core_ids().unwrap_or_default();
     rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).start_handler(move |thread| {
@@ -278,7 +279,7 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
             return;
         }
         if let Some(processor) = processors.get(thread) {
-            // A system that refuses schedules as it likes.
+            // If the system refuses, the thread stays unpinned.
             core_affinity::set_for_current(*processor);
         }
     })
@@ -290,13 +291,13 @@ impl Machine {
         self.open_adapter(self.require.is_some())
     }
 
-    /// Sets the threads up and opens the adapter, which must be there.
+    /// Sets the threads up and opens the adapter, which must exist.
     #[cfg(feature = "gpu")]
     pub fn open_required(&self) -> anyhow::Result<Context> {
         self.open_adapter(true)
     }
 
-    /// Sets the threads up; makes the backend, and opens an adapter only if it asks for one.
+    /// Sets the threads up; creates the backend, and opens an adapter only if the backend needs one.
     pub fn open_for(&self, entry: &Entry) -> anyhow::Result<Context> {
         let context = self.host_context()?;
         match entry.create(&context) {
@@ -305,10 +306,10 @@ impl Machine {
         }
     }
 
-    /// Instruction set and threads, no adapter.
+    /// A context with instruction set and threads, without an adapter.
     fn host_context(&self) -> anyhow::Result<Context> {
         let isa = Isa::chosen().map_err(UsageError)?;
-        // rayon's own pool: of several counts the largest verifies, and poses what a device skins.
+        // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
         let pool = pool(self.threads.iter().max().map(|&most| most as usize)).build_global();
         if let (Some(most), Err(error)) = (self.threads.iter().max(), pool) {
             return Err(error).with_context(|| format!("--threads {most}"));
@@ -316,7 +317,7 @@ impl Machine {
         Ok(Context { isa, ..Context::default() })
     }
 
-    /// The context for each thread count that was asked for.
+    /// One context per requested thread count.
     pub fn thread_counts(&self, context: &Context) -> anyhow::Result<Vec<Context>> {
         match &self.threads[..] {
             [] | [_] => Ok(vec![context.clone()]),
@@ -327,7 +328,7 @@ impl Machine {
         }
     }
 
-    /// Opens the adapter; a missing one is an error if it is required or named, else a note.
+    /// Opens the adapter. A missing one is an error if it is required or named, otherwise a note.
     #[cfg(feature = "gpu")]
     fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
         let context = self.host_context()?;
@@ -342,7 +343,7 @@ impl Machine {
         }
     }
 
-    /// There is none; an error if it is required or named.
+    /// Reports that there is no adapter: an error if it is required or named.
     #[cfg(not(feature = "gpu"))]
     fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
         if required || self.adapter.is_some() {
@@ -384,7 +385,7 @@ pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
     Ok(&INTERRUPTED)
 }
 
-/// How a command that ran backends ended.
+/// The exit code of a command that ran backends.
 pub fn exit(statuses: impl IntoIterator<Item = Status>, interrupted: bool) -> Exit {
     let statuses: Vec<_> = statuses.into_iter().collect();
     let any = |status| statuses.contains(&status);

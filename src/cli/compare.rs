@@ -22,7 +22,7 @@ pub struct Arguments {
     /// Results to judge
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// Exit with 4 if a row is slower by more than this for certain, such as 5%
+    /// Exit with 4 if a row is certainly slower by more than this, such as 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
     /// Show only rows that changed
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reads results; says on stderr what could not be used.
+/// Reads results; reports unusable parts on stderr.
 fn read(path: &PathBuf) -> anyhow::Result<Recorded> {
     let recorded = Recorded::read(&[path])?;
     for problem in recorded.problems.iter().take(LISTED) {

@@ -1,4 +1,4 @@
-//! `skinbench convert`: any model as one glTF binary.
+//! `skinbench convert`: writes any model as one glTF binary.
 
 use super::exit::{Exit, UsageError};
 use super::output::write_file;

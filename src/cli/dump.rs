@@ -23,10 +23,10 @@ pub struct Arguments {
     /// Clip by name or index; default: the rest pose
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
-    /// Time in the clip in seconds, held at its first and last key; default: 0
+    /// Time in the clip in seconds, clamped to its first and last key; default: 0
     #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
     time: Option<f32>,
-    /// How rotations blend between keys; default: as the file's format says
+    /// Interpolation of rotations between keys; default: as defined by the file's format
     #[arg(long)]
     rotation: Option<Rotation>,
     /// Backend that skins
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     backend.read_vertices(&crowd, &arena, 0..1, &mut vertices)?;
 
     let mesh = crowd.groups()[0].model.mesh();
-    // Position and normal: what a crowd has by default.
+    // Position and normal, which is a crowd's default format.
     let vertices = vertices.as_chunks().0;
     match &arguments.output {
         Some(path) => write_file(path, |out| write_csv(out, mesh, vertices))?,
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// One row for each vertex of the file, primitives without any left out of the count.
+/// Writes one row per vertex of the file. Primitives without such a vertex are not counted.
 fn write_csv(out: &mut dyn Write, mesh: &Mesh, vertices: &[[f32; 6]]) -> io::Result<()> {
     let primitives = mesh.primitives();
     let mut rows: Vec<_> = mesh.sources().iter().zip(vertices).collect();

@@ -1,6 +1,6 @@
-//! How commands end: exit codes, and arguments that mean nothing.
+//! Outcomes of commands: exit codes, and the error for meaningless arguments.
 
-/// How a command ended.
+/// Outcome of a command, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -10,7 +10,7 @@ pub enum Exit {
     Interrupted,
 }
 
-/// Arguments that parse but mean nothing: exit code 2.
+/// Arguments that parse but make no sense: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

@@ -1,4 +1,4 @@
-//! `skinbench inspect`: what a model holds.
+//! `skinbench inspect`: the content of a model.
 
 use super::exit::Exit;
 use anyhow::anyhow;
@@ -8,13 +8,13 @@ use skinbench::scene::ModelSource;
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// Tell what a model holds, and what import had to repair
+/// Describe a model's content, and the repairs made on import
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Model file, or a built-in model
     #[arg(value_name = "MODEL")]
     model: String,
-    /// As JSON, for programs
+    /// Print JSON, for programs
     #[arg(long)]
     json: bool,
 }

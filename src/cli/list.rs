@@ -1,4 +1,4 @@
-//! `skinbench list`: what there is to choose from.
+//! `skinbench list`: the available choices.
 
 use super::exit::{Exit, UsageError};
 use clap::Args;

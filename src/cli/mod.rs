@@ -1,4 +1,4 @@
-//! One file a subcommand, and what they share: exit codes and errors.
+//! The command line: one file per subcommand; exit codes and errors are shared here.
 
 mod built_from;
 mod common;
@@ -48,7 +48,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what the arguments say; without a command, `run` with its defaults.
+    /// Runs the command of the arguments; without a command, `run` with its defaults.
     pub fn run(self) -> anyhow::Result<Exit> {
         let Some(command) = self.command else { return Self::parse_from(["skinbench", "run"]).run() };
         match command {
@@ -87,7 +87,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     if error.is::<UsageError>() { 2.into() } else { 1.into() }
 }
 
-/// Prints what clap has to say: help and version as they are, errors as one line.
+/// Prints clap's output: help and version as they are, errors as one line.
 pub fn report_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return match error.print() {

@@ -1,15 +1,15 @@
-//! Files that are whole or not there at all.
+//! Files that are either complete or absent.
 
 use anyhow::Context as _;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tempfile::Builder;
 
-/// Writes a file beside its place and moves it there when it is complete.
+/// Writes a file under a temporary name and moves it to its place when it is complete.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
-    // Temporary files are private by default; this one is to become an ordinary file.
+    // Temporary files are private by default; this one becomes an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let written = builder.prefix(".skinbench-").tempfile_in(folder).and_then(|file| {

@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Backend that skins
     #[arg(short, long, value_name = "BACKEND", default_value = "cpu-rayon")]
     backend: String,
-    /// Time since the crowd set off, in seconds
+    /// Time since the crowd started, in seconds
     #[arg(long, value_name = "S", value_parser = seconds, default_value = "0", allow_hyphen_values = true)]
     time: f32,
     /// Instances of all groups together
@@ -36,22 +36,22 @@ pub struct Arguments {
     instances: Option<u64>,
     #[command(flatten)]
     shape: Shape,
-    /// What is drawn
+    /// Drawing mode
     #[arg(long, default_value = "skin")]
     mode: Mode,
-    /// Angle around the crowd in degrees, from its front; default: as the scene says
+    /// Angle around the crowd in degrees, from its front; default: as in the scene
     #[arg(long, value_name = "DEGREES", value_parser = degrees, allow_hyphen_values = true)]
     orbit: Option<f64>,
-    /// Angle above the ground in degrees, -89 to 89; default: as the scene says
+    /// Angle above the ground in degrees, -89 to 89; default: as in the scene
     #[arg(long, value_name = "DEGREES", value_parser = elevation, allow_hyphen_values = true)]
     elevation: Option<f64>,
-    /// Distance, as a factor of the one at which the crowd just fits; default: as the scene says
+    /// Distance, as a factor of the one at which the crowd just fits; default: as in the scene
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     distance: Option<f64>,
-    /// Pixels across; default: as the scene says
+    /// Width in pixels; default: as in the scene
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     width: Option<u32>,
-    /// Pixels down; default: as the scene says
+    /// Height in pixels; default: as in the scene
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     height: Option<u32>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub struct Arguments {
 enum Mode {
     /// Lit triangles
     Skin,
-    /// Edges of the triangles that can be seen
+    /// Edges of the visible triangles
     Wireframe,
     /// Joints as axes, parent links as lines
     Skeleton,
@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (mut backend, mut arena) = single::prepare(entry, &context, &scene.crowd, Some(bytes))?;
 
     let mut timer = StageTimer::default();
-    // Phases wrap, so a tick before the start is as good as one after it.
+    // Phases wrap, so ticks before the start are valid.
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
     let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
     ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;

@@ -1,4 +1,4 @@
-//! `skinbench report`: results as one page, as Markdown, as pictures, or inside other pages.
+//! `skinbench report`: results as one page, as Markdown, as charts, or inside other pages.
 
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
@@ -21,10 +21,10 @@ pub struct Arguments {
     /// File to write, a folder for svg; default: standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// One HTML page, Markdown, or a folder of SVG charts; default: as the file ends, html
+    /// One HTML page, Markdown, or a folder of SVG charts; default: by the file's extension, else html
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Rewrite what stands between the markers of a Markdown page, and its charts
+    /// Rewrite the text between the markers of a Markdown page, and its charts
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["results", "output", "format"])]
     splice: Vec<PathBuf>,
     /// Write nothing; exit with 1 if a page differs from its results

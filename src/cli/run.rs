@@ -1,4 +1,4 @@
-//! `skinbench run`: verify, measure, write CSV, print the table.
+//! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
 use super::built_from::built_from;
 use super::common::{self, Workload, positive};
@@ -32,10 +32,10 @@ const MOST_PASSES: u32 = 64;
 pub struct Arguments {
     #[command(flatten)]
     workload: Workload,
-    /// Measured frames of each backend; default: what fits 2 s, 5 to 200
+    /// Measured frames per backend; default: as many as fit 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// How many times a frame draws the crowd; 0 draws nothing
+    /// Number of times that a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
     /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
@@ -48,7 +48,7 @@ pub fn passes(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| *n <= MOST_PASSES).ok_or(format!("expected a whole number, 0 to {MOST_PASSES}"))
 }
 
-/// Writes each backend's rows as soon as it is done.
+/// Writes each backend's rows as soon as it is finished.
 struct Recorder<'a> {
     environment: &'a Environment,
     scene: &'a BuiltScene,
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let contexts = arguments.workload.machine.thread_counts(&context)?;
     for (scene, context) in scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))) {
         let threads = context.threads.count();
-        // Samples do not name the threads: each number of them is a run of its own.
+        // Samples do not record the number of threads, so each count is a run of its own.
         let run_id = match contexts.len() {
             1 => environment.run_id.clone(),
             _ => format!("{}.{threads}", environment.run_id),
@@ -129,13 +129,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
 }
 
-/// What one thread and all of them can do.
+/// Peak rates of one thread and of all threads.
 fn hosts(context: &Context) -> ArrayVec<Host, 2> {
     let all = (context.threads.count() > 1).then_some(&context.threads);
     iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect()
 }
 
-/// A folder named after the moment and the machine.
+/// The default folder, named after the time and the machine.
 fn default_folder(environment: &Environment) -> PathBuf {
     let host: String = environment.host.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
     let moment = environment.utc.replace(":", "-");

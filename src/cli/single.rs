@@ -1,4 +1,4 @@
-//! One backend on its own, for commands that look at its output instead of its times.
+//! One prepared backend, for commands that use its output instead of its times.
 
 use super::common;
 use anyhow::bail;
@@ -8,11 +8,11 @@ use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Job};
-use skinbench::harness::rotation::Shared;
+use skinbench::harness::rotation::SharedMemory;
 use skinbench::registry::Entry;
 
-/// A backend prepared for a crowd, with the arena that it writes to. `presenter` is what drawing takes on the device,
-/// if something is drawn.
+/// A backend prepared for a crowd, with the arena that it writes to. `presenter` is the memory that drawing takes on
+/// the device, if anything is drawn.
 pub fn prepare(
     entry: &Entry,
     context: &Context,
@@ -23,7 +23,7 @@ pub fn prepare(
     let job = Job { passes: presenter.is_some().into(), ..Job::default() };
     let footprint = backend.footprint(crowd, &job)?;
     let arena = Arena::bytes(crowd);
-    let shared = Shared { arena, device_arena: arena, presenter, device_is_host: is_software(context) };
+    let shared = SharedMemory { arena, device_arena: arena, presenter, device_is_host: is_software(context) };
     let (needed, limit) = (shared.bytes([&footprint]), common::memory());
     if needed > limit {
         let bytes = |n| ByteSize(n).display().si();

@@ -1,4 +1,4 @@
-//! `skinbench sweep`: a scene at many points, into one folder, from where the last sweep stopped.
+//! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::built_from::built_from;
 use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
@@ -14,7 +14,7 @@ use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{Options, Outcome, Status};
-use skinbench::harness::sweep::{Axes, Ending, Kept, Log, Shard, Sweep};
+use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
 use skinbench::registry::Entry;
 use skinbench::report::text;
 use skinbench::results::files::Results;
@@ -42,10 +42,10 @@ pub struct Arguments {
     /// Instances of all groups together, such as 10,100,1000
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u64>)]
     instances: Vec<u64>,
-    /// How many times a frame draws the crowd, such as 0,1,2; 0 draws nothing
+    /// Numbers of times that a frame draws the crowd, such as 0,1,2; 0 draws nothing
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = passes)]
     passes: Vec<u32>,
-    /// About how many vertices each model is brought to
+    /// Approximate numbers of vertices to bring each model to
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
     vertices: Vec<u32>,
     /// Most influences that a vertex keeps, 1 to 16
@@ -59,28 +59,28 @@ pub struct Arguments {
     backends: Vec<String>,
     #[command(flatten)]
     layout: Layout,
-    /// How skinned vertices are stored: plain floats, 16 bits a number, or a ring of buffers on the device
+    /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
-    /// Measured frames of each backend at a point; default: what fits 2 s, 5 to 200
+    /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// Measure this part only, such as 1/4; each part wants a folder of its own
+    /// Measure only this part, such as 1/4; each part needs a folder of its own
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// Leave larger crowds out for a backend whose frame took longer, such as 500ms
+    /// Skip larger crowds for a backend whose frame took longer than this, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_frame_time: Option<Duration>,
-    /// Search the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
+    /// Search for the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
     budget: Option<Duration>,
-    /// Folder for summary.csv and samples.csv; a sweep that is there already goes on
+    /// Folder for summary.csv and samples.csv; a sweep that is in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     adapter: Option<String>,
-    /// Fail where it is missing, instead of skipping backends
+    /// Fail if it is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT")]
     require: Option<Requirement>,
 }
@@ -99,7 +99,7 @@ fn time(text: &str) -> Result<Duration, &'static str> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
-    let axes = Axes {
+    let axes = SweepAxes {
         instances: arguments.instances.clone(),
         passes: arguments.passes.clone(),
         vertices: arguments.vertices.clone(),
@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let contexts = machine.thread_counts(&context)?;
     let environment = Environment::collect(built_from(), common::adapter(&context));
     if let Some(smallest) = points.first() {
-        // What cannot be built at all is refused before anything is written.
+        // Scenes that cannot be built are refused before anything is written.
         scene.clone().with(smallest.overrides(base)).build(common::memory())?;
     }
     let interrupted = common::interruption()?;
@@ -143,7 +143,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             budget: arguments.budget,
         };
         book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
-        // As many contexts as there are groups, in the same order; one without --threads.
+        // There are as many contexts as groups, in the same order; a single one without --threads.
         let context = &contexts[done];
         book.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
         let part = sweep.drive(context, &mut book)?;
@@ -166,7 +166,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
 }
 
-/// What the folder holds by now, in words and a table; then the answers to a search.
+/// Prints the content of the folder, in words and a table; then the answers to a search.
 fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if ending.kept > 0 {
@@ -181,28 +181,28 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
     Ok(())
 }
 
-/// The folder of a sweep: what it holds already, and what is added.
+/// The folder of a sweep: its previous content and the added results.
 struct Book {
     results: Results,
-    /// What this binary measured before.
-    kept: Vec<(Place, Kept)>,
+    /// Results that this binary measured before.
+    kept: Vec<(Place, KnownResult)>,
     environment: Option<Environment>,
     binary: u64,
     keep: Retention,
-    /// Where the sweep is: hash, passes, threads, and how often that changed.
+    /// Current position of the sweep: hash, passes, threads, and the number of changes so far.
     at: Option<(u64, u32, usize)>,
     moves: u32,
-    /// Of the scene there.
+    /// Clip error of the current scene.
     clip_error: Option<f64>,
     progress: Progress,
-    /// What may have spoiled measurements.
+    /// Conditions that may have disturbed measurements.
     troubles: Vec<String>,
-    /// Part of the whole that is done before what is measured now, and part that this is.
+    /// Fraction of the whole that is done before the current measurement, and fraction that it makes up.
     share: (f64, f64),
     interrupted: &'static AtomicBool,
 }
 
-/// Point, adapter and backend.
+/// Key of a measurement: point, adapter and backend.
 type Place = (Point, Option<String>, String);
 
 impl Book {
@@ -215,7 +215,7 @@ impl Book {
         let results = Results::append(folder)?;
         let binary = binary()?;
         let mut kept = Vec::new();
-        // A folder without a row yet is no error.
+        // A folder without any row is no error.
         let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
         let own = format!("-{binary:016x}.");
         for measurement in &recorded.measurements {
@@ -227,7 +227,7 @@ impl Book {
             };
             if done && row.stage == Stage::Frame && row.run_id.contains(&own) {
                 let place = (row.point(), row.adapter.clone(), measurement.backend());
-                kept.push((place, Kept { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
+                kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
             }
         }
         Ok(Self {
@@ -247,7 +247,7 @@ impl Book {
     }
 }
 
-/// A number that differs between binaries.
+/// A number that identifies the binary.
 fn binary() -> anyhow::Result<u64> {
     let path = std::env::current_exe().context("cannot find this binary")?;
     let mut hasher = FnvHasher::default();
@@ -256,7 +256,7 @@ fn binary() -> anyhow::Result<u64> {
 }
 
 impl Log for Book {
-    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept> {
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult> {
         let environment = self.environment.as_ref()?;
         let point = Point::of(scene, environment.threads, passes, self.keep);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
@@ -276,7 +276,7 @@ impl Log for Book {
         let Some(environment) = &mut self.environment else { return Ok(()) };
         let at = Some((scene.hash, outcome.passes, environment.threads));
         if self.at != at {
-            // Each point is a run of its own, so that its samples can be told from those of the others.
+            // Each point is a run of its own, which keeps its samples apart from those of the others.
             self.at = at;
             self.moves += 1;
             self.clip_error = fidelity::clip_error(scene);

@@ -1,4 +1,4 @@
-//! `skinbench verify`: every vertex of every instance against the f64 reference.
+//! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
 use super::common::{self, Workload};
 use super::exit::Exit;
@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Arguments {
     #[command(flatten)]
     workload: Workload,
-    /// Largest position error that passes, as a part of the bounding box's diagonal; default: 1e-5,
-    /// packed 7e-5
+    /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Option<f64>,
 }

@@ -1,21 +1,22 @@
-//! How a backend's vertices may differ from those of the plain reference.
+//! Allowed differences between a backend's vertices and those of the plain reference.
 
-/// How vertices follow several joints.
+/// Method by which a vertex's joints are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blending {
     /// A weighted sum of matrices.
     Linear,
-    /// A weighted sum of dual quaternions (Kavan and others 2008): joints must not scale unevenly.
+    /// A weighted sum of dual quaternions (Kavan and others 2008); joints must not scale unevenly.
     DualQuaternion,
 }
 
-/// What a backend is off by to be faster, beyond rounding. It leaves vertices, but no poses, to be compared.
+/// Stated error of a backend that approximates, beyond rounding. Its vertices are compared with the reference, but it
+/// has no poses to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Approximation {
-    /// What a vertex may be off by, over the diagonal of the model's bounds.
+    /// Largest distance of a vertex, over the diagonal of the model's bounds.
     pub position: f64,
-    /// What normals and tangents may be off by, in radians.
+    /// Largest angle of normals and tangents, in radians.
     pub normal: f64,
-    /// What joints' ends are off by at worst, over the skeleton's size.
+    /// Largest distance of a joint's end, over the skeleton's size.
     pub clip_error: f64,
 }

@@ -1,4 +1,4 @@
-//! Where backends write skinned vertices: one arena that they share, taking turns.
+//! The arena of skinned vertices, which all backends of a run use in turn.
 
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
@@ -6,19 +6,19 @@ use crate::simd::Aligned;
 /// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
 pub struct Arena {
-    /// All of them, for backends that skin on the CPU; empty if none does.
+    /// The whole crowd's vertices, for backends that skin on the CPU; empty if none does.
     pub host: Aligned<f32>,
-    /// A buffer for each chunk of the crowd, for backends that skin on the device and for uploads.
+    /// One buffer per chunk of the crowd, for backends that skin on the device and for uploads.
     #[cfg(feature = "gpu")]
     pub device: Vec<wgpu::Buffer>,
-    /// As `device`, with the vertices of the frame before; empty unless they are kept.
+    /// As `device`, with the vertices of the previous frame; empty unless these are kept.
     #[cfg(feature = "gpu")]
     pub previous: Vec<wgpu::Buffer>,
 }
 
 impl Arena {
-    /// Begins a frame: where vertices of the frame before are kept, those of the last frame become them.
-    pub fn turn(&mut self) {
+    /// Begins a frame: if vertices of the previous frame are kept, the current ones become the previous ones.
+    pub fn swap(&mut self) {
         #[cfg(feature = "gpu")]
         if !self.previous.is_empty() {
             std::mem::swap(&mut self.device, &mut self.previous);
@@ -30,13 +30,13 @@ impl Arena {
         crowd.output_words() * size_of::<f32>() as u64
     }
 
-    /// Makes the host side.
+    /// Allocates the host side.
     pub fn allocate_host(&mut self, crowd: &Crowd) {
         self.host = Aligned::zeroed(crowd.output_words() as usize);
         self.poison_host();
     }
 
-    /// Fills the host side with NaN, so that a vertex that a backend leaves out cannot pass for one that it wrote.
+    /// Fills the host side with NaN, so that a vertex that a backend did not write is detected.
     pub fn poison_host(&mut self) {
         self.host.fill(f32::NAN);
     }

@@ -1,9 +1,9 @@
-//! Reasons why a backend cannot go on.
+//! Errors of backends.
 
-/// Reason why a backend cannot go on.
+/// Reason why a backend cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
-    /// The machine lacks what the backend needs: it is skipped.
+    /// The machine lacks something that the backend needs: it is skipped.
     #[error("{0}")]
     Unavailable(String),
     /// The crowd does not fit: the estimate and the limit.
@@ -14,5 +14,5 @@ pub enum BackendError {
     Device(String),
 }
 
-/// Shorthand for results of backends and of what they are made from.
+/// Result of a backend or of one of its parts.
 pub type Result<T> = std::result::Result<T, BackendError>;

@@ -9,6 +9,6 @@ pub struct FrameInput<'a> {
     pub crowd: &'a Crowd,
     /// Simulation time in ticks.
     pub tick: u32,
-    /// Where skinned vertices go.
+    /// Destination of skinned vertices.
     pub arena: &'a mut Arena,
 }

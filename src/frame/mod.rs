@@ -1,5 +1,5 @@
-//! The parts of a frame that backends, devices and the harness agree on: stages and their timer, the arena that vertices
-//! go to, what a run asks for, what memory and bandwidth it takes, and how it can fail.
+//! The parts of a frame that backends, devices and the harness share: stages and their timer, the arena of vertices,
+//! options, memory and bandwidth requirements, and errors.
 
 mod accuracy;
 mod arena;
@@ -15,6 +15,6 @@ pub use arena::Arena;
 pub use error::{BackendError, Result};
 pub use input::FrameInput;
 pub use job::{Footprint, Job, Retention};
-pub use timer::{Clock, Group, Span, Stage, StageTimer};
+pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
 pub use traffic::{Memory, Traffic};
 pub use view::{Mode, View};

@@ -1,9 +1,9 @@
-//! What a frame's stages took.
+//! Times of a frame's stages.
 
 use crate::crowd::Crowd;
 use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
-use crate::text;
 use crate::threads::Threads;
+use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Stage {
-    /// Who is in view.
+    /// Find the instances in view.
     Cull,
     /// Clips to local poses.
     Sample,
@@ -26,24 +26,24 @@ pub enum Stage {
     Upload,
     /// Palettes to vertices.
     Skin,
-    /// Clips to vertices at once, block by block, for backends that fuse them.
+    /// Clips to vertices in one pass, block by block, for backends that fuse the stages.
     PoseSkin,
     /// Vertices to pixels.
     Draw,
-    /// The whole, by wall clock, one frame in flight.
+    /// The whole frame, by wall clock, with one frame in flight.
     Frame,
-    /// From one frame's end to the next one's, two in flight.
+    /// From the end of a frame to the end of the next one, with two in flight.
     Throughput,
 }
 
-/// Stages that do one job together, as tables show them.
+/// Stages with a common purpose, as tables show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// Make palettes from a crowd.
+pub enum StageGroup {
+    /// Stages that compute palettes from a crowd.
     Pose,
     /// Host to device.
     Upload,
-    /// Make vertices; the one that poses, too, among them.
+    /// Stages that compute vertices, including the one that also poses.
     Skin,
     /// Vertices to pixels.
     Draw,
@@ -52,7 +52,7 @@ pub enum Group {
 }
 
 impl Stage {
-    /// All of them, in the order of a frame.
+    /// All stages, in the order of a frame.
     pub const ALL: [Self; 11] = [
         Self::Cull,
         Self::Sample,
@@ -67,14 +67,14 @@ impl Stage {
         Self::Throughput,
     ];
 
-    /// The job that it is a part of.
-    pub fn group(self) -> Group {
+    /// The group that the stage belongs to.
+    pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => Group::Pose,
-            Self::Upload => Group::Upload,
-            Self::Skin | Self::PoseSkin => Group::Skin,
-            Self::Draw => Group::Draw,
-            Self::Frame | Self::Throughput => Group::Whole,
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
+            Self::Upload => StageGroup::Upload,
+            Self::Skin | Self::PoseSkin => StageGroup::Skin,
+            Self::Draw => StageGroup::Draw,
+            Self::Frame | Self::Throughput => StageGroup::Whole,
         }
     }
 
@@ -106,7 +106,7 @@ impl TryFrom<String> for Stage {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        text::named("stage", &name, &Self::ALL, Self::name)
+        wording::named("stage", &name, &Self::ALL, Self::name)
     }
 }
 
@@ -121,13 +121,13 @@ impl From<PoseStage> for Stage {
     }
 }
 
-/// What measured a span. Its serialised form is its name.
+/// Clock of a measurement. Its serialised form is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Clock {
     /// The machine's monotonic clock.
     Wall,
-    /// What our own threads computed, together: those of a driver are not among them.
+    /// CPU time of skinbench's own threads in total, without those of a driver.
     ThreadSum,
     /// Timestamp queries on the device.
     Gpu,
@@ -154,18 +154,18 @@ impl TryFrom<String> for Clock {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        text::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
+        wording::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
     }
 }
 
 /// One stage of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Which part.
+    /// The stage.
     pub stage: Stage,
-    /// What measured it.
+    /// Clock that measured it.
     pub clock: Clock,
-    /// Nanoseconds; none if the clock gave a zero or negative difference.
+    /// Nanoseconds; `None` if the clock gave a zero or negative difference.
     pub ns: Option<u64>,
 }
 
@@ -183,7 +183,7 @@ impl StageTimer {
         result
     }
 
-    /// As [`StageTimer::wall`], for one more part of a stage: all its parts of a frame are one span.
+    /// As [`StageTimer::wall`], for one of several parts of a stage; all parts in a frame add up to one span.
     pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
         let (result, ns) = timed(work);
         match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
@@ -193,8 +193,8 @@ impl StageTimer {
         result
     }
 
-    /// Poses a crowd and times its stages by wall clock. Each thread goes from stage to stage by itself: the time that
-    /// stages take together is shared out in proportion to what the threads spent on each.
+    /// Poses a crowd and times its stages by wall clock. Threads move from stage to stage independently, so the total
+    /// time is divided among the stages in proportion to the thread time of each.
     pub fn pose(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, threads: &Threads, out: PaletteOut) {
         self.shared_out(pose.stages(), |clock| pose.pose(crowd, tick, threads, clock, out));
     }
@@ -221,13 +221,13 @@ impl StageTimer {
         &self.spans
     }
 
-    /// Starts the next frame; keeps the memory.
+    /// Starts the next frame; keeps the allocated memory.
     pub fn clear(&mut self) {
         self.spans.clear();
     }
 }
 
-/// Nanoseconds that all threads together spend on each stage of posing.
+/// Nanoseconds of each stage of posing, summed over all threads.
 #[derive(Debug, Default)]
 struct ThreadTimes([AtomicU64; PoseStage::Palette as usize + 1]);
 
@@ -248,7 +248,7 @@ impl PoseClock for ThreadTimes {
     }
 }
 
-/// What `work` gave and took; none if the clock saw nothing.
+/// The result of `work` and its nanoseconds; `None` if the clock did not advance.
 fn timed<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
     let start = Instant::now();
     let result = work();
@@ -271,7 +271,7 @@ mod tests {
         assert!(error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum or gpu"), "{error}");
     }
 
-    /// Work that the clock sees.
+    /// Work that is long enough for the clock.
     fn spin() {
         let start = Instant::now();
         while start.elapsed().as_nanos() < 2_000 {

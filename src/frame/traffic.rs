@@ -1,25 +1,25 @@
-//! Bytes that a stage must move: the floor that its time is compared with.
+//! Fewest bytes that each stage must move: the lower bound that its time is compared with.
 
 use super::timer::{Clock, Stage};
 
-/// Whose bandwidth bounds a stage.
+/// Memory whose bandwidth bounds a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Memory {
-    /// Main memory and its caches, by so many threads.
+    /// Main memory and its caches.
     Host {
         /// Threads that run the stage.
         threads: usize,
     },
     /// The device's memory.
     Device,
-    /// From staging memory to the device's.
+    /// Transfers from staging memory to the device's.
     Upload,
 }
 
-/// Bytes of one frame of a stage, each counted once however often a kernel touches it.
+/// Bytes that a stage of one frame must move, each counted once however often a kernel accesses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
-    /// Which part of the frame.
+    /// The stage.
     pub stage: Stage,
     /// The clock that times it.
     pub clock: Clock,
@@ -27,12 +27,12 @@ pub struct Traffic {
     pub read: u64,
     /// Bytes that it must write.
     pub written: u64,
-    /// Where they are.
+    /// Memory that holds the bytes.
     pub memory: Memory,
 }
 
 impl Traffic {
-    /// Both together.
+    /// Bytes read plus bytes written.
     pub fn bytes(&self) -> u64 {
         self.read + self.written
     }

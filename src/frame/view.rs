@@ -1,26 +1,26 @@
-//! The picture that a frame is drawn to.
+//! Camera, resolution and mode of a picture.
 
-/// How meshes are drawn.
+/// Drawing mode of meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Lit triangles.
     #[default]
     Skin,
-    /// Edges of the triangles that can be seen.
+    /// Edges of the visible triangles.
     Wireframe,
 }
 
-/// What the picture shows.
+/// Camera, resolution and drawing mode of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// World to clip space, depth 0 to 1 (1 far).
     pub view_projection: glam::Mat4,
     /// Direction towards the light, world space.
     pub light: glam::Vec3,
-    /// Pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// How meshes are drawn.
+    /// Drawing mode of meshes.
     pub mode: Mode,
 }

@@ -1,4 +1,5 @@
-//! Palettes baked frame by frame when a crowd is prepared: a frame only finds out which two of them each instance is between.
+//! Palettes baked frame by frame when a crowd is prepared. A frame only computes the two baked frames between which
+//! each instance is interpolated.
 
 use super::binding::{READ_ONLY, WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::listed;
@@ -17,11 +18,11 @@ use std::ops::Range;
 
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
-/// What vertices' normals and tangents may be off by, in radians: blending joints that turn against each other
-/// shortens their sum, and what its parts are off by counts for twice as much in one of half the length.
+/// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
+/// so the errors of the summands count twice if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
 
-/// The kernel's whole shader.
+/// The complete shader of the kernel.
 pub fn shader() -> String {
     [
         include_str!("../../shaders/pose.wgsl"),
@@ -32,7 +33,7 @@ pub fn shader() -> String {
     .concat()
 }
 
-/// A group's clips at their rates; the rest pose is behind them. None for a clip that no instance plays.
+/// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
 struct Plan<'a> {
     baker: Baker<'a>,
     rates: Vec<Option<Rate>>,
@@ -42,8 +43,8 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// # Errors
-    /// A clip that no rate holds, or that takes more than one binding.
-    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, keeping: BakeFormat) -> Result<Self> {
+    /// A clip whose error no rate keeps, or whose frames exceed one binding.
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
         let mut played = vec![false; clips.len() + 1];
@@ -52,8 +53,8 @@ impl<'a> Plan<'a> {
             played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
         }
         let limit = gpu.binding_bytes();
-        let most = limit / (entries * keeping.quads() * size_of::<[f32; 4]>()) as u64;
-        let baker = Baker::new(model, keeping);
+        let most = limit / (entries * format.quads() * size_of::<[f32; 4]>()) as u64;
+        let baker = Baker::new(model, format);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
                 return Ok(None);
@@ -68,7 +69,7 @@ impl<'a> Plan<'a> {
             })
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { baker, rates, entries, quads: keeping.quads() };
+        let plan = Self { baker, rates, entries, quads: format.quads() };
         match plan.bytes() > limit {
             true => Err(BackendError::TooLarge(format!(
                 "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
@@ -89,7 +90,7 @@ impl<'a> Plan<'a> {
         self.rates.iter().flatten().map(|rate| rate.error).fold(BakeError::default(), BakeError::max)
     }
 
-    /// The clips as the kernel reads them, and all frames, `[clip][frame][entry][quad]`.
+    /// The clips in the kernel's layout, and all frames, `[clip][frame][entry][quad]`.
     fn baked(&self, clips: &[Clip]) -> (Vec<layout::BakedClip>, Vec<[f32; 4]>) {
         let (mut table, mut frames) = (Vec::with_capacity(self.rates.len()), Vec::new());
         for (clip, rate) in self.rates.iter().enumerate() {
@@ -104,16 +105,16 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, keeping: BakeFormat) -> Result<Vec<Plan<'a>>> {
-    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, keeping)).collect()
+fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan<'a>>> {
+    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
 }
 
 /// Bytes on the device.
 ///
 /// # Errors
-/// What the adapter lacks or cannot hold; a crowd that plays more than whole clips one at a time, or one that no rate
-/// holds.
-pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
+/// A feature or a size that the adapter lacks; a crowd with instances that play more than one whole clip; or a clip
+/// whose error no rate keeps.
+pub fn bytes(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<u64> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
     if crowd.has_update_rates() {
@@ -123,7 +124,7 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
     if !(0..crowd.instance_count()).all(plain) {
         return refused("bakes whole clips; needs a crowd without layers, masks and fades");
     }
-    let frames: u64 = plans(gpu, crowd, keeping)?.iter().map(Plan::bytes).sum();
+    let frames: u64 = plans(gpu, crowd, format)?.iter().map(Plan::bytes).sum();
     let clips: usize =
         crowd.groups().iter().map(|g| (g.model.clips().len() + 1) * size_of::<layout::BakedClip>()).sum();
     let instance = size_of::<layout::Player>() + size_of::<layout::Layer>() + size_of::<layout::Shown>();
@@ -134,7 +135,7 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, keeping: BakeFormat) -> Result<u64> {
 pub struct BakedPalettes {
     pipeline: wgpu::ComputePipeline,
     now: wgpu::Buffer,
-    /// Instances and bindings of each chunk.
+    /// Number of instances and bindings of each chunk.
     chunks: Vec<(u32, wgpu::BindGroup)>,
     palettes: Vec<Palettes>,
     approximation: Approximation,
@@ -142,12 +143,12 @@ pub struct BakedPalettes {
 }
 
 impl BakedPalettes {
-    /// Bakes the clips that a crowd plays; an edit changes the kernel.
+    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
     ///
     /// # Errors
     /// As [`bytes`].
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], keeping: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
-        let plans = plans(gpu, crowd, keeping)?;
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
+        let plans = plans(gpu, crowd, format)?;
         let (layout, pipeline) = pipeline(gpu, edit);
         let now = gpu.buffer(
             "now",

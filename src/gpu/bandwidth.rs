@@ -1,27 +1,27 @@
-//! How fast the device moves bytes: what its stages are measured against, taken in the same run.
+//! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
 use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::shader::{compute_pipeline, module};
-use super::{Bandwidth, Commands, Gpu};
+use super::{Commands, DeviceBandwidth, Gpu};
 use crate::frame::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bytes moved at once, on a software adapter and on hardware: beyond all caches.
+/// Bytes moved at once, on a software adapter and on hardware: more than all caches hold.
 const BYTES: [u64; 2] = [64 << 20, 1 << 30];
 /// Threads of a workgroup in shaders/fill.wgsl, 16 bytes each.
 const WORKGROUP: u64 = 256;
 /// Measured rounds; the fastest counts.
 const ROUNDS: u32 = 4;
-/// Bytes of an upload: more than caches hold, less than staging memory may be short of.
+/// Bytes of an upload: more than caches hold, but little enough for staging memory.
 const UPLOAD_BYTES: u64 = 64 << 20;
 
 impl Gpu {
-    /// What the device moves, measured when it is first asked for: a second or less.
+    /// The device's bandwidths, measured at the first call, which takes up to a second.
     ///
     /// # Errors
-    /// The device failed, or cannot hold two buffers to copy between.
-    pub fn bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+    /// The device failed, or cannot allocate two buffers to copy between.
+    pub fn bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         if let Some(known) = self.bandwidth.get() {
             return Ok(*known);
         }
@@ -29,7 +29,7 @@ impl Gpu {
         Ok(*self.bandwidth.get_or_init(|| measured))
     }
 
-    fn measure_bandwidth(self: &Rc<Self>) -> Result<Bandwidth> {
+    fn measure_bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         let limits = self.device().limits();
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
@@ -49,11 +49,11 @@ impl Gpu {
         staging.unmap();
         let upload =
             self.fastest(staged, |commands| commands.encoder.copy_buffer_to_buffer(&staging, 0, &to, 0, staged))?;
-        Ok(Bandwidth { write, copy, upload })
+        Ok(DeviceBandwidth { write, copy, upload })
     }
 
-    /// Bytes a second of the fastest round; the first is not counted. Wall clock: timestamps of transfers are not to be
-    /// had everywhere.
+    /// Bytes per second of the fastest round; the first round is not counted. By wall clock, because not every adapter
+    /// has timestamps of transfers.
     fn fastest(self: &Rc<Self>, bytes: u64, record: impl Fn(&mut Commands)) -> Result<u64> {
         let mut least = Duration::MAX;
         for round in 0..=ROUNDS {

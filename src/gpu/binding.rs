@@ -1,11 +1,11 @@
-//! Layouts of bindings and of pipelines, and groups of buffers that are bound.
+//! Layouts of bindings and pipelines, and bind groups of buffers.
 
 use super::Gpu;
 
-/// A read-only storage buffer.
+/// Type of a read-only storage buffer.
 pub const READ_ONLY: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: true };
 
-/// A whole buffer in a bind group's layout.
+/// Layout entry of a whole buffer.
 pub fn layout_entry(
     binding: u32,
     visibility: wgpu::ShaderStages,
@@ -19,12 +19,12 @@ pub fn layout_entry(
     }
 }
 
-/// A bind group of whole buffers, bindings counted from 0.
+/// A bind group of whole buffers, with bindings counted from 0.
 pub fn bind(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
     bind_numbered(gpu, label, layout, &(0..).zip(buffers.iter().copied()).collect::<Vec<_>>())
 }
 
-/// A bind group of whole buffers and their bindings.
+/// A bind group of whole buffers with given bindings.
 pub fn bind_numbered(
     gpu: &Gpu,
     label: &str,
@@ -38,12 +38,12 @@ pub fn bind_numbered(
     gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }
 
-/// A layout of bindings.
+/// A layout with these entries.
 pub fn bind_group_layout(gpu: &Gpu, label: &str, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
     gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
 }
 
-/// A pipeline's layout: its groups, without immediate values.
+/// A pipeline layout of these groups, without immediate values.
 pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[Option<&wgpu::BindGroupLayout>]) -> wgpu::PipelineLayout {
     gpu.device().create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some(label),
@@ -52,5 +52,5 @@ pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[Option<&wgpu::BindGroup
     })
 }
 
-/// A storage buffer that is written.
+/// Type of a storage buffer that is written.
 pub const WRITTEN: wgpu::BufferBindingType = wgpu::BufferBindingType::Storage { read_only: false };

@@ -12,7 +12,7 @@ use wgpu::util::DeviceExt;
 const RING: usize = 3;
 
 impl Gpu {
-    /// A buffer; `size` is rounded up to what copies and bindings need.
+    /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
     pub fn buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let size = size.max(16).next_multiple_of(16);
         self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -23,18 +23,18 @@ impl Gpu {
         })
     }
 
-    /// A buffer that begins with these contents. A binding cannot be empty, so that no contents become zeros.
+    /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
     pub fn filled(&self, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let contents = if contents.is_empty() { &[0; 64] } else { contents };
         self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
     }
 
-    /// A storage buffer whose contents do not change.
+    /// Creates a storage buffer with constant contents.
     pub fn storage(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
         self.filled(label, contents, wgpu::BufferUsages::STORAGE)
     }
 
-    /// A uniform buffer whose contents do not change.
+    /// Creates a uniform buffer with constant contents.
     pub fn uniform(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
         self.filled(label, contents, wgpu::BufferUsages::UNIFORM)
     }
@@ -49,23 +49,23 @@ impl Gpu {
         }
     }
 
-    /// Makes bindings as small as on another adapter.
+    /// Limits the size of bindings, to simulate another adapter.
     pub fn limit_bindings(&self, bytes: u64) {
         self.binding_limit.set(bytes);
     }
 
-    /// Most bytes of a storage binding.
+    /// Largest size of a storage binding.
     pub(super) fn binding_bytes(&self) -> u64 {
         let limits = self.device.limits();
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.binding_limit.get())
     }
 
-    /// Cuts a crowd into chunks that this adapter can bind and dispatch.
+    /// Divides a crowd into chunks that this adapter can bind and dispatch.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
         chunks(crowd, self.binding_bytes(), self.device.limits().max_compute_workgroups_per_dimension.into())
     }
 
-    /// Sizes of the arena's device side: a buffer a chunk, or those that take turns.
+    /// Sizes of the arena's buffers on the device: one per chunk, or those of the ring.
     fn arena_sizes(&self, crowd: &Crowd, keep: Retention) -> Result<Vec<u64>> {
         let mut sizes: Vec<u64> = self.chunks(crowd)?.iter().map(|c| c.output_bytes(crowd)).collect();
         if keep == Retention::Ring && sizes.len() > RING {
@@ -81,7 +81,7 @@ impl Gpu {
         Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
     }
 
-    /// Makes the arena's device side, one buffer a chunk, or a few that chunks write to in turn.
+    /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
     pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = self.arena_sizes(crowd, keep)?;
@@ -111,12 +111,12 @@ impl Gpu {
         commands.finish()
     }
 
-    /// First and last instances of every chunk: what a sampled verification must cover.
+    /// First and last instances of every chunk, which a sampled verification must cover.
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
         Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
     }
 
-    /// Appends floats of a buffer, from `first`: untimed.
+    /// Appends floats of a buffer, from index `first` on. Not timed.
     pub fn read_back(
         self: &Rc<Self>,
         buffer: &wgpu::Buffer,

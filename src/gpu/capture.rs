@@ -1,4 +1,5 @@
-//! Reads back what a vertex shader skins: points into texels, with the drawn pass's WGSL function and bind groups.
+//! Read-back of vertices that a vertex shader skins: points are drawn into texels, with the WGSL function and bind
+//! groups of the drawn pass.
 
 use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::device::CAPTURE_FORMAT;
@@ -10,14 +11,14 @@ use crate::frame::{BackendError, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Texels of a row: a whole number of 256-byte copy rows.
+/// Texels per row: a multiple of 256-byte copy rows.
 const WIDTH: u32 = 2048;
 /// Most texels of a capture.
 const TEXELS: u32 = 4 << 20;
 /// Bytes of a texel.
 const TEXEL_BYTES: u32 = 16;
 
-/// The pipelines for one kind.
+/// The pipelines for one kind of group.
 struct Pipelines {
     kind: Kind,
     position_and_normal: wgpu::RenderPipeline,
@@ -35,13 +36,13 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Bytes on the device, unless one instance alone has more vertices than a capture has texels.
+    /// Bytes on the device, unless a single instance has more vertices than a capture has texels.
     pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
 
-    /// For a crowd whose vertices come from `source`.
+    /// A capture for a crowd whose vertices come from `source`.
     ///
     /// # Errors
-    /// More vertices an instance than a texture has texels.
+    /// An instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
         let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
         let height = largest.max(TEXELS).div_ceil(WIDTH);
@@ -119,8 +120,8 @@ impl Capture {
         })
     }
 
-    /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` counts in the
-    /// chunk.
+    /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` is relative to
+    /// the chunk.
     pub fn read(
         &self,
         gpu: &Rc<Gpu>,
@@ -158,7 +159,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Draws the points of some instances over NaN; `instances` counts in the chunk.
+    /// Draws the points of some instances over NaN; `instances` is relative to the chunk.
     fn draw(
         &self,
         gpu: &Rc<Gpu>,

@@ -1,11 +1,11 @@
-//! A crowd cut to what one binding of an adapter can hold: one dispatch or instanced draw each.
+//! Division of a crowd into chunks, each of which fits one binding and takes one dispatch or instanced draw.
 
 use super::slots::pose_bytes;
 use crate::crowd::{Crowd, Group};
 use crate::frame::{BackendError, Result};
 use std::ops::Range;
 
-/// Neighbouring instances of one group whose vertices fit one binding, and whose poses and palettes do.
+/// Neighbouring instances of one group whose vertices, poses and palettes each fit one binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     /// Index of the crowd's group.
@@ -25,15 +25,15 @@ fn vertex_bytes(group: &Group) -> u64 {
     (group.instance_words() * size_of::<f32>()) as u64
 }
 
-/// Bytes of an instance's palette in the largest form that a storage buffer holds it in: 4x4 matrices.
+/// Bytes of an instance's palette in the largest form in a storage buffer: 4x4 matrices.
 fn palette_bytes(group: &Group) -> u64 {
     (group.model.palette_joints().len() * size_of::<[f32; 16]>()) as u64
 }
 
-/// Cuts a crowd into chunks of at most `limit` bytes a binding and `instances` instances.
+/// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances.
 ///
 /// # Errors
-/// One instance alone is larger than a binding.
+/// A single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     for (index, group) in crowd.groups().iter().enumerate() {

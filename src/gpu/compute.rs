@@ -1,11 +1,11 @@
-//! Skins a crowd into storage buffers, by any of several kernels: a kernel, the forms that it reads, and how its
-//! threads are laid out over vertices and instances.
+//! Skinning of a crowd into storage buffers, by one of several kernels. A kernel consists of its shader, the forms that
+//! it reads, and the assignment of vertices and instances to threads.
 
 use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
 use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::shader::{Constants, Edit, compute_pipeline, module};
-use super::skinning::{self, Bound, Kind};
+use super::skinning::{self, Kind, SkinBindings};
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
 use crate::crowd::Crowd;
@@ -16,46 +16,47 @@ use std::time::{Duration, Instant};
 
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
-/// A trial skins a multiple of this many instances, where there are as many: twice what any kernel takes at once. llvmpipe hands
-/// each thread as many workgroups, full or not: with 35 instances, 16 at a time seemed slower than 4, which is 1.14 times as slow.
+/// A trial skins a multiple of this many instances if there are enough: twice the most that any kernel takes at once.
+/// llvmpipe gives each thread equally many workgroups, full or not: with 35 instances, 16 at a time seemed slower than
+/// 4, which is in fact 1.14 times as slow.
 const TRIAL_INSTANCES: u32 = 32;
-/// Measured rounds of a trial; the least time of each kernel counts.
+/// Measured rounds of a trial; the shortest time of each kernel counts.
 const TRIAL_ROUNDS: u32 = 7;
-/// Part of an earlier candidate's time that a later one must stay below to be preferred: short trials stray by as much.
+/// A later candidate is preferred only below this fraction of an earlier one's time: short trials vary by as much.
 const TRIAL_MARGIN: f64 = 0.97;
-/// Dispatches of a round, on a software adapter and on hardware, where one alone is mostly overhead.
+/// Dispatches per round, on a software adapter and on hardware, where a single one is mostly overhead.
 const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
 
-/// How the threads of a dispatch share the work out.
+/// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// One for a vertex and this many neighbouring instances; `INSTANCES` in the kernel.
+pub enum ThreadLayout {
+    /// One thread per vertex and this many neighbouring instances; `INSTANCES` in the kernel.
     Vertex(u32),
-    /// One for a vertex of an instance, numbered through.
+    /// One thread per vertex of an instance, in a single numbering.
     Pair,
-    /// A workgroup for an instance and this many neighbouring vertices; `VERTICES` in the kernel.
+    /// One workgroup per instance and this many neighbouring vertices; `VERTICES` in the kernel.
     Instance(u32),
-    /// A dispatch for an instance, which a uniform names.
+    /// One dispatch per instance, whose index is in a uniform.
     Character,
 }
 
 /// A way to skin in a compute shader.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct SkinKernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
-    /// The kernel, after the shared WGSL.
+    /// The kernel's WGSL, without the shared parts.
     pub wgsl: &'static str,
-    /// How it reads meshes.
+    /// Form of the meshes that it reads.
     pub mesh: MeshForm,
-    /// How it reads palettes.
+    /// Form of the palettes that it reads.
     pub palette: PaletteForm,
-    /// How it is dispatched.
-    pub threads: Threads,
+    /// Assignment of work to threads.
+    pub threads: ThreadLayout,
 }
 
-impl Kernel {
-    /// The whole shader for groups of a kind.
+impl SkinKernel {
+    /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
             (Encoding::Packed, _) => include_str!("../../shaders/output_packed.wgsl"),
@@ -65,13 +66,13 @@ impl Kernel {
         skinning::wgsl(kind.mesh, self.palette) + output + self.wgsl
     }
 
-    /// Values of the overrides, the kernel's own among them.
+    /// Values of the overrides, including the kernel's own.
     pub fn constants(&self, kind: Kind) -> Constants {
         let mut constants = kind.constants();
         match self.threads {
-            Threads::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
-            Threads::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
-            Threads::Pair | Threads::Character => {}
+            ThreadLayout::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
+            ThreadLayout::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
+            ThreadLayout::Pair | ThreadLayout::Character => {}
         }
         constants
     }
@@ -79,29 +80,29 @@ impl Kernel {
 
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
-    kernel: &'static Kernel,
+    kernel: &'static SkinKernel,
     layout: wgpu::BindGroupLayout,
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
-    // Workgroups of each chunk, if the device counts them.
+    // Workgroups of each chunk, if the device computes them.
     workgroups: Vec<wgpu::Buffer>,
-    // Bindings of all chunks, once for each set of buffers that they write to, and the set in turn.
+    // Bindings of all chunks, once per set of output buffers, and the index of the current set.
     sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
-    turn: usize,
+    current_set: usize,
 }
 
-/// Names an instance to a dispatch of its own.
+/// Uniforms that hold the instance index of each dispatch.
 struct Characters {
     group: wgpu::BindGroup,
     stride: u32,
 }
 
 impl ComputeSkin {
-    /// Pipelines for a crowd; a kernel that was edited is checked when it runs.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static Kernel, edit: Option<&Edit>) -> Self {
+    /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
         let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
-        let characters = (kernel.threads == Threads::Character).then(|| characters(gpu, crowd));
+        let characters = (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd));
         let own = characters.as_ref().map(|(layout, _)| layout);
         let groups = &[Some(&layout), own][..1 + usize::from(own.is_some())];
         let pipeline_layout = pipeline_layout(gpu, kernel.name, groups);
@@ -118,23 +119,23 @@ impl ComputeSkin {
             pipelines.push((kind, pipeline));
         }
         let characters = characters.map(|(_, characters)| characters);
-        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), turn: 0 }
+        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), current_set: 0 }
     }
 
-    /// Which kernel this is.
-    pub fn kernel(&self) -> &'static Kernel {
+    /// The kernel.
+    pub fn kernel(&self) -> &'static SkinKernel {
         self.kernel
     }
 
-    /// Takes the bindings to these buffers; says whether they were bound before.
+    /// Selects the bindings to these buffers; returns whether they were bound before.
     pub fn choose(&mut self, outputs: &[wgpu::Buffer]) -> bool {
         let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
-        self.turn = known.unwrap_or(0);
+        self.current_set = known.unwrap_or(0);
         known.is_some()
     }
 
-    /// Binds what chunks read, and the buffers that they write to in turn: one set for now, more if they swap. Who is visible
-    /// is skinned, if anybody looks.
+    /// Binds the inputs of each chunk and the buffers that chunks write to in turn: one set of buffers, or several if
+    /// they swap. With `visibility`, only the visible instances are skinned.
     pub fn bind(
         &mut self,
         gpu: &Gpu,
@@ -145,14 +146,14 @@ impl ComputeSkin {
         visibility: Option<&Visibility>,
     ) {
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
-        let bound = |outputs: &&[wgpu::Buffer]| {
+        let bind = |outputs: &&[wgpu::Buffer]| {
             let first = outputs.first()?.clone();
-            let bound = Bound { meshes: &meshes, palettes, outputs, visibility };
-            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bound);
+            let bindings = SkinBindings { meshes: &meshes, palettes, outputs, visibility };
+            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bindings);
             Some((first, groups))
         };
-        self.sets = sets.iter().filter_map(bound).collect();
-        self.turn = 0;
+        self.sets = sets.iter().filter_map(bind).collect();
+        self.current_set = 0;
         self.workgroups.clear();
         for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
             if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
@@ -162,7 +163,7 @@ impl ComputeSkin {
         }
     }
 
-    /// How a chunk's dispatch follows from its instances; none where each takes one of its own.
+    /// The rule for a chunk's dispatch; `None` if each instance has a dispatch of its own.
     fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let rows = |columns: u32, at_once: u32| {
@@ -170,22 +171,22 @@ impl ComputeSkin {
             layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
         };
         match self.kernel.threads {
-            Threads::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
-            Threads::Pair => {
+            ThreadLayout::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
+            ThreadLayout::Pair => {
                 Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
             }
-            Threads::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
-            Threads::Character => None,
+            ThreadLayout::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
+            ThreadLayout::Character => None,
         }
     }
 
-    /// Dispatches a chunk, `index` among those bound.
+    /// Dispatches a chunk; `index` is its index among the bound ones.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, crowd: &Crowd, chunk: &Chunk, index: usize) {
         let kind = self.kinds[chunk.group];
         let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == kind) else { return };
         let instances = chunk.instances.len() as u32;
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &self.sets[self.turn].1[index], &[]);
+        pass.set_bind_group(0, &self.sets[self.current_set].1[index], &[]);
         if let Some(dispatch) = self.dispatched(gpu, crowd, chunk) {
             return gpu.dispatch(pass, self.workgroups.get(index).map(|w| (w, SKIN)), &dispatch, instances, 0);
         }
@@ -199,7 +200,7 @@ impl ComputeSkin {
     }
 }
 
-/// A uniform for each instance of the largest chunk there may be, and the layout that binds one of them.
+/// One uniform per instance of the largest possible chunk, and the layout that binds one of them.
 fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
     let device = gpu.device();
     let size = size_of::<[u32; 4]>() as u32;
@@ -233,7 +234,7 @@ pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd) -> Result<u64> {
     Ok(trial_chunk(gpu, crowd, &chunks).map_or(0, |(_, part)| part.output_bytes(crowd)))
 }
 
-/// The largest chunk, and as many of its instances as a trial skins.
+/// The largest chunk, with as many of its instances as a trial skins.
 fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
     let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
     let all = chunk.instances.len() as u64;
@@ -243,8 +244,8 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
     Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
 }
 
-/// The fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: how long a
-/// kernel takes does not depend on what they hold.
+/// Finds the fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: the time
+/// of a kernel does not depend on their contents.
 ///
 /// # Errors
 /// The device failed.
@@ -274,7 +275,8 @@ pub fn trial(
     Ok(best)
 }
 
-/// Which of some compute passes takes least, by the least of a few rounds in turns; of equals the first.
+/// Index of the fastest of some compute passes, by the shortest time of a few rounds in which they alternate; of equals
+/// the first.
 ///
 /// # Errors
 /// The device failed.
@@ -290,7 +292,7 @@ pub(super) fn fastest(
             record(candidate, &mut commands.encoder.begin_compute_pass(&Default::default()));
             let start = Instant::now();
             commands.finish()?;
-            // The first round is when drivers compile.
+            // Drivers compile in the first round.
             if round > 0 {
                 *least = start.elapsed().min(*least);
             }

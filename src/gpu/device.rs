@@ -1,4 +1,4 @@
-//! Adapter, device and queue: which there are, what they lack, what they refuse.
+//! Adapter, device and queue: enumeration, features and errors.
 
 use super::layout;
 use super::timestamps::Timestamps;
@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::util::StagingBelt;
 
-/// Most bytes of a binding where the adapter allows more: indices stay within 32 bits, and a ring within memory.
+/// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
-/// Piece in which uploads and read-backs go through staging memory.
+/// Size of the pieces in which uploads and read-backs go through staging memory.
 pub(super) const STAGING_BYTES: u64 = 16 << 20;
 
 /// An adapter, for `list`, tables and CSV.
@@ -30,16 +30,16 @@ pub struct AdapterSummary {
 
 /// Bandwidths of a device, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bandwidth {
-    /// A compute shader writes.
+pub struct DeviceBandwidth {
+    /// Bytes per second that a compute shader writes.
     pub write: u64,
-    /// One buffer to another: bytes copied, each read once and written once.
+    /// Bytes per second copied from one buffer to another; each byte is read once and written once.
     pub copy: u64,
-    /// From staging memory that is filled.
+    /// Bytes per second uploaded, including filling staging memory.
     pub upload: u64,
 }
 
-/// Format of the textures by which vertices are read back that a vertex shader skins.
+/// Format of the textures through which vertices of a vertex shader are read back.
 pub(super) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
 /// An open device.
@@ -55,16 +55,16 @@ pub struct Gpu {
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
-    pub(super) bandwidth: OnceCell<Bandwidth>,
+    pub(super) bandwidth: OnceCell<DeviceBandwidth>,
     failure: Arc<Mutex<Failure>>,
 }
 
-/// What went wrong on the device.
+/// Failure of the device.
 #[derive(Default)]
 struct Failure {
-    /// A command that it refused, until somebody is told.
+    /// A command that the device rejected and that has not been reported yet.
     refused: Option<String>,
-    /// Why it is gone for good.
+    /// Reason why the device is lost.
     lost: Option<String>,
 }
 
@@ -72,16 +72,16 @@ fn adapters() -> Vec<wgpu::Adapter> {
     let of = |backends| {
         let mut descriptor =
             wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
-        // Our own kernels count workgroups; a check would be a dispatch of its own before each.
+        // Our own kernels compute workgroup counts; validation would add a dispatch before each.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
         pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
     };
-    // GL only where there is nothing else: on most machines it names the same adapters once more.
+    // GL only if there is nothing else: on most machines it lists the same adapters again.
     let mut adapters = of(wgpu::Backends::PRIMARY);
     if adapters.is_empty() {
         adapters = of(wgpu::Backends::GL);
     }
-    // Hardware before software; the sort is stable, so indices mean the same in every run.
+    // Hardware before software; the sort is stable, so indices are the same in every run.
     adapters.sort_by_key(|a| match a.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -104,15 +104,15 @@ fn summary(index: usize, adapter: &wgpu::Adapter) -> AdapterSummary {
 }
 
 impl Gpu {
-    /// All adapters that this machine has, the one used by default first.
+    /// All adapters of this machine, with the default one first.
     pub fn adapters() -> Vec<AdapterSummary> {
         adapters().iter().enumerate().map(|(index, adapter)| summary(index, adapter)).collect()
     }
 
-    /// Opens the adapter named (part of the name, any case) or numbered, or the first.
+    /// Opens the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors
-    /// No adapter at all, none of that name or number, or one that will not open.
+    /// No adapter at all, none with that name or number, or one that does not open.
     pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
         let adapters = adapters();
         let summaries: Vec<_> = adapters.iter().enumerate().map(|(index, adapter)| summary(index, adapter)).collect();
@@ -178,7 +178,7 @@ impl Gpu {
         }))
     }
 
-    /// Which adapter this is.
+    /// Description of the adapter.
     pub fn summary(&self) -> &AdapterSummary {
         &self.summary
     }
@@ -186,7 +186,7 @@ impl Gpu {
     pub fn device(&self) -> &wgpu::Device {
         &self.device
     }
-    /// Spares drivers to compile a pipeline twice in a process, where the adapter has one.
+    /// Pipeline cache that avoids compiling a pipeline twice in a process, if the adapter supports it.
     pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
         self.pipeline_cache.as_ref()
     }
@@ -195,10 +195,10 @@ impl Gpu {
         &self.queue
     }
 
-    /// Says what the adapter lacks of a stage that reads and writes so many storage buffers; nothing if it lacks nothing.
+    /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
     ///
     /// # Errors
-    /// What it lacks: old GL drivers have no compute shaders, or few storage buffers.
+    /// A missing feature: old GL drivers have no compute shaders, or few storage buffers.
     pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
         let (name, flag) = match stage {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
@@ -215,10 +215,10 @@ impl Gpu {
         Ok(())
     }
 
-    /// Whether kernels may say how many workgroups and instances others take.
+    /// Checks that kernels may compute the workgroup and instance counts of others.
     ///
     /// # Errors
-    /// The adapter lacks it: old GL drivers and Apple's first GPUs.
+    /// The adapter lacks this feature, like old GL drivers and Apple's first GPUs.
     pub fn has_indirect(&self) -> Result<()> {
         match self.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
             true => Ok(()),
@@ -226,13 +226,13 @@ impl Gpu {
         }
     }
 
-    /// Workgroups in x and in another dimension, where one alone does not hold as many; the last ones have nothing to do.
+    /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
     pub(super) fn folded(&self, groups: u32) -> (u32, u32) {
         let rows = groups.div_ceil(self.device.limits().max_compute_workgroups_per_dimension).max(1);
         (groups.div_ceil(rows), rows)
     }
 
-    /// Dispatches for so many instances and slots, or for those that the device counted: where it left their workgroups.
+    /// Dispatches for this many instances and slots, or indirectly with the workgroup counts that the device computed.
     pub(super) fn dispatch(
         &self,
         pass: &mut wgpu::ComputePass,
@@ -252,10 +252,10 @@ impl Gpu {
         pass.dispatch_workgroups(x, y, z);
     }
 
-    /// The first error that the device reported since the last time, if any. A device that is lost stays lost.
+    /// Checks for the first error that the device reported since the last call. A lost device stays lost.
     ///
     /// # Errors
-    /// That error.
+    /// The reported error.
     pub fn check(&self) -> Result<()> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = failure.refused.take();
@@ -265,15 +265,15 @@ impl Gpu {
         }
     }
 
-    /// Whether depth images can be read back: old GL cannot.
+    /// Whether depth images can be read back, which old GL does not support.
     pub fn reads_depth(&self) -> bool {
         self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
 
-    /// Whether what vertex shaders skin can be read back: by drawing it to float textures.
+    /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
     ///
     /// # Errors
-    /// The adapter cannot draw to them.
+    /// The adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
         if self.captures {
             return Ok(());
@@ -291,7 +291,7 @@ impl Gpu {
 
 fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
     let descriptor = wgpu::PipelineCacheDescriptor { label: Some("skinbench"), data: None, fallback: true };
-    // SAFETY: the cache starts empty; only data from elsewhere could be wrong.
+    // SAFETY: the cache starts empty; only data from elsewhere could be invalid.
     unsafe { device.create_pipeline_cache(&descriptor) }
 }
 

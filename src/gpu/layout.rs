@@ -1,4 +1,5 @@
-//! Every struct shared with WGSL. `tests/suite/backends/shader_layout.rs` compares them with the parsed shaders, field by field.
+//! Every struct shared with WGSL. tests/suite/backends/shader_layout.rs compares them with the parsed shaders, field by
+//! field.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -11,11 +12,11 @@ pub const WORKGROUP: u32 = 64;
 pub struct Vertex {
     /// Mesh space.
     pub position: [f32; 3],
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding: u32,
     /// Mesh space.
     pub normal: [f32; 3],
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub more_padding: u32,
     /// Palette entries of the four largest influences.
     pub entries: [u32; 4],
@@ -39,7 +40,7 @@ pub struct PackedVertex {
     pub rest: u32,
 }
 
-/// An influence after a vertex' fourth (`Influence` in shaders/skinning.wgsl).
+/// An influence after a vertex's fourth (`Influence` in shaders/skinning.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Influence {
@@ -49,7 +50,7 @@ pub struct Influence {
     pub weight: f32,
 }
 
-/// What is bound together (`Chunk` in shaders/chunk.wgsl).
+/// Numbers of a chunk (`Chunk` in shaders/chunk.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Chunk {
@@ -61,43 +62,43 @@ pub struct Chunk {
     pub vertices: u32,
     /// Palette entries of one instance.
     pub entries: u32,
-    /// Where packed positions begin.
+    /// Position of step 0 of packed positions.
     pub origin: [f32; 3],
     /// First vertex with eight influences instead of up to four.
     pub eights: u32,
-    /// What one step of a packed position is.
+    /// Length of one step of a packed position along each axis.
     pub step: [f32; 3],
     /// First vertex with sixteen influences.
     pub sixteens: u32,
-    /// Middle of the cube that packed output counts in.
+    /// Centre of the cube that packed output is relative to.
     pub centre: [f32; 3],
-    /// Half the length of its edge.
+    /// Half the length of the cube's edge.
     pub half: f32,
 }
 
-/// What a picture shows (`View` in shaders/draw.wgsl).
+/// Camera and light of a picture (`View` in shaders/draw.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct View {
     /// World to clip space, columns.
     pub view_projection: [[f32; 4]; 4],
-    /// Towards the light, world space.
+    /// Direction towards the light, world space.
     pub light: [f32; 3],
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding: f32,
 }
 
-/// Which texels a capture fills (`Capture` in shaders/capture.wgsl).
+/// Texels that a capture fills (`Capture` in shaders/capture.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Capture {
-    /// First instance, counted in the chunk.
+    /// First instance, relative to the chunk.
     pub first: u32,
-    /// Texels of a row.
+    /// Texels per row.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding: u32,
 }
 
@@ -105,7 +106,7 @@ pub struct Capture {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub struct Batch {
-    /// How many instances.
+    /// Number of instances.
     pub instances: u32,
     /// Joints of the skeleton.
     pub joints: u32,
@@ -115,43 +116,44 @@ pub struct Batch {
     pub slots: u32,
     /// Levels of the hierarchy.
     pub levels: u32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding_a: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_b: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_c: u32,
 }
 
-/// What an instance plays (`Player` in shaders/pose.wgsl).
+/// Layers, slots and update rate of an instance (`Player` in shaders/pose.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Player {
-    /// Its first layer, in the batch.
+    /// Index of its first layer in the batch.
     pub first_layer: u32,
-    /// How many layers.
+    /// Number of layers.
     pub layers: u32,
-    /// The first slot of its poses, in the batch.
+    /// Index of the first slot of its poses in the batch.
     pub first_slot: u32,
     /// Index of the layer that fades inertially, or [`NONE`].
     pub inertial: u32,
     /// Ticks from pose to pose.
     pub every: u32,
-    /// Added to the ticks that are multiples of that.
+    /// Added to the tick; a pose is due if the sum is a multiple of `every`.
     pub offset: u32,
 }
 
-/// The two poses that an instance is between (`Kept` in shaders/pose.wgsl); only the device writes it.
+/// The two poses between which an instance is interpolated (`PosePair` in shaders/pose.wgsl). Only the device writes
+/// it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Kept {
-    /// Of the first.
+pub struct PosePair {
+    /// Tick of the first pose.
     pub first_tick: u32,
-    /// Of the second.
+    /// Tick of the second pose.
     pub second_tick: u32,
-    /// Which there are, which are posed now, which comes before.
+    /// Flags: which poses exist, which are computed now, which one is earlier.
     pub modes: u32,
-    /// Of the way from one to the other.
+    /// Fraction of the way from the earlier pose to the later one.
     pub part: f32,
 }
 
@@ -171,39 +173,39 @@ pub struct Joint {
     pub matrix: u32,
 }
 
-/// A slot's place in its clip (`Cursor` in shaders/pose.wgsl); only the device writes it.
+/// Position of a slot in its clip (`Cursor` in shaders/pose.wgsl). Only the device writes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cursor {
-    /// The clip's first track, or [`NONE`]: weighs nothing.
+    /// The clip's first track, or [`NONE`] if its weight is 0.
     pub tracks: u32,
-    /// Key, or where a compact frame's numbers begin.
+    /// Key, or offset of a compact frame's numbers.
     pub key: u32,
-    /// Where the next compact frame's begin.
+    /// Offset of the next compact frame's numbers.
     pub next: u32,
-    /// Of the way from one to the other.
+    /// Fraction of the way from one to the other.
     pub fraction: f32,
-    /// Seconds of that way.
+    /// Seconds between them.
     pub interval: f32,
     /// Seconds in the clip.
     pub time: f32,
-    /// Before masks.
+    /// Weight before masks.
     pub weight: f32,
     /// Kind and mask.
     pub modes: u32,
 }
 
-/// An inertial fade under way (`Momentum` in shaders/pose.wgsl); only the device writes it.
+/// An inertial fade under way (`Momentum` in shaders/pose.wgsl). Only the device writes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Momentum {
     /// Index of the layer, or [`NONE`].
     pub layer: u32,
-    /// 1 if it comes.
+    /// 1 if the layer starts, 0 if it ends.
     pub coming: u32,
-    /// What is left of the offset at the start.
+    /// Remaining fraction of the offset at the fade's start.
     pub offset: f32,
-    /// What has come of its change.
+    /// Factor for the change of that offset in the tick before the start.
     pub speed: f32,
 }
 
@@ -213,35 +215,35 @@ pub struct Momentum {
 pub struct Layer {
     /// Index among the model's clips, or [`NONE`].
     pub clip: u32,
-    /// Where in its turn tick 0 is.
+    /// Phase at tick 0, as a fraction of the cycle.
     pub phase: u32,
-    /// Added every tick.
+    /// Added to the phase every tick.
     pub step: u32,
     /// Seconds at phase 0.
     pub time_base: f32,
-    /// Seconds per 2^-24 of a turn.
+    /// Seconds per 2^-24 of a cycle.
     pub time_scale: f32,
-    /// Whole frames a second, or 0.
+    /// Whole frames per second, or 0.
     pub frame_rate: f32,
     /// Bytes: kind, playback, fade, in step.
     pub modes: u32,
-    /// Before fades and masks.
+    /// Weight before fades and masks.
     pub weight: f32,
     /// Index among the group's masks, or [`NONE`].
     pub mask: u32,
-    /// Of the schedule.
+    /// Period of the schedule.
     pub period: u32,
-    /// Of the schedule.
+    /// Offset of the schedule.
     pub offset: u32,
-    /// Of the schedule.
+    /// Length of the schedule.
     pub length: u32,
-    /// Of the schedule.
+    /// Fade-in of the schedule.
     pub fade_in: u32,
-    /// Of the schedule.
+    /// Fade-out of the schedule.
     pub fade_out: u32,
     /// Added to the step of all layers in step.
     pub pace: u32,
-    /// Seconds of a whole frame: the CPU's quotient, so that no device rounds another way.
+    /// Seconds per whole frame, computed on the CPU so that no device rounds differently.
     pub frame_time: f32,
 }
 
@@ -269,22 +271,22 @@ impl From<&crate::crowd::Layer> for Layer {
     }
 }
 
-/// The frame's time (`Now` in shaders/pose_time.wgsl): all that is sent a frame.
+/// The frame's time (`Now` in shaders/pose_time.wgsl): the only data that is sent every frame.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Now {
-    /// Simulation time.
+    /// Simulation time in ticks.
     pub tick: u32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding_a: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_b: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_c: u32,
 }
 
 impl Now {
-    /// At a tick.
+    /// The time at a tick.
     pub fn at(tick: u32) -> Self {
         Self { tick, ..Self::zeroed() }
     }
@@ -294,15 +296,15 @@ impl Now {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Clip {
-    /// Its first track; there are three a joint.
+    /// Its first track; there are three per joint.
     pub tracks: u32,
-    /// The word where most tracks' key times are, behind their count, or [`NONE`].
+    /// Index of the word with the key count of most tracks' timeline, or [`NONE`]; the times follow it.
     pub timeline: u32,
-    /// Frames of a compact clip; 0 of a raw one.
+    /// Frames of a compact clip; 0 for a raw one.
     pub frames: u32,
-    /// 16-bit numbers of a compact frame.
+    /// 16-bit numbers per compact frame.
     pub row: u32,
-    /// Where its 16-bit numbers begin, counted in such numbers.
+    /// Offset of its 16-bit numbers, counted in such numbers.
     pub numbers: u32,
     /// Seconds at the first compact frame.
     pub start: f32,
@@ -310,28 +312,28 @@ pub struct Clip {
     pub interval: f32,
 }
 
-/// How a track goes from key to key (the constants in shaders/pose_sample.wgsl).
+/// Interpolation of a track (the constants in shaders/pose_sample.wgsl).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The rest pose's value in all clips: nothing is sampled.
+    /// The rest pose's value in all clips: not sampled.
     Still,
     /// One value.
     Constant,
     /// The earlier key holds.
     Step,
-    /// A straight line, of vectors.
+    /// Linear interpolation of vectors.
     Line,
-    /// Spherical, by an angle that the clip holds.
+    /// Spherical interpolation, by an angle that the clip stores.
     Slerp,
-    /// A normalised line.
+    /// Normalised linear interpolation.
     Nlerp,
-    /// As authored.
+    /// Spherical interpolation along the authored arc.
     Authored,
-    /// Hermite.
+    /// Hermite spline.
     Cubic,
-    /// Shoemake's.
+    /// Shoemake's squad.
     Squad,
-    /// 16-bit numbers.
+    /// 16-bit numbers of a compact clip.
     Packed,
 }
 
@@ -339,69 +341,69 @@ pub enum Form {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Track {
-    /// Bits 0-3: how it goes from key to key; from bit 4: its first value among the quads, or its place in a compact
-    /// frame.
+    /// Bits 0-3: its form; from bit 4 on: index of its first value among the quads, or its place in a compact frame.
     pub place: u32,
-    /// The word of its first angle, or of a compact track's lows.
+    /// Index of the word with its first angle, or with a compact track's lows.
     pub angle: u32,
-    /// The word where its own key times are, or [`NONE`]: the clip's.
+    /// Index of the word with its own key times, or [`NONE`] if it has those of the clip.
     pub timeline: u32,
 }
 
 impl Track {
-    /// A track of a form; its first value, its first angle, its own timeline or [`NONE`].
+    /// A track with a form, its first value, its first angle, and its own timeline or [`NONE`].
     pub fn new(form: Form, value: u32, angle: u32, timeline: u32) -> Self {
         Self { place: form as u32 | value << 4, angle, timeline }
     }
 
-    /// How it goes from key to key.
+    /// Its form.
     pub fn form(self) -> u32 {
         self.place & 0xf
     }
 
-    /// Its first value among the quads.
+    /// Index of its first value among the quads.
     pub fn value(self) -> usize {
         (self.place >> 4) as usize
     }
 }
 
-/// What is seen of a chunk (`Cull` in shaders/cull.wgsl).
+/// View planes and instances of a chunk for culling (`Cull` in shaders/cull.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cull {
-    /// Planes that look inwards: unit normal, distance.
+    /// Planes that face inwards: unit normal, distance.
     pub planes: [[f32; 4]; 6],
     /// The chunk's first instance, in the crowd.
     pub first_instance: u32,
-    /// How many instances.
+    /// Number of instances.
     pub instances: u32,
-    /// Workgroups that they take.
+    /// Workgroups for the instances.
     pub groups: u32,
-    /// Dispatches that follow.
+    /// Number of dispatches to compute.
     pub dispatches: u32,
-    /// Workgroups of a dispatch in one dimension.
+    /// Most workgroups of a dispatch in one dimension.
     pub most: u32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding_a: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_b: u32,
-    /// Likewise.
+    /// Padding.
     pub padding_c: u32,
 }
 
-/// How a dispatch follows from a number of instances or slots (`Dispatch` in shaders/cull_scan.wgsl).
+/// Rule for computing the workgroups of a dispatch from a number of instances or slots (`Dispatch` in
+/// shaders/cull_scan.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Dispatch {
-    /// 1: of all slots, 0: of all instances.
+    /// 1 if it counts slots, 0 if it counts instances.
     pub slots: u32,
-    /// Of them, that share threads.
+    /// Number of slots or instances that share threads.
     pub at_once: u32,
-    /// Threads of each such part.
+    /// Threads for each such part.
     pub threads: u32,
     /// Threads of a workgroup.
     pub workgroup: u32,
-    /// Workgroups in x, and those in y follow; 0: they are folded into x and y.
+    /// Workgroups in x, with the counted ones in y; 0 if the counted ones are folded into x and y.
     pub x: u32,
     /// Workgroups in z.
     pub z: u32,
@@ -411,17 +413,18 @@ pub struct Dispatch {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct BakedClip {
-    /// Its first frame's first entry.
+    /// Index of the first entry of its first frame.
     pub first: u32,
-    /// How many frames.
+    /// Number of frames.
     pub frames: u32,
     /// Seconds from frame to frame.
     pub interval: f32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding: u32,
 }
 
-/// The frames that an instance is between (`Shown` in shaders/baked.wgsl); only the device writes it.
+/// The baked frames between which an instance is interpolated (`Shown` in shaders/baked.wgsl). Only the device writes
+/// it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Shown {
@@ -429,11 +432,11 @@ pub struct Shown {
     pub first: u32,
     /// First entry of the later one.
     pub next: u32,
-    /// Of the way from one to the other.
+    /// Fraction of the way from one to the other.
     pub part: f32,
-    /// To a multiple of 16 bytes.
+    /// Pads to a multiple of 16 bytes.
     pub padding: u32,
 }
 
-/// No such thing, wherever an index stands.
+/// Index that stands for none.
 pub const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! Draws skeletons: every joint as three axes, every parent link as a line.
+//! Drawing of skeletons: every joint as three axes, every parent link as a line.
 
 use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::present::{BACKGROUND, COLOR, DEPTH, Presenter};
@@ -20,7 +20,7 @@ pub struct LineEnd {
 
 const LINK: u32 = 0xff10_1010;
 const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
-/// Length of a joint's axes, in parts of the model's diagonal.
+/// Length of a joint's axes, as a fraction of the model's diagonal.
 const AXIS: f32 = 0.025;
 
 /// The lines of one instance's skeleton; `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
@@ -28,7 +28,7 @@ pub fn skeleton_lines(crowd: &Crowd, instance: u32, model_pose: &[Rows]) -> Vec<
     let model = &crowd.groups()[crowd.group_of(instance)].model;
     let placement = affine(&crowd.placements()[instance as usize]);
     let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * affine(rows)).collect();
-    // Placements scale evenly, so any axis tells by how much.
+    // Placements scale evenly, so any axis gives the factor.
     let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();
     let end = |position: Vec3A, color| LineEnd { position: position.to_array(), color };
     let mut lines = Vec::with_capacity(joints.len() * 8);
@@ -53,7 +53,7 @@ fn affine(rows: &Rows) -> Affine3A {
 }
 
 impl Presenter {
-    /// Draws lines alone, over the background, and waits: for pictures, not for timing.
+    /// Draws only lines, over the background, and waits. For pictures, not for timing.
     pub fn draw_lines(&self, lines: &[LineEnd]) -> Result<()> {
         let device = self.gpu().device();
         let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);

@@ -1,4 +1,4 @@
-//! The device that GPU backends and drawing share. CPU backends never look here.
+//! The device that GPU backends and drawing share. CPU backends do not use it.
 
 pub mod baked;
 mod bandwidth;
@@ -30,7 +30,7 @@ pub mod visibility;
 
 pub use capture::Capture;
 pub use chunks::{Chunk, chunks};
-pub use device::{AdapterSummary, Bandwidth, Gpu};
+pub use device::{AdapterSummary, DeviceBandwidth, Gpu};
 pub use lines::{LineEnd, skeleton_lines};
 pub use palette_form::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use palette_source::{PaletteSource, PoseBytes};

@@ -1,8 +1,8 @@
-//! A mesh in 20 bytes a vertex (`PackedVertex` in shaders/mesh_packed.wgsl).
+//! Packing of meshes to 20 bytes per vertex (`PackedVertex` in shaders/mesh_packed.wgsl).
 //!
-//! Positions take 17 bits an axis of the mesh's box, normals 14 bits twice on the octahedron. The four largest of the
-//! first influences take 8 bits each for the palette entry; the largest weight is what the others leave of one, and
-//! those, at most a half each, take 16 bits.
+//! Positions take 17 bits per axis of the mesh's box, normals 14 bits for each of two octahedral coordinates. The four
+//! largest influences take 8 bits each for the palette entry. The largest weight is one minus the others; those are at
+//! most a half each and take 16 bits.
 
 use super::layout::PackedVertex;
 use crate::crowd::Group;
@@ -12,14 +12,14 @@ use glam::{Vec2, Vec3};
 
 /// Largest position on an axis.
 const POSITION_STEPS: f32 = ((1 << 17) - 1) as f32;
-/// Largest of a weight's 16 bits, which stands for a half.
+/// Steps of a weight: the largest 16-bit value encodes a half.
 const WEIGHT_STEPS: f32 = 131_070.0;
-/// Half of the steps of an octahedral coordinate.
+/// Half the number of steps of an octahedral coordinate.
 const NORMAL_STEPS: f32 = 8191.0;
-/// How far from one the length of a normal may be: packing keeps its direction alone.
+/// Largest distance of a normal's length from 1, because packing keeps only the direction.
 const UNIT: f32 = 1e-4;
 
-/// Where packed positions begin, and what a step is.
+/// Origin and step of packed positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
     /// Position of step 0.
@@ -45,7 +45,8 @@ impl Grid {
     }
 }
 
-/// Whether a group's mesh can be packed: entries fit 8 bits, and normals are unit vectors where their length shows.
+/// Whether a group's mesh can be packed: entries fit 8 bits, and normals are unit vectors if the format shows their
+/// length.
 pub fn fits(group: &Group) -> bool {
     let unit = |n: &[f32; 3]| (Vec3::from(*n).length() - 1.0).abs() <= UNIT;
     let raw = group.format.normals == Normals::Raw && group.format.attributes > Attributes::P;
@@ -68,7 +69,7 @@ pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], mut influences: [
     }
 }
 
-/// The steps on the octahedron whose direction is nearest: not always those that the coordinates round to.
+/// The steps on the octahedron whose direction is closest, which are not always the rounded coordinates.
 fn normal_steps(normal: Vec3) -> [u32; 2] {
     let wanted = normal.normalize_or_zero();
     let below = ((octahedral(normal) + 1.0) * NORMAL_STEPS).floor();
@@ -81,7 +82,7 @@ fn normal_steps(normal: Vec3) -> [u32; 2] {
     corners.into_iter().min_by(nearest).unwrap_or(below).to_array().map(|c| c as u32)
 }
 
-/// What `unfolded` in shaders/octahedral.wgsl makes of a point on the square.
+/// Unit vector of a point on the octahedral square, as `unfolded` in shaders/octahedral.wgsl computes it.
 fn unfolded(square: Vec2) -> Vec3 {
     let z = 1.0 - square.x.abs() - square.y.abs();
     let fold = (-z).max(0.0);

@@ -1,4 +1,4 @@
-//! The forms in which palettes lie in device memory.
+//! Forms of palettes in device memory.
 
 use super::binding::READ_ONLY;
 use super::{Chunk, Gpu};
@@ -17,30 +17,31 @@ pub(super) const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
 
 /// A 4x4 matrix, columns.
 type Columns = [f32; 16];
-/// A rotation, half the translation times it, both as quaternions x y z w (Kavan and others 2008), and a uniform scale.
+/// A rotation, and half the translation times it, both as quaternions x y z w (Kavan and others 2008); then a uniform
+/// scale.
 type DualQuaternion = [f32; 12];
 
-/// How palettes lie in device memory.
+/// Form of palettes in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaletteForm {
     /// 3x4 matrices in a storage buffer.
     Rows,
-    /// As rows, and copied to workgroup memory by the kernel.
+    /// As `Rows`, and copied to workgroup memory by the kernel.
     Workgroup,
     /// 4x4 matrices in a storage buffer.
     Columns,
-    /// 4x4 matrices in a uniform buffer, room for [`UNIFORM_ENTRIES`] a character, bound character by character.
+    /// 4x4 matrices in a uniform buffer with room for [`UNIFORM_ENTRIES`] per character, bound character by character.
     Uniform,
     /// Rows of 3x4 matrices as texels of a float texture.
     Texture,
-    /// Dual quaternions in a storage buffer: joints must not scale unevenly.
+    /// Dual quaternions in a storage buffer; joints must not scale unevenly.
     DualQuaternions,
-    /// Baked frames in a storage buffer, and which of them each instance shows in another.
+    /// Baked frames in a storage buffer, and in another buffer those that each instance shows.
     Baked(BakeFormat),
 }
 
 impl PaletteForm {
-    /// The shader's part.
+    /// The WGSL that reads this form.
     pub(super) fn wgsl(self) -> &'static str {
         match self {
             Self::Rows => include_str!("../../shaders/palette_rows.wgsl"),
@@ -80,17 +81,17 @@ impl PaletteForm {
         }
     }
 
-    /// Whether joints may scale along one axis more than along another.
+    /// Whether joints may scale unevenly.
     pub fn scales_unevenly(self) -> bool {
         !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
     }
 
-    /// Bytes from one character's palette to the next where each is bound on its own.
+    /// Bytes from one character's palette to the next, if each is bound separately.
     pub fn stride(self) -> Option<u32> {
         (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
     }
 
-    /// Floats of an instance's converted palette; none where rows are uploaded as they are.
+    /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
     pub(super) fn converted(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
@@ -121,7 +122,7 @@ impl PaletteForm {
         }
     }
 
-    /// Whether a device can hold a crowd's palettes in this form.
+    /// Checks that a device can hold a crowd's palettes in this form.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let limits = gpu.device().limits();
         for chunk in chunks {

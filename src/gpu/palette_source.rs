@@ -1,4 +1,4 @@
-//! The contract between a GPU backend and whatever poses its crowd.
+//! The interface between a GPU backend and the source of its palettes.
 
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, Palettes};
@@ -11,15 +11,15 @@ use std::ops::Range;
 pub trait PaletteSource {
     /// The palettes of each chunk.
     fn chunks(&self) -> &[Palettes];
-    /// A word for tables on how it poses, if there is a choice.
+    /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {
         None
     }
-    /// Bytes of its poses, where they are on the device.
+    /// Bytes of its poses, if they are on the device.
     fn poses(&self) -> Option<PoseBytes> {
         None
     }
-    /// Errors beyond rounding, if there are any.
+    /// Stated error beyond rounding, if it approximates.
     fn approximation(&self) -> Option<Approximation> {
         None
     }
@@ -27,14 +27,14 @@ pub trait PaletteSource {
     fn visibility(&self) -> Option<&Visibility> {
         None
     }
-    /// The instances that the last frame posed, rising; none if all.
+    /// The instances that the last frame posed, in rising order; `None` if it posed all.
     ///
     /// # Errors
     /// The device failed.
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
-    /// Places in a chunk's buffers of those of some of its instances that were posed.
+    /// Range in a chunk's buffers of some of its instances, counting only those that were posed.
     ///
     /// # Errors
     /// The device failed.
@@ -42,22 +42,22 @@ pub trait PaletteSource {
         let _ = index;
         Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
     }
-    /// Poses a frame, or records what will, and the uploads that it takes.
+    /// Poses a frame, or records the commands that do, and the uploads.
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);
-    /// Appends poses or palettes of neighbouring instances, those that were posed.
+    /// Appends poses or palettes of neighbouring instances, skipping those that were not posed.
     ///
     /// # Errors
-    /// The device failed, or nothing is posed because palettes are baked.
+    /// The device failed, or there are no poses because palettes are baked.
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 
 /// Bytes of a crowd's poses on the device.
 #[derive(Debug, Clone, Copy)]
 pub struct PoseBytes {
-    /// What of local poses a frame writes: the channels that some clip moves.
+    /// Bytes of local poses that a frame writes: the channels that some clip moves.
     pub sampled: u64,
-    /// What of local poses the hierarchy reads.
+    /// Bytes of local poses that `local_to_model` reads.
     pub local: u64,
-    /// Model poses.
+    /// Bytes of model poses.
     pub model: u64,
 }

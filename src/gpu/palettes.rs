@@ -1,4 +1,4 @@
-//! Buffers that hold the palettes of a chunk.
+//! Buffers for the palettes of a chunk.
 
 use super::palette_form::{TEXTURE_ROW, TEXTURE_WIDTH};
 use super::{Commands, Gpu, PaletteForm};
@@ -6,16 +6,16 @@ use super::{Commands, Gpu, PaletteForm};
 /// A chunk's palettes on the device, `[instance][entry]`.
 pub struct Palettes {
     buffer: wgpu::Buffer,
-    /// Bound instead of the buffer, if there is one.
+    /// The texture that is bound instead of the buffer, if any.
     texture: Option<(wgpu::Texture, wgpu::TextureView)>,
-    /// For each instance the baked frames in the buffer that it shows, if the buffer holds such.
+    /// For each instance the baked frames that it shows, if the buffer holds baked frames.
     shown: Option<wgpu::Buffer>,
-    /// Bytes that are bound at once, if not all.
+    /// Bytes that are bound at a time, if not all.
     window: Option<u32>,
 }
 
 impl Palettes {
-    /// Room for palettes that the host uploads.
+    /// Allocates palettes that the host uploads.
     pub(super) fn uploaded(gpu: &Gpu, form: PaletteForm, bytes: u64) -> Self {
         let usage = match form {
             PaletteForm::Uniform => wgpu::BufferUsages::UNIFORM,
@@ -28,18 +28,18 @@ impl Palettes {
         Self { buffer, texture, shown: None, window: form.stride() }
     }
 
-    /// Room for rows that the device writes.
+    /// Allocates rows that the device writes.
     pub(super) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Self { buffer: gpu.buffer("palettes", bytes, usage), texture: None, shown: None, window: None }
     }
 
-    /// Frames baked for a whole group, and for each instance of the chunk the ones that it shows.
+    /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
     pub(super) fn baked(frames: &wgpu::Buffer, shown: &wgpu::Buffer) -> Self {
         Self { buffer: frames.clone(), texture: None, shown: Some(shown.clone()), window: None }
     }
 
-    /// The frames that each instance shows, bound beside baked palettes.
+    /// The frames that each instance shows, to be bound beside baked palettes.
     pub(super) fn shown(&self) -> Option<wgpu::BindingResource<'_>> {
         self.shown.as_ref().map(wgpu::Buffer::as_entire_binding)
     }
@@ -48,7 +48,7 @@ impl Palettes {
         &self.buffer
     }
 
-    /// The resource that a bind group refers to.
+    /// The resource to bind as palettes.
     pub(super) fn binding(&self) -> wgpu::BindingResource<'_> {
         match (&self.texture, self.window) {
             (Some((_, view)), _) => wgpu::BindingResource::TextureView(view),

@@ -1,4 +1,4 @@
-//! Palettes posed on the CPU, as `cpu-rayon` does it, and uploaded every frame in the form that a shader reads.
+//! Palettes posed on the CPU, as in `cpu-rayon`, and uploaded every frame in the form that a shader reads.
 
 use super::palette_source::PaletteSource;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes};
@@ -21,13 +21,13 @@ pub struct PosedPalettes {
     chunks: Vec<Palettes>,
 }
 
-/// A chunk's share of the crowd's rows, and of the numbers that they are converted to.
+/// A chunk's share of the crowd's rows and of the converted numbers.
 struct Share {
     rows: Range<usize>,
     converted: Range<usize>,
-    /// Rows of an instance.
+    /// Rows per instance.
     entries: usize,
-    /// Converted numbers of an instance; 0 where rows are uploaded as they are.
+    /// Converted numbers per instance; 0 if rows are uploaded as they are.
     floats: usize,
 }
 
@@ -45,7 +45,7 @@ impl PosedPalettes {
         (CrowdPose::bytes(crowd, Width::Block, Threads::All.count()) + rows + converted as u64, device)
     }
 
-    /// Buffers for a crowd.
+    /// Creates the buffers for a crowd.
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
         let (mut row, mut float) = (0, 0);
         let mut shares = Vec::with_capacity(chunks.len());

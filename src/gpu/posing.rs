@@ -1,4 +1,4 @@
-//! Where a GPU backend's crowd is posed.
+//! Place of posing of a GPU backend.
 
 use super::baked::{self, BakedPalettes};
 use super::device_pose::{self, DevicePose};
@@ -11,14 +11,14 @@ use crate::frame::{BackendError, Result};
 use crate::frustum::Frustum;
 use std::rc::Rc;
 
-/// Where palettes are made, unless their form says that they were baked before.
+/// Place where palettes are computed, unless their form is baked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posing {
-    /// On the CPU, as `cpu-rayon` does, and uploaded every frame.
+    /// On the CPU, as in `cpu-rayon`, with an upload every frame.
     Host,
     /// On the device.
     Device,
-    /// On the device, of those in view alone.
+    /// On the device, for instances in view only.
     Visible,
 }
 
@@ -26,7 +26,7 @@ impl Posing {
     /// Bytes on the host and on the device.
     ///
     /// # Errors
-    /// What the adapter lacks, or cannot hold.
+    /// A feature or a size that the adapter lacks.
     pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Result<(u64, u64)> {
         if let PaletteForm::Baked(keeping) = form {
             return Ok((0, baked::bytes(gpu, crowd, keeping)?));
@@ -51,10 +51,11 @@ impl Posing {
         }
     }
 
-    /// Buffers for a crowd; the frustum says who is in view, an edit changes the kernels that pose.
+    /// Creates the buffers for a crowd. `frustum` decides which instances are in view; `edit` changes the kernels that
+    /// pose.
     ///
     /// # Errors
-    /// What the adapter cannot hold.
+    /// A size that the adapter cannot hold.
     pub fn source(
         self,
         gpu: &Rc<Gpu>,

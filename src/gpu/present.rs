@@ -1,4 +1,4 @@
-//! Draws any backend's crowd offscreen: one instanced draw a chunk and pass.
+//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass.
 
 use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::capture::copy_texture;
@@ -13,17 +13,17 @@ use std::ops::Range;
 use std::rc::Rc;
 
 pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// How far a pixel moved since the last frame, in parts of half the picture; 16 bits for each axis.
+/// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Linear RGB behind the crowd.
+/// Linear RGB of the background.
 pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 
-/// Storage buffers that drawing reads, besides where vertices come from.
+/// Storage buffers that drawing reads, besides the source of vertices.
 pub const STORAGE_BUFFERS: u32 = 2;
 
-/// A group's share of what drawing needs.
-struct Drawn {
+/// A group's buffers and bindings for drawing.
+struct GroupDraw {
     bindings: wgpu::BindGroup,
     colors: wgpu::Buffer,
     indices: wgpu::Buffer,
@@ -32,26 +32,26 @@ struct Drawn {
     edge_count: u32,
 }
 
-/// A chunk's share.
-struct DrawnChunk {
+/// A chunk's part of a draw.
+struct ChunkDraw {
     group: usize,
     instances: u32,
     uniform: wgpu::Buffer,
-    /// Its floats in the arena's host side.
+    /// Range of its floats in the arena's host side.
     floats: Range<usize>,
 }
 
-/// Draws of those in view, as many as the device says.
+/// Draws of the instances in view, with counts from the device.
 struct Indirect {
     visible: Rc<Visible>,
-    /// As [`Drawn::bindings`], for each group.
+    /// As the bindings of each group, for instances in view.
     bindings: Vec<wgpu::BindGroup>,
-    /// For each chunk, how its triangles and then how its edges are drawn.
+    /// For each chunk the arguments of drawing its triangles, then of drawing its edges.
     arguments: wgpu::Buffer,
 }
 
 impl Indirect {
-    /// Bytes of a draw's arguments, and where among them the number of instances is.
+    /// Bytes of a draw's arguments, and offset of the instance count in them.
     const BYTES: u64 = size_of::<wgpu::util::DrawIndexedIndirectArgs>() as u64;
     const COUNT: u64 = std::mem::offset_of!(wgpu::util::DrawIndexedIndirectArgs, instance_count) as u64;
 
@@ -59,7 +59,7 @@ impl Indirect {
         (2 * chunk + usize::from(edges)) as u64 * Self::BYTES
     }
 
-    /// Copies how many are in view to where draws look.
+    /// Copies the number of instances in view to the draw arguments.
     fn update(&self, commands: &mut Commands) {
         for (chunk, count) in self.visible.counts.iter().enumerate() {
             for edges in [false, true] {
@@ -70,7 +70,7 @@ impl Indirect {
     }
 }
 
-/// A texture that is drawn to.
+/// A texture that is a render target.
 struct Target {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
@@ -97,7 +97,7 @@ struct Pipelines {
     kind: Kind,
     depth_only: wgpu::RenderPipeline,
     color: wgpu::RenderPipeline,
-    // Wireframe: triangles leave their depth, then edges their colour.
+    // Wireframe: triangles write their depth, then edges their colour.
     hidden: wgpu::RenderPipeline,
     edges: wgpu::RenderPipeline,
 }
@@ -107,19 +107,19 @@ pub struct Presenter {
     gpu: Rc<Gpu>,
     view: View,
     passes: u32,
-    chunks: Vec<DrawnChunk>,
+    chunks: Vec<ChunkDraw>,
     kinds: Vec<Kind>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<GroupDraw>,
     layout: wgpu::BindGroupLayout,
     uniform: wgpu::Buffer,
     color: Target,
     depth: Target,
     motion: Option<Target>,
-    // For each buffer that the arena's device side begins with: two take turns where the last frame is kept.
+    // For each first buffer of the arena's device side: two of them alternate if the last frame is kept.
     arena: Vec<(wgpu::Buffer, Rc<VertexSource>)>,
-    // By source, made the first time that it is drawn.
+    // By source, created when it is drawn for the first time.
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
-    // By who is in view, likewise.
+    // By visibility, created when it is drawn for the first time.
     indirect: Vec<Indirect>,
 }
 
@@ -132,10 +132,10 @@ impl Presenter {
         targets + meshes.sum::<usize>() as u64 + (crowd.instance_count() * size_of::<Rows>()) as u64
     }
 
-    /// Targets of the view's size and what does not change from frame to frame.
+    /// Creates targets of the view's size and everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the view is beyond the adapter's limits.
+    /// The crowd or the view exceeds the adapter's limits.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
         let device = gpu.device();
         let largest = device.limits().max_texture_dimension_2d;
@@ -149,7 +149,7 @@ impl Presenter {
         let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
             let first = floats;
             floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
-            DrawnChunk {
+            ChunkDraw {
                 group: chunk.group,
                 instances: chunk.instances.len() as u32,
                 uniform: chunk_uniform(&gpu, crowd, &chunk),
@@ -177,7 +177,7 @@ impl Presenter {
                 let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
-                Drawn {
+                GroupDraw {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
                     colors,
                     indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
@@ -207,8 +207,8 @@ impl Presenter {
         })
     }
 
-    /// Records uploads (if vertices are on the host) and all passes after `commands`, or after the beginning of a frame.
-    /// The last pass draws colours, those before it depth alone.
+    /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
+    /// The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,
@@ -295,18 +295,19 @@ impl Presenter {
         commands
     }
 
-    /// The last frame's colours, RGBA 8 bit sRGB, rows from the top.
+    /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
     pub fn read_color(&self) -> Result<Vec<u8>> {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
     }
 
-    /// Index of the draws of those in view.
+    /// Index of the draws of the instances in view.
     fn indirect(&mut self, visible: &Rc<Visible>) -> usize {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound =
-            |drawn: &Drawn| bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements]);
+        let bound = |drawn: &GroupDraw| {
+            bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements])
+        };
         let draws = self.chunks.iter().flat_map(|chunk| {
             let drawn = &self.drawn[chunk.group];
             [drawn.index_count, drawn.edge_count]
@@ -320,7 +321,7 @@ impl Presenter {
         self.indirect.len() - 1
     }
 
-    /// The source of vertices that stand in the arena.
+    /// The source of vertices that are in the arena.
     fn arena_source(&mut self, arena: &Arena) -> Rc<VertexSource> {
         let known = self.arena.iter().find(|(first, _)| arena.device.first() == Some(first));
         if let Some((_, source)) = known {
@@ -334,7 +335,7 @@ impl Presenter {
         source
     }
 
-    /// How far each pixel moved since the last frame, as two halves in the order x, y; rows from the top. None where no
+    /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
     /// motion was drawn.
     pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
         let Some(target) = &self.motion else { return Ok(None) };
@@ -405,7 +406,7 @@ impl Presenter {
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: &module,
-                    // Depth needs no motion.
+                    // Depth passes need no motion.
                     entry_point: Some(if fragment.is_some() { vertex } else { "vertex" }),
                     compilation_options: options.clone(),
                     buffers: &[],
@@ -440,7 +441,7 @@ impl Presenter {
     }
 }
 
-/// A target that begins with one colour.
+/// A render target that is cleared to one colour.
 fn cleared(target: &Target, color: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
     wgpu::RenderPassColorAttachment {
         view: &target.view,
@@ -459,7 +460,7 @@ fn edges(indices: &[u32]) -> Vec<u32> {
     edges.into_flattened()
 }
 
-/// Each vertex' material colour, linear RGBA with 8 bits each.
+/// Each vertex's material colour, linear RGBA with 8 bits each.
 fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {

@@ -9,13 +9,13 @@ use std::rc::Rc;
 /// A frame's commands before submission.
 pub struct Commands {
     gpu: Rc<Gpu>,
-    /// Where they are recorded.
+    /// Encoder of the current submission.
     pub encoder: wgpu::CommandEncoder,
-    /// What goes before, each in a submission of its own.
+    /// Commands recorded before, one buffer per submission.
     cut: ArrayVec<wgpu::CommandBuffer, { CAPACITY as usize }>,
 }
 
-/// Commands that the device works on.
+/// Commands that the device is executing.
 pub struct Flight {
     gpu: Rc<Gpu>,
     submission: wgpu::SubmissionIndex,
@@ -32,7 +32,8 @@ impl Flight {
 }
 
 impl Commands {
-    /// Submits without waiting. All is recorded by then, so that the device does not wait between submissions.
+    /// Submits without waiting. Everything has been recorded by then, so that the device does not wait between
+    /// submissions.
     pub fn launch(mut self) -> Flight {
         let gpu = Rc::clone(&self.gpu);
         gpu.mark_end(&mut self);
@@ -58,7 +59,7 @@ impl Commands {
         self.launch().land()
     }
 
-    /// What follows is another submission of the same frame.
+    /// Ends the current submission; later commands go to another submission of the same frame.
     fn cut(&mut self) {
         let next = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
         self.cut.push(std::mem::replace(&mut self.encoder, next).finish());
@@ -66,7 +67,7 @@ impl Commands {
 }
 
 impl Gpu {
-    /// Starts recording a frame whose stages are timed: the outer pair of timestamps begins.
+    /// Starts recording a frame whose stages are timed, with the first of the outer pair of timestamps.
     pub fn frame(self: &Rc<Self>, label: &str) -> Commands {
         let mut commands = self.commands(label);
         if self.timestamps_in_encoder
@@ -79,7 +80,7 @@ impl Gpu {
         commands
     }
 
-    /// Ends the outer pair of timestamps, if it began.
+    /// Records the second of the outer pair of timestamps, if there is a first.
     fn mark_end(&self, commands: &mut Commands) {
         let end = self.timestamps.as_ref().and_then(|t| t.borrow_mut().end_outer());
         if let Some(index) = end {
@@ -88,7 +89,7 @@ impl Gpu {
         }
     }
 
-    /// Switches timestamps on or off: a query serves one frame at a time.
+    /// Switches timestamps on or off: a query set serves one frame at a time.
     pub fn set_timing(&self, on: bool) {
         self.timing.set(on);
     }
@@ -128,7 +129,7 @@ impl Gpu {
         record(&mut pass);
     }
 
-    /// Runs `record` in a render pass; `begin` and `end` say which ends of `span` this pass marks.
+    /// Runs `record` in a render pass; `begin` and `end` tell which ends of `span` this pass marks.
     pub(super) fn render_pass(
         &self,
         commands: &mut Commands,
@@ -149,11 +150,12 @@ impl Gpu {
         record(&mut pass);
     }
 
-    /// Records commands other than passes timed as `stage`, where the adapter can time them.
+    /// Records commands other than passes, timed as `stage` if the adapter can time them.
     ///
-    /// A software adapter gets a submission a stage: llvmpipe runs dispatches and copies at once but takes timestamps
-    /// when it next flushes, so that in one submission 130 ms of skinning read as 0.1 ms. A begin is flushed before the
-    /// work; an end may share its flush with the next stage's begin, for the work before both is done by then.
+    /// A software adapter gets one submission per stage: llvmpipe runs dispatches and copies at once but takes
+    /// timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
+    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
+    /// before both is done by then.
     pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
         let span = if self.timestamps_in_encoder { self.span(stage) } else { None };
         if let Some(span) = span {
@@ -172,14 +174,14 @@ impl Gpu {
         }
     }
 
-    /// Has a software adapter take the timestamps so far before it goes on.
+    /// Makes a software adapter take the timestamps recorded so far before it continues.
     fn flush(&self, commands: &mut Commands) {
         if self.summary.software {
             commands.cut();
         }
     }
 
-    /// Moves the finished frame's GPU spans into the timer: untimed, after `Backend::wait`.
+    /// Moves the finished frame's GPU spans into the timer. Not timed.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         match &self.timestamps {
             Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_mapped(buffer, out), timer),

@@ -1,63 +1,63 @@
-//! The compute kernels that skin: shader, forms of mesh and palette, and the layout of threads.
+//! The compute kernels that skin: shader, forms of mesh and palette, and assignment of threads.
 
-use super::compute::{Kernel, Threads};
+use super::compute::{SkinKernel, ThreadLayout};
 use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
-/// All kernels, so that tests can look into their shaders.
-pub const ALL: &[&Kernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES];
+/// All kernels, so that tests can check their shaders.
+pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES];
 
-/// Candidates of a trial that finds the fastest; all read palettes as rows in a storage buffer.
-pub const CANDIDATES: &[&Kernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
+/// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
+pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
 
-/// Candidates for palettes that are baked.
-pub const BAKED_CANDIDATES: &[&Kernel] =
+/// Candidates for baked palettes.
+pub const BAKED_CANDIDATES: &[&SkinKernel] =
     &[&by_instances("instances", 16, BAKED), &by_instances("instances, 4 at a time", 4, BAKED)];
 
 const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 
-/// One dispatch per character, 4x4 palettes, full precision: what naive ports do.
-pub const PER_CHARACTER: Kernel = Kernel {
+/// One dispatch per character, 4x4 palettes, full precision, as in straightforward ports.
+pub const PER_CHARACTER: SkinKernel = SkinKernel {
     name: "per-character",
     wgsl: include_str!("../../shaders/gpu_compute_per_character.wgsl"),
     mesh: MeshForm::Plain,
     palette: PaletteForm::Columns,
-    threads: Threads::Character,
+    threads: ThreadLayout::Character,
 };
 
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
-pub const NAIVE: Kernel = Kernel {
+pub const NAIVE: SkinKernel = SkinKernel {
     name: "naive",
     wgsl: include_str!("../../shaders/gpu_compute_naive.wgsl"),
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
-    threads: Threads::Pair,
+    threads: ThreadLayout::Pair,
 };
 
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
-pub const SHARED: Kernel = Kernel {
+pub const SHARED: SkinKernel = SkinKernel {
     name: "shared",
     wgsl: include_str!("../../shaders/gpu_compute_shared.wgsl"),
     mesh: MeshForm::Packed,
     palette: PaletteForm::Workgroup,
-    threads: Threads::Instance(1024),
+    threads: ThreadLayout::Instance(1024),
 };
 
 /// One thread per vertex and sixteen instances; the vertex stays in registers.
-pub const INSTANCES: Kernel = by_instances("instances", 16, PaletteForm::Rows);
+pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Rows);
 
 /// As [`INSTANCES`], for adapters and crowds for which sixteen instances per thread leave too few threads.
-pub const FOUR_INSTANCES: Kernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
+pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
 
 /// As [`INSTANCES`], blending rigid motions instead of matrices.
-pub const DUAL_QUATERNION: Kernel = by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
+pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
 
-const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> Kernel {
-    Kernel {
+const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
+    SkinKernel {
         name,
         wgsl: include_str!("../../shaders/gpu_compute_instances.wgsl"),
         mesh: MeshForm::Packed,
         palette,
-        threads: Threads::Vertex(instances),
+        threads: ThreadLayout::Vertex(instances),
     }
 }

@@ -1,4 +1,4 @@
-//! What every skinning shader reads: chunk, vertices, influences, tangents, palettes, each in one of several forms
+//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms
 //! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, layout_entry};
@@ -8,24 +8,24 @@ use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_unif
 use crate::crowd::{Crowd, Group};
 use crate::vertex::{Normals, VertexFormat};
 
-/// Storage buffers that skinning reads.
+/// Storage buffers that a skinning shader reads.
 pub fn storage_buffers(palette: PaletteForm) -> u32 {
     4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
 }
 
-/// What decides a group's shader: groups of one kind share pipelines.
+/// Properties that select a group's shader. Groups of one kind share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// What is written.
+    /// Format of the skinned vertices.
     pub format: VertexFormat,
-    /// How the mesh lies in memory.
+    /// Form of the mesh in memory.
     pub mesh: MeshForm,
     /// Most influences of a vertex, padding included.
     pub influences: u32,
 }
 
 impl Kind {
-    /// The kind of a group, where `mesh` is asked for.
+    /// The kind of a group for the requested form of its mesh.
     pub fn of(group: &Group, mesh: MeshForm) -> Self {
         Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences() }
     }
@@ -55,7 +55,7 @@ pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
         }
     };
     let blending = match palette {
-        // Brings its own along.
+        // The file defines its own blending.
         PaletteForm::DualQuaternions => "",
         _ => include_str!("../../shaders/blend_linear.wgsl"),
     };
@@ -69,7 +69,7 @@ pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
     parts.concat()
 }
 
-/// Layout of group 0 of a skinning shader, with a last binding for its output if it has one.
+/// Layout of group 0 of a skinning shader, with a last binding for its output if `output` is set.
 pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output: bool) -> wgpu::BindGroupLayout {
     let mut entries = vec![
         layout_entry(0, stage, wgpu::BufferBindingType::Uniform),
@@ -87,27 +87,27 @@ pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output
     bind_group_layout(gpu, "skinning", &entries)
 }
 
-/// What skinning reads and writes.
-pub struct Bound<'a> {
-    /// Of each of the crowd's groups.
+/// Buffers that skinning reads and writes.
+pub struct SkinBindings<'a> {
+    /// Mesh of each of the crowd's groups.
     pub meshes: &'a [MeshBuffers],
-    /// Of each chunk.
+    /// Palettes of each chunk.
     pub palettes: &'a [Palettes],
-    /// Buffers that chunks write to in turn, if they write.
+    /// Buffers that chunks write to in turn; empty for a vertex shader.
     pub outputs: &'a [wgpu::Buffer],
-    /// Who is skinned, if not all.
+    /// The visibility pass, if only instances in view are skinned.
     pub visibility: Option<&'a Visibility>,
 }
 
-/// Group 0 for each chunk.
+/// Creates group 0 for each chunk.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
     chunks: &[Chunk],
     layout: &wgpu::BindGroupLayout,
-    bound: &Bound,
+    bound: &SkinBindings,
 ) -> Vec<wgpu::BindGroup> {
-    let &Bound { meshes, palettes, outputs, visibility } = bound;
+    let &SkinBindings { meshes, palettes, outputs, visibility } = bound;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];

@@ -1,4 +1,4 @@
-//! Sources of the vertices that are drawn: the arena, or a vertex shader that skins.
+//! Sources of drawn vertices: the arena, or a vertex shader that skins.
 
 use super::Gpu;
 use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry};
@@ -13,19 +13,19 @@ use std::rc::Rc;
 /// Vertices that drawing can read.
 #[derive(Clone)]
 pub enum Drawable {
-    /// In the arena's host side, from which they are uploaded.
+    /// In the arena's host side, to be uploaded.
     Host,
     /// In the arena's device side.
     Device,
-    /// In the arena's device side, only those of instances in view, which stand at the beginning of each chunk.
+    /// In the arena's device side; the vertices of the instances in view are at the beginning of each chunk.
     Visible(Rc<Visible>),
     /// Skinned by a vertex shader while they are drawn.
     Shader(Rc<VertexSource>),
 }
 
-/// A vertex shader's source of skinned vertices: WGSL with `skinned_vertex`, and group 0's bindings.
+/// Skinned vertices computed by a vertex shader: WGSL with `skinned_vertex`, and the bindings of group 0.
 pub struct VertexSource {
-    /// What goes before the drawing shader, for a group of a kind.
+    /// Returns the WGSL that is put before the drawing shader, for groups of a kind.
     pub wgsl: Box<dyn Fn(Kind) -> String>,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
@@ -33,13 +33,13 @@ pub struct VertexSource {
     pub layout: wgpu::BindGroupLayout,
     /// Group 0 for each chunk.
     pub groups: Vec<wgpu::BindGroup>,
-    /// Bytes from one instance's palette to the next, if each instance is bound and drawn on its own.
+    /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
-    /// Whether the WGSL is our own, which needs no checks when it runs.
+    /// Whether the WGSL is our own, which needs no checks at run time.
     pub trusted: bool,
-    /// Whether there is `previous_position`, from which motion vectors are drawn.
+    /// Whether it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
-    /// Who of each chunk is drawn, if not all.
+    /// The instances of each chunk to draw, if only those in view are drawn.
     pub visible: Option<Rc<Visible>>,
 }
 
@@ -48,7 +48,7 @@ impl VertexSource {
         module(gpu, label, format!("{}{tail}", (self.wgsl)(kind)), self.trusted)
     }
 
-    /// The source's kinds, each once.
+    /// The source's kinds without duplicates.
     pub(super) fn distinct_kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
         for &kind in &self.kinds {
@@ -59,7 +59,8 @@ impl VertexSource {
         kinds
     }
 
-    /// Binds a chunk's vertices and calls `draw`: once for `instances`, or once for each of them. Counts in the chunk.
+    /// Binds a chunk's vertices and calls `draw`: once for `instances`, or once per instance. Indices are relative to
+    /// the chunk.
     pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass,
@@ -81,7 +82,7 @@ impl VertexSource {
         }
     }
 
-    /// The arena's device side; `chunks` holds each chunk's numbers.
+    /// The arena's device side as a source; `chunks` holds each chunk's numbers.
     pub(super) fn arena(gpu: &Gpu, crowd_kinds: &[Kind], chunks: &[&wgpu::Buffer], arena: &Arena) -> Self {
         let motion = !arena.previous.is_empty();
         let entries = [
@@ -95,14 +96,14 @@ impl VertexSource {
             bind(gpu, "arena", &layout, &buffers.into_iter().flatten().collect::<Vec<_>>())
         };
         let groups = chunks.iter().enumerate().map(bound).collect();
-        // How a vertex was skinned makes no difference to drawing it.
+        // The kind of skinning makes no difference to drawing.
         let kinds = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
         let wgsl = Box::new(move |kind: Kind| preskinned_wgsl(kind.format.encoding, motion));
         Self { wgsl, kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
     }
 }
 
-/// Reads vertices that were skinned before drawing, to be followed by the drawing shader.
+/// WGSL that reads vertices skinned before drawing, to be followed by the drawing shader.
 pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
     let read = match encoding {
         Encoding::F32 => include_str!("../../shaders/preskinned.wgsl"),
@@ -118,7 +119,7 @@ pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
     [include_str!("../../shaders/chunk.wgsl"), read, previous].concat()
 }
 
-/// Draws what `skinned_vertex` yields, and with it how far it moved.
+/// WGSL that draws the vertices of `skinned_vertex`, with their motion if `motion` is set.
 pub fn draw_wgsl(motion: bool) -> String {
     let motion = if motion { include_str!("../../shaders/draw_motion.wgsl") } else { "" };
     [include_str!("../../shaders/draw.wgsl"), motion].concat()

@@ -1,4 +1,4 @@
-//! A model's vertices and a chunk's numbers on the device: uploaded once.
+//! Constant data on the device: a model's vertices and a chunk's numbers, uploaded once.
 
 use super::layout::{self, Influence, Vertex};
 use super::packing::{self, Grid};
@@ -7,20 +7,20 @@ use crate::crowd::{Crowd, Group};
 use crate::model::Mesh;
 use crate::vertex::Attributes;
 
-/// Influences of a vertex that are part of it; more stand in a stream of their own.
+/// Influences that are stored in a vertex; further ones are in a stream of their own.
 const INLINE: usize = 4;
 
-/// How a mesh lies in device memory.
+/// Form of a mesh in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeshForm {
-    /// 64 bytes a vertex, in full precision.
+    /// 64 bytes per vertex, in full precision.
     Plain,
-    /// 20 bytes a vertex where the model fits, else as [`MeshForm::Plain`].
+    /// 20 bytes per vertex if the model allows it, otherwise as [`MeshForm::Plain`].
     Packed,
 }
 
 impl MeshForm {
-    /// What becomes of a group's mesh.
+    /// The form of a group's mesh: packed only if the model allows it.
     pub fn of(self, group: &Group) -> Self {
         if self == Self::Packed && packing::fits(group) { Self::Packed } else { Self::Plain }
     }
@@ -35,11 +35,11 @@ impl MeshForm {
 
 /// A model's vertex and influence streams.
 pub struct MeshBuffers {
-    /// [`layout::Vertex`] or [`layout::PackedVertex`] each.
+    /// Items are [`layout::Vertex`] or [`layout::PackedVertex`].
     pub vertices: wgpu::Buffer,
-    /// [`Influence`] each: those after the fourth.
+    /// Items are [`Influence`]: those after a vertex's fourth.
     pub influences: wgpu::Buffer,
-    /// Tangents, or a single zero where none are asked for.
+    /// Tangents, or a single zero if the format has none.
     pub tangents: wgpu::Buffer,
 }
 
@@ -92,7 +92,7 @@ fn more_than_inline(influences: u32) -> usize {
     (influences as usize).saturating_sub(INLINE)
 }
 
-/// Each vertex' four largest influences, and the rest of all vertices that have more.
+/// Each vertex's four largest influences, and the remaining influences of all vertices that have more.
 fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
     let mut inline = Vec::with_capacity(mesh.vertex_count());
     let mut more = Vec::new();
@@ -109,7 +109,7 @@ fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
     (inline, more)
 }
 
-/// A chunk's numbers.
+/// The numbers of a chunk.
 pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
     let model = &crowd.groups()[chunk.group].model;
     let mesh = model.mesh();
@@ -132,7 +132,7 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
     }
 }
 
-/// A chunk's numbers as a uniform buffer.
+/// The numbers of a chunk in a uniform buffer.
 pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
     gpu.uniform("chunk", bytemuck::bytes_of(&chunk_contents(crowd, chunk)))
 }

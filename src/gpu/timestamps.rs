@@ -1,12 +1,12 @@
-//! Stage times by timestamp query.
+//! Stage times by timestamp queries.
 
 use crate::frame::{Clock, Result, Span, Stage, StageTimer};
 
-/// Most queries of a frame: two a stage, and an outer pair.
+/// Most queries per frame: two per stage, and an outer pair.
 pub(super) const CAPACITY: u32 = 32;
 /// The outer pair's queries.
 const OUTER: [u32; 2] = [0, 1];
-/// How much longer than the outer pair all stages together may be: clocks tick in steps.
+/// Largest ratio of the sum of all stages to the outer pair: clocks have a finite resolution.
 const OUTER_TOLERANCE: f64 = 1.02;
 
 /// The queries of one stage: a begin and an end.
@@ -26,7 +26,7 @@ pub(super) struct Timestamps {
     outer: Outer,
 }
 
-/// How far the pair around all stages is.
+/// State of the pair of timestamps around all stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outer {
     Absent,
@@ -58,7 +58,7 @@ impl Timestamps {
         }
     }
 
-    /// A begin and an end for a stage; none when the frame has no query left.
+    /// A begin and an end for a stage; `None` if the frame has no query left.
     pub(super) fn span(&mut self, stage: Stage) -> Option<GpuSpan> {
         let first = self.queries();
         let span = (first < CAPACITY).then_some(GpuSpan { stage, first })?;
@@ -66,7 +66,7 @@ impl Timestamps {
         Some(span)
     }
 
-    /// The query that marks a frame's beginning. Spans that nobody collected are forgotten.
+    /// The query that marks the beginning of a frame. Discards spans that were not collected.
     pub(super) fn begin_outer(&mut self) -> u32 {
         self.spans.clear();
         self.outer = Outer::Begun;
@@ -94,14 +94,14 @@ impl Timestamps {
         }
     }
 
-    /// Queries taken so far.
+    /// Number of queries used so far.
     fn queries(&self) -> u32 {
         let outer = if self.outer == Outer::Absent { 0 } else { OUTER.len() };
         (outer + 2 * self.spans.len()) as u32
     }
 
-    /// Hands the frame's spans over and starts the next frame. The device must be idle. Spans that together exceed the
-    /// outer pair are wrong, whichever it is: all are dropped.
+    /// Returns the frame's spans and starts the next frame. The device must be idle. If the sum of the spans exceeds
+    /// the outer pair, it is unknown which are wrong, so all are dropped.
     pub(super) fn collect(
         &mut self,
         read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,

@@ -1,5 +1,6 @@
-//! Who of a crowd is in view. A compute pass finds out and moves what they play and where they stand close together, in the
-//! crowd's order; every kernel and draw after it takes its count from there and works on them alone.
+//! Visibility of a crowd's instances. A compute pass finds the instances in view and copies their players and
+//! placements to a contiguous range, in the crowd's order. Every later kernel and draw takes its count from this pass
+//! and processes only these instances.
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
 use super::layout::WORKGROUP;
@@ -12,32 +13,32 @@ use crate::model::Rows;
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// Storage buffers of the kernel that binds most.
+/// Storage buffers of the kernel with the most bindings.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// A kernel: its name, its WGSL after what all share, the buffers that it binds besides the uniform, written or not, and whether
-/// one workgroup does it all.
-struct Kernel {
+/// A kernel: its name, its WGSL without the shared part, the buffers that it binds besides the uniform (with whether it
+/// writes them), and whether a single workgroup does all of the work.
+struct CullKernel {
     name: &'static str,
     wgsl: &'static str,
     bindings: &'static [(u32, bool)],
     alone: bool,
 }
 
-const KERNELS: [Kernel; 3] = [
-    Kernel {
+const KERNELS: [CullKernel; 3] = [
+    CullKernel {
         name: "cull_count",
         wgsl: include_str!("../../shaders/cull_count.wgsl"),
         bindings: &[(2, true), (3, false), (4, false)],
         alone: false,
     },
-    Kernel {
+    CullKernel {
         name: "cull_scan",
         wgsl: include_str!("../../shaders/cull_scan.wgsl"),
         bindings: &[(2, true), (5, true), (6, false), (7, true)],
         alone: true,
     },
-    Kernel {
+    CullKernel {
         name: "cull_gather",
         wgsl: include_str!("../../shaders/cull_gather.wgsl"),
         bindings: &[(2, true), (3, false), (4, false), (5, true), (6, true), (7, false), (8, true)],
@@ -45,7 +46,7 @@ const KERNELS: [Kernel; 3] = [
     },
 ];
 
-/// Every kernel's name and whole shader: tests look into them.
+/// Name and complete shader of every kernel; tests check them.
 pub fn shaders() -> [(&'static str, String); 3] {
     let shared = [include_str!("../../shaders/pose.wgsl"), include_str!("../../shaders/cull.wgsl")].concat();
     KERNELS.map(|kernel| (kernel.name, shared.clone() + kernel.wgsl))
@@ -57,23 +58,23 @@ pub fn bytes(crowd: &Crowd) -> u64 {
     (crowd.instance_count() * instance) as u64
 }
 
-/// What drawing needs of those in view.
+/// Buffers that drawing needs for the instances in view.
 pub struct Visible {
-    /// Model to world, where the crowd's would be: those in view of a chunk stand at its beginning.
+    /// Model to world. The instances in view of a chunk are at the beginning of its range.
     pub placements: wgpu::Buffer,
-    /// For each chunk a buffer that begins with how many are in view.
+    /// For each chunk a buffer that begins with the number of instances in view.
     pub counts: Vec<wgpu::Buffer>,
 }
 
-/// A chunk's share.
+/// A chunk's visible instances.
 pub struct VisibleChunk {
-    /// A batch with those in view; its number of instances comes first.
+    /// The batch of the instances in view; their number comes first.
     pub batch: wgpu::Buffer,
-    /// What those in view play.
+    /// Players of the instances in view.
     pub players: wgpu::Buffer,
-    /// The chunk with those in view.
+    /// The chunk's numbers, with the number of instances in view.
     pub numbers: wgpu::Buffer,
-    /// Workgroups of each dispatch, three numbers each.
+    /// Workgroups of each dispatch, three numbers per dispatch.
     pub workgroups: wgpu::Buffer,
     visible: wgpu::Buffer,
     dispatches: wgpu::Buffer,
@@ -81,7 +82,7 @@ pub struct VisibleChunk {
     instances: u32,
 }
 
-/// The kernels, and what they leave.
+/// The kernels and their results.
 pub struct Visibility {
     frustum: Frustum,
     layouts: [wgpu::BindGroupLayout; KERNELS.len()],
@@ -92,7 +93,7 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// For a crowd without chunks yet; an edit changes the kernels.
+    /// Creates the pass for a crowd, without chunks; `edit` changes the kernels.
     pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, edit: Option<&Edit>) -> Self {
         let layouts = KERNELS.map(|kernel| {
             let ty = |write: bool| if write { WRITTEN } else { READ_ONLY };
@@ -116,7 +117,7 @@ impl Visibility {
         Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
     }
 
-    /// Adds a chunk: its batch and what its instances play, were all in view, and the dispatches that follow.
+    /// Adds a chunk: its batch and the layers of its instances as if all were in view, and the dispatches that follow.
     pub fn push(
         &mut self,
         gpu: &Gpu,
@@ -199,17 +200,17 @@ impl Visibility {
         &self.chunks[index]
     }
 
-    /// What drawing needs.
+    /// The buffers that drawing needs.
     pub fn visible(&self) -> &Rc<Visible> {
         &self.visible
     }
 
-    /// Each chunk's share.
+    /// The visible instances of each chunk.
     pub fn chunks(&self) -> &[VisibleChunk] {
         &self.chunks
     }
 
-    /// Says how a chunk's dispatch of this index is counted.
+    /// Sets the rule by which the device computes a chunk's dispatch.
     pub fn set_dispatch(&self, gpu: &Gpu, chunk: usize, index: usize, dispatch: &layout::Dispatch) {
         let offset = index * size_of::<layout::Dispatch>();
         gpu.queue().write_buffer(&self.chunks[chunk].dispatches, offset as u64, bytemuck::bytes_of(dispatch));
@@ -235,7 +236,7 @@ impl Visibility {
         }
     }
 
-    /// Who was in view in the last frame: for each chunk, rising indices in it.
+    /// The instances in view in the last frame: rising indices for each chunk.
     ///
     /// # Errors
     /// The device failed.

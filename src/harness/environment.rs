@@ -1,4 +1,4 @@
-//! What a run ran on: stated in every row of the results.
+//! Description of the machine and build, written to every row of the results.
 
 use humantime::format_rfc3339_seconds;
 use std::time::SystemTime;
@@ -11,21 +11,21 @@ pub struct Adapter {
     pub name: String,
     /// Driver name and version.
     pub driver: String,
-    /// Whether it is emulated on the CPU.
+    /// Whether the adapter is emulated on the CPU.
     pub software: bool,
 }
 
 impl Adapter {
-    /// The name; where it is emulated, that too, because its times say nothing about a real one.
+    /// The name, marked if the adapter is emulated, because its times say nothing about a real one.
     pub fn label(&self) -> String {
         if self.software { format!("{} (CPU-emulated)", self.name) } else { self.name.clone() }
     }
 }
 
-/// The source and the compiler of the running program. A library cannot know them: the program passes them in.
+/// The source and the compiler of the running program. The library cannot know them, so the program passes them in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Build {
-    /// Commit that it was built from; none outside a git repository.
+    /// Commit that it was built from; `None` outside a git repository.
     pub git_rev: Option<String>,
     /// Whether files differed from that commit.
     pub dirty: Option<bool>,
@@ -33,12 +33,12 @@ pub struct Build {
     pub rustc: String,
 }
 
-/// The machine, the program and the moment of a run. Strings are empty where the system does not tell.
+/// The machine, the program and the time of a run. Strings are empty if the system does not provide them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// Identifies the run: its moment and process.
+    /// Identifies the run by its time and process.
     pub run_id: String,
-    /// When it began, as RFC 3339 writes it.
+    /// Start of the run, in the format of RFC 3339.
     pub utc: String,
     /// The running program.
     pub build: Build,
@@ -48,14 +48,14 @@ pub struct Environment {
     pub cpu: String,
     /// Threads that parallel backends use.
     pub threads: usize,
-    /// The machine's name in the network.
+    /// The machine's network name.
     pub host: String,
-    /// The adapter in use, if there is one.
+    /// The adapter in use, if any.
     pub adapter: Option<Adapter>,
 }
 
 impl Environment {
-    /// Asks the system.
+    /// Reads them from the system.
     pub fn collect(build: Build, adapter: Option<Adapter>) -> Self {
         let utc = now();
         let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
@@ -80,13 +80,13 @@ pub fn now() -> String {
     format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// The time without punctuation, such as `20261122T180000Z`.
+/// A time without punctuation, such as `20261122T180000Z`.
 pub fn compact_form(utc: &str) -> String {
     utc.replace(['-', ':'], "")
 }
 
-/// Bytes of main memory that can be taken without swapping, within the limits of this process' control group; no limit
-/// where the system does not tell.
+/// Bytes of main memory that are available without swapping, within the limits of this process's control group;
+/// `u64::MAX` if the system does not say.
 pub fn available_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     System::new_with_specifics(memory).map_or(u64::MAX, |system| {

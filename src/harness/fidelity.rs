@@ -1,4 +1,4 @@
-//! How far a crowd that saves is from the animation as it was authored.
+//! Error of a crowd with reduced posing, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
 use super::reference::Pose;
@@ -8,11 +8,13 @@ use crate::pose::Ends;
 use crate::scene::BuiltScene;
 use rayon::prelude::*;
 
-/// Ticks at which saving is measured: spread over a second, and an hour in, when paces have drifted apart.
+/// Ticks at which the error is measured: several within a second, and one after an hour, when phases have drifted
+/// apart.
 const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 
-/// Largest distance of a joint's end from where the plain crowd has it, over the skeleton's size: of compact clips, of
-/// shared poses and of poses that are not computed at every tick, together at most. None for the plain crowd.
+/// Upper bound of the distance of a joint's end from its place in the plain crowd, over the skeleton's size: the sum of
+/// the errors of compact clips, of shared poses and of poses that are not computed at every tick. `None` for the plain
+/// crowd.
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
     let compact = clips.filter_map(|c| Some(c.keys().compact()?.error.distance)).reduce(f64::max);
@@ -22,14 +24,14 @@ pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     }
 }
 
-/// The same of a backend, what it is off by on purpose included; `crowd` is the crowd's [`clip_error`].
+/// The same for a backend, including its stated error; `crowd` is the crowd's [`clip_error`].
 pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
     let own = parity.and_then(|p| p.approximation).map(|a| a.clip_error);
     [crowd, own].into_iter().flatten().reduce(|a, b| a + b)
 }
 
-/// The part of it that saving poses has, on at least 64 instances of each group; none if every instance has a pose of its
-/// own at every tick.
+/// The part of the error due to reduced posing, measured on at least 64 instances of each group; `None` if every
+/// instance is posed individually at every tick.
 pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     if !crowd.is_reduced() {
         return None;

@@ -1,9 +1,9 @@
-//! What the machine can do at most, measured in the same process just before the backends: the yardstick of
-//! `pct_of_limit`.
+//! Peak bandwidth and arithmetic of the machine, measured in the same process just before the backends. `pct_of_limit`
+//! is relative to these.
 //!
-//! Bandwidth depends on where the bytes are, so it is measured on as many bytes as the stage moves (at most
-//! 256 MiB): output that fits a cache is held to that cache, not to main memory. A write limit is the better of
-//! plain and streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
+//! Bandwidth depends on the level of memory, so it is measured on as many bytes as the stage moves (at most 256 MiB):
+//! output that fits a cache is compared with that cache, not with main memory. A write limit is the better of plain and
+//! streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
 use crate::frame::{Memory, Traffic};
 use crate::probe::{self, CHAINS};
@@ -15,60 +15,60 @@ use std::time::{Duration, Instant};
 
 /// Largest buffer.
 const MOST_BYTES: u64 = 256 << 20;
-/// Smallest one: below, the clock and waking threads up are measured.
+/// Smallest buffer; below it, the clock and the wake-up of threads dominate.
 const LEAST_BYTES: u64 = 256 << 10;
-/// Time of a pass, and passes of which the best counts.
+/// Duration of a pass, and number of passes of which the best counts.
 const PASS: Duration = Duration::from_millis(8);
 const PASSES: usize = 4;
 
-/// What one size of buffer allows, in bytes a second.
+/// Bandwidth for one size of buffer, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bandwidth {
-    /// Plain stores.
+    /// Bytes written by plain stores.
     pub write: f64,
-    /// Streaming stores, past the caches.
+    /// Bytes written by streaming stores, past the caches.
     pub stream: f64,
-    /// Loads.
+    /// Bytes read.
     pub read: f64,
 }
 
-/// The machine's limits by thread count, measured as they are asked for and then kept.
+/// The machine's limits by thread count. Each is measured at the first request and then cached.
 pub struct Limits {
     isa: Isa,
     known: Vec<(u64, usize, Bandwidth)>,
-    /// The device's; none where it was not measured.
+    /// Limits of the device; `None` if they were not measured.
     pub device: Option<Device>,
 }
 
-/// What so many threads of the processor can do at most.
+/// Peak rates of the processor with a given number of threads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Host {
-    /// How many.
+    /// Number of threads.
     pub threads: usize,
-    /// Lanes of a vector.
+    /// Lanes per vector.
     pub lanes: usize,
-    /// Over [`Host::BYTES`].
+    /// Bandwidth over [`Host::BYTES`].
     pub bandwidth: Bandwidth,
-    /// Fused multiplications and additions a second, counting lanes.
+    /// Fused multiply-adds per second, counting lanes.
     pub fma: f64,
 }
 
-/// What a device's memory moves, in bytes a second.
+/// Bandwidth of a device's memory, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
-    /// Bytes read and written together, at the best mix of both.
+    /// Bytes read and written in total, at the best mix of both.
     pub memory: f64,
     /// Bytes copied from staging memory.
     pub upload: f64,
 }
 
 impl Limits {
-    /// Nothing measured yet.
+    /// Limits without any measurement yet.
     pub fn new(isa: Isa) -> Self {
         Self { isa, known: Vec::new(), device: None }
     }
 
-    /// Bytes a second that a stage's traffic could move at most; none where that is not known.
+    /// Largest number of bytes per second for a stage's traffic; `None` if that is not known.
     pub fn of(&mut self, traffic: &Traffic, pool: &Threads) -> Option<f64> {
         let threads = match traffic.memory {
             Memory::Host { threads } => threads,
@@ -99,7 +99,7 @@ impl Limits {
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
-    // Whole lines for everybody.
+    // Each thread gets whole cache lines.
     let share = floats.div_ceil(threads.count()).next_multiple_of(LINE / size_of::<f32>());
     let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
     let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));
@@ -113,10 +113,10 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
 }
 
 impl Host {
-    /// Bytes of the buffer that is written and read: what a large crowd's frame writes.
+    /// Size of the buffer in bytes: approximately what a large crowd's frame writes.
     pub const BYTES: u64 = 64 << 20;
 
-    /// Measures some threads; takes about half a second.
+    /// Measures with `threads`; takes approximately half a second.
     pub fn measure(isa: Isa, threads: &Threads) -> Self {
         const ROUNDS: usize = 20_000;
         let mut lanes = vec![0usize; threads.count()];
@@ -128,7 +128,7 @@ impl Host {
     }
 }
 
-/// Most passes a second.
+/// Most passes per second.
 fn best(pass: &mut dyn FnMut()) -> f64 {
     pass();
     let timed = |_| {

@@ -1,14 +1,14 @@
-//! Runs backends, verifies them and measures them.
+//! Harness: runs backends, verifies them and measures them.
 
 #[cfg(feature = "cli")]
 pub mod environment;
 pub mod fidelity;
 pub mod limits;
+pub mod order;
 pub mod parity;
 mod reference;
 pub mod rotation;
 pub mod run;
-pub mod schedule;
 mod screen;
 pub mod stats;
 pub mod sweep;

@@ -1,4 +1,4 @@
-//! The gate that every backend must pass before it is timed: agreement with the f64 reference.
+//! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
 use super::reference::{Pose, Vertex};
 use crate::backend::{Context, Prepared, Skinned};
@@ -16,15 +16,15 @@ use std::ops::Range;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
-/// Fewest instances that a sampled verification looks at.
+/// Fewest instances that a sampled verification compares.
 const SAMPLED: usize = 64;
 
-/// How far a backend may be from the reference.
+/// Largest differences from the reference that a backend is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Poses, and matrices by where they move the mesh: largest distance over the bounding-box diagonal.
+    /// Poses, and matrices by the distance that they move the mesh: largest error over the bounding-box diagonal.
     pub pose: f64,
-    /// Skinned positions: likewise.
+    /// Skinned positions: largest error over the bounding-box diagonal.
     pub position: f64,
     /// Normals and tangents: largest angle in radians.
     pub normal: f64,
@@ -37,8 +37,9 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// What a format's rounding allows. A packed position is off by up to half a step in each axis, 5.3e-5 of the
-    /// diagonal together, besides what f32 paths are allowed; a packed normal by 1e-4 radians, well within all.
+    /// The tolerance for a vertex format. A packed position is off by up to half a step in each axis, together 5.3e-5
+    /// of the diagonal, in addition to the tolerance of f32 paths. A packed normal is off by 1e-4 radians, well within
+    /// the tolerance of all formats.
     pub fn of(format: VertexFormat) -> Self {
         match format.encoding {
             Encoding::F32 => Self::default(),
@@ -46,21 +47,21 @@ impl Tolerance {
         }
     }
 
-    /// What a backend is allowed that says what it is off by.
+    /// The tolerance of a backend that states its own error: the larger of both.
     fn or(self, approximation: Option<Approximation>) -> Self {
         let Some(Approximation { position, normal, .. }) = approximation else { return self };
         Self { position: self.position.max(position), normal: self.normal.max(normal), ..self }
     }
 }
 
-/// What to verify.
+/// Ticks and instances to verify.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
     /// Frames, as ticks.
     pub ticks: Vec<u32>,
     /// Neighbouring instances of one group each.
     pub instances: Vec<Range<u32>>,
-    /// Who is beyond it may be left out.
+    /// Instances outside this frustum may be left out.
     pub frustum: Frustum,
 }
 
@@ -77,8 +78,8 @@ impl Coverage {
         Self { ticks: ticks.into(), instances, frustum: Frustum::default() }
     }
 
-    /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and
-    /// those listed.
+    /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and the
+    /// instances in `also`.
     pub fn sampled(crowd: &Crowd, ticks: &[u32], also: &[u32]) -> Self {
         let mut chosen: Vec<u32> = also.to_vec();
         for group in crowd.groups() {
@@ -96,26 +97,26 @@ impl Coverage {
     }
 }
 
-/// How a backend compares with the reference.
+/// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parity {
-    /// Largest position error over the diagonal; NaN if any was.
+    /// Largest position error over the diagonal; NaN if any error was NaN.
     pub max_rel: f64,
-    /// Largest angle between normals or tangents in radians; NaN if any was.
+    /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
-    /// What they were held to: what was asked for, or what the backend states.
+    /// The tolerance that was applied: the requested one, or the backend's own if that is larger.
     pub tolerance: Tolerance,
-    /// What the backend is off by on purpose.
+    /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
     /// Vertices compared.
     pub vertices: u64,
     /// Instances that the backend did not leave out in the last frame, if it leaves out any.
     pub visible: Option<u64>,
-    /// What went wrong first and where; none if all agree within the tolerance.
+    /// The first failure and its place; `None` if everything agrees within the tolerance.
     pub failure: Option<String>,
 }
 
-/// An error and where it is; NaN counts as the largest.
+/// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy)]
 struct Worst {
     error: f64,
@@ -132,7 +133,7 @@ impl Worst {
     }
 }
 
-/// The worst of each kind among some instances.
+/// The largest error of each kind among some instances.
 #[derive(Debug, Clone, Copy)]
 struct Compared {
     local: Worst,
@@ -163,12 +164,12 @@ impl Compared {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame. Who is left out must be beyond the frustum. Of a backend that approximates, the vertices are compared, and held to
-/// what it states where that is more.
+/// Outputs are filled with NaN before each frame. Instances that the backend leaves out must be outside the frustum.
+/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance if that is
+/// larger.
 ///
 /// # Errors
-/// What the backend answers to `submit`, `wait` or `read_back`; disagreement is not an error but a
-/// [`Parity::failure`].
+/// Any error of `submit`, `finish` or read-back. Disagreement is not an error but a [`Parity::failure`].
 pub fn verify(
     backend: &mut dyn Prepared,
     context: &Context,
@@ -192,14 +193,14 @@ pub fn verify(
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
             let group = &crowd.groups()[crowd.group_of(range.start)];
-            let kept: Vec<u32> = match &visible {
+            let shown: Vec<u32> = match &visible {
                 None => range.clone().collect(),
                 Some(visible) => {
-                    let kept: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
+                    let shown: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
                     if parity.failure.is_none() {
-                        parity.failure = lost(crowd, group, &coverage.frustum, range.clone(), &kept, tick);
+                        parity.failure = missing_instance(crowd, group, &coverage.frustum, range.clone(), &shown, tick);
                     }
-                    kept
+                    shown
                 }
             };
             read.iter_mut().for_each(Vec::clear);
@@ -216,16 +217,16 @@ pub fn verify(
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
             {
-                if values.len() != count * kept.len() && parity.failure.is_none() {
+                if values.len() != count * shown.len() && parity.failure.is_none() {
                     parity.failure =
-                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * kept.len()));
+                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * shown.len()));
                 }
             }
             if parity.failure.is_some() {
                 return Ok(Parity { max_rel: f64::NAN, max_normal: f64::NAN, ..parity });
             }
             let corners = mesh_corners(&group.model);
-            let compared = kept
+            let compared = shown
                 .par_iter()
                 .enumerate()
                 .map(|(at, &instance)| {
@@ -241,7 +242,7 @@ pub fn verify(
                     )
                 })
                 .reduce(|| Compared::NONE, Compared::max);
-            parity.vertices += (kept.len() * group.model.mesh().vertex_count()) as u64;
+            parity.vertices += (shown.len() * group.model.mesh().vertex_count()) as u64;
             parity.max_rel = nan_max(parity.max_rel, compared.position.error);
             parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
             if parity.failure.is_none() {
@@ -252,13 +253,13 @@ pub fn verify(
     Ok(parity)
 }
 
-/// Which instance of a range is left out although some of it is in view; none if there is no such one.
-fn lost(
+/// Describes the first instance of a range that was left out although one of its vertices is in view, if any.
+fn missing_instance(
     crowd: &Crowd,
     group: &Group,
     frustum: &Frustum,
     instances: Range<u32>,
-    kept: &[u32],
+    shown: &[u32],
     tick: u32,
 ) -> Option<String> {
     let seen = |instance: u32| {
@@ -269,7 +270,7 @@ fn lost(
             frustum.contains(placement.transform_point3(skinned.position))
         })
     };
-    let left_out = instances.into_par_iter().filter(|instance| kept.binary_search(instance).is_err());
+    let left_out = instances.into_par_iter().filter(|instance| shown.binary_search(instance).is_err());
     let (instance, vertex) = left_out.filter_map(|instance| Some((instance, seen(instance)?))).min()?;
     Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
 }
@@ -297,7 +298,7 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
                 gpu.poison_arena(arena)?;
             }
         }
-        // The capture target is cleared to NaN when vertices are read back.
+        // Reading vertices back clears the capture target to NaN.
         #[cfg(feature = "gpu")]
         Skinned::Device(Drawable::Shader(_)) => {}
     }
@@ -311,7 +312,7 @@ fn nan_max(a: f64, b: f64) -> f64 {
 }
 
 fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
-    // Upstream first: a wrong pose explains wrong vertices.
+    // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
         ("sample", "joint", compared.local, tolerance.pose),
         ("local_to_model", "joint", compared.model, tolerance.pose),
@@ -339,7 +340,7 @@ fn compare(
 ) -> Compared {
     let model = &*group.model;
     let bounds = model.bounds();
-    // A model that is a single point has no diagonal to measure by.
+    // A model that is a single point has no diagonal to relate errors to.
     let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
     let mut compared = Compared::NONE;
     let worst = |error, item| Worst { error, instance, item };
@@ -375,7 +376,7 @@ fn compare(
         let numbers = group.format.decode(model.mesh().cube(), words);
         let got = &numbers[..group.format.floats()];
         let finite = got.iter().all(|v| v.is_finite());
-        if finite && blending == Blending::DualQuaternion && reference.turns_either_way(model, vertex) {
+        if finite && blending == Blending::DualQuaternion && reference.is_half_turn(model, vertex) {
             continue;
         }
         let want = reference.skin(model, vertex, group.format.normals, blending);
@@ -383,11 +384,11 @@ fn compare(
         compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
         let mut direction = 0.0;
         if got.len() >= 6 {
-            direction = miss(at(3), want.normal, group.format);
+            direction = direction_error(at(3), want.normal, group.format);
         }
         if got.len() >= 10 {
-            direction = nan_max(direction, miss(at(6), want.tangent.truncate(), group.format));
-            // The handedness is copied; anything else is a miss by a right angle.
+            direction = nan_max(direction, direction_error(at(6), want.tangent.truncate(), group.format));
+            // The handedness is copied; any difference counts as a right angle.
             direction =
                 if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
         }
@@ -396,17 +397,17 @@ fn compare(
     compared
 }
 
-/// How far a normal misses the reference, in radians.
-fn miss(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
+/// Error of a normal against the reference, in radians.
+fn direction_error(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
     if got.is_nan() {
         return f64::NAN;
     }
     let length = want.length();
-    // A reference that vanishes (or nearly, before it was normalised away) has no direction to miss.
+    // A reference that vanishes (or almost did, before it was normalised) has no direction to compare.
     if length < 1e-6 {
         return 0.0;
     }
-    // The chord also notices a wrong length; for small errors chord and angle agree.
+    // The chord also detects a wrong length; for small errors it equals the angle.
     let chord = match (format.normals, format.encoding) {
         (_, Encoding::Packed) => got.distance(want / length),
         (Normals::Raw, Encoding::F32) => got.distance(want) / length,

@@ -1,23 +1,23 @@
-//! Which backends are in memory at the same time.
+//! Rotations: groups of backends that are in memory at the same time.
 
 use crate::frame::Footprint;
 
-/// Bytes that all backends of a rotation share, counted once.
+/// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedMemory {
     /// The arena's host side.
     pub arena: u64,
     /// The arena's device side.
     pub device_arena: u64,
-    /// What drawing takes on the device; none if nothing is drawn.
+    /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
-    /// Whether the device's memory is the machine's: it is on a software adapter. The size of a real device's memory
-    /// cannot be asked for; what does not fit there is refused by its driver.
+    /// Whether the device's memory is main memory, as on a software adapter. The size of a real device's memory cannot
+    /// be queried; its driver refuses what does not fit.
     pub device_is_host: bool,
 }
 
-impl Shared {
-    /// Bytes of main memory that these backends need together.
+impl SharedMemory {
+    /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
         let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
         let (mut host_arena, mut device_arena) = (false, false);
@@ -25,7 +25,7 @@ impl Shared {
             host = host.saturating_add(footprint.host);
             device = device.saturating_add(footprint.device);
             host_arena |= footprint.host_output;
-            // Vertices of the host are uploaded to be drawn.
+            // Vertices on the host are uploaded to be drawn.
             device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
         }
         host = host.saturating_add(if host_arena { self.arena } else { 0 });
@@ -34,8 +34,8 @@ impl Shared {
     }
 }
 
-/// Groups of neighbouring backends that fit `limit` bytes together, and those that do not even fit alone.
-pub fn rotations(footprints: &[Footprint], shared: Shared, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
+/// Groups of neighbouring backends that fit `limit` bytes together, and the backends that do not fit even alone.
+pub fn rotations(footprints: &[Footprint], shared: SharedMemory, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut rotations: Vec<Vec<usize>> = Vec::new();
     let mut too_large = Vec::new();
     for (index, footprint) in footprints.iter().enumerate() {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_arena_counts_once() {
-        let shared = Shared { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
+        let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
         assert_eq!(rotations(&[host(10), host(20), host(30)], shared, 160), (vec![vec![0, 1, 2]], vec![]));
         assert_eq!(rotations(&[host(10), host(20), host(31)], shared, 160), (vec![vec![0, 1], vec![2]], vec![]));
         assert_eq!(rotations(&[host(10), host(70), device(10)], shared, 160), (vec![vec![0], vec![2]], vec![1]));
@@ -74,10 +74,10 @@ mod tests {
 
     #[test]
     fn drawing_needs_the_device_side_for_host_vertices() {
-        let drawn = Shared { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
+        let drawn = SharedMemory { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
         assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
         assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
-        let real_device = Shared { device_is_host: false, ..drawn };
+        let real_device = SharedMemory { device_is_host: false, ..drawn };
         assert_eq!(real_device.bytes(&[host(1), device(2)]), 101);
     }
 }

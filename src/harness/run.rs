@@ -1,12 +1,12 @@
 //! Verifies backends on a scene and measures those that pass.
 //!
-//! Backends that fit memory together form a rotation: each is prepared, compared with the reference, its picture
-//! compared with the others', warmed up; then they take turns, block of frames by block of frames.
+//! Backends that fit in memory together form a rotation. Each is prepared and compared with the reference, its picture
+//! is compared with those of the others, and it is warmed up. Then they alternate in blocks of frames.
 
 use super::limits::Limits;
+use super::order::{Order, WarmUp};
 use super::parity::{self, Coverage, Parity, Tolerance};
-use super::rotation::{Shared, rotations};
-use super::schedule::{Schedule, WarmUp};
+use super::rotation::{SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
@@ -18,49 +18,49 @@ use crate::frame::{
 use crate::frustum::Frustum;
 use crate::registry::Entry;
 use crate::scene::BuiltScene;
-use crate::text;
+use crate::wording;
 use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
-/// Ticks of the verified frames: the first ones, one a while later, and one after nearly five hours.
+/// Ticks of the verified frames: the first two, one a little later, and one after almost five hours.
 const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
-/// Time for frames with two in flight, and how few and how many there are.
+/// Time for frames with two in flight, and their smallest and largest number.
 const THROUGHPUT: Duration = Duration::from_secs(1);
 const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
-/// Part of a backend's work that verifying it counts for in the progress.
+/// Fraction of a backend's work that its verification counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone)]
 pub struct Options {
-    /// Which backends, in the order of the results.
+    /// The backends, in the order of the results.
     pub backends: Vec<&'static Entry>,
-    /// Measured frames of each; by default what fits 2 s, 5 to 200.
+    /// Measured frames of each; by default as many as fit 2 s, 5 to 200.
     pub frames: Option<u32>,
-    /// How far from the reference a backend may be.
+    /// Largest differences from the reference.
     pub tolerance: Tolerance,
-    /// Bytes of main memory that may be taken.
+    /// Bytes of main memory that may be used.
     pub memory: u64,
-    /// Which skinned vertices stay on the device.
+    /// The skinned vertices that stay on the device.
     pub keep: Retention,
 }
 
-/// What became of a backend. Its serialised form is its name.
+/// Status of a backend after a run. Its serialised form is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Status {
-    /// Verified, and measured if it was to be.
+    /// Verified, and measured unless the run only verifies.
     Ok,
-    /// The machine or the options leave it nothing to run on.
+    /// The machine or the options do not allow it to run.
     Skipped,
-    /// Its vertices or its picture are wrong: no times.
+    /// Its vertices or its picture are wrong; it has no times.
     ParityFailed,
-    /// It does not fit the memory.
+    /// It does not fit in memory.
     TooLarge,
-    /// It failed on the way.
+    /// It failed during the run.
     Error,
 }
 
@@ -89,36 +89,36 @@ impl TryFrom<String> for Status {
     type Error = String;
 
     fn try_from(name: String) -> std::result::Result<Self, String> {
-        text::named("status", &name, &Self::ALL, Self::name)
+        wording::named("status", &name, &Self::ALL, Self::name)
     }
 }
 
 /// A stage's times by one clock, frame by frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageTimes {
-    /// Which part of the frame.
+    /// The stage.
     pub stage: Stage,
-    /// What measured it.
+    /// Clock that measured it.
     pub clock: Clock,
-    /// Number of the frame, nanoseconds.
+    /// Frame numbers and nanoseconds.
     pub samples: Vec<(u32, u64)>,
     /// Frames left out because the clock gave a zero or negative difference.
     pub dropped: u32,
-    /// What it must move, and how fast the machine could; none where that is not known.
+    /// Bytes that the stage must move and the machine's bandwidth; `None` where these are not known.
     pub floor: Option<Floor>,
 }
 
 /// The least time that a stage could take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Floor {
-    /// Bytes of a frame.
+    /// Bytes per frame.
     pub bytes: u64,
-    /// Bytes a second that the machine moved in this run, in the stage's mix of reading and writing.
+    /// Bytes per second that the machine moved in this run, in the stage's mix of reading and writing.
     pub limit: u64,
 }
 
 impl Floor {
-    /// Nanoseconds.
+    /// The least time in nanoseconds.
     pub fn ns(self) -> f64 {
         self.bytes as f64 * 1e9 / self.limit as f64
     }
@@ -130,30 +130,30 @@ impl StageTimes {
         Some(100.0 * self.floor?.ns() / self.summary()?.median as f64)
     }
 
-    /// Median and spread; none without a sample.
+    /// Median and spread; `None` without a sample.
     pub fn summary(&self) -> Option<Summary> {
         Summary::of(self.samples.iter().map(|&(_, ns)| ns))
     }
 }
 
-/// What is known of a backend after a run.
+/// Results of a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Name as in the registry, without the variant.
     pub backend: &'static str,
     /// Variant as in the registry; empty for the plain one.
     pub variant: &'static str,
-    /// How often a frame drew the crowd; 0 without an adapter.
+    /// Number of times that a frame drew the crowd; 0 without an adapter.
     pub passes: u32,
-    /// Which skinned vertices stayed on the device.
+    /// The skinned vertices that stayed on the device.
     pub keep: Retention,
-    /// What became of it.
+    /// Status.
     pub status: Status,
-    /// Why it is not [`Status::Ok`].
+    /// Reason why it is not [`Status::Ok`].
     pub problem: Option<String>,
-    /// How it compares with the reference, if it got that far.
+    /// Comparison with the reference, if the run reached it.
     pub parity: Option<Parity>,
-    /// Instruction set or adapter, threads, and which variant a backend chose that chooses.
+    /// Instruction set or adapter, threads, and the variant if the backend chose one.
     pub device: String,
     /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
     pub stages: Vec<StageTimes>,
@@ -168,35 +168,35 @@ impl Outcome {
         }
     }
 
-    /// Instances that it did not leave out, if it leaves out any.
+    /// Number of instances that it did not leave out, if it leaves out any.
     pub fn visible(&self) -> Option<u64> {
         self.parity.as_ref()?.visible
     }
 
-    /// A stage's median in nanoseconds by the clock nearest to it: the device's where it has one.
+    /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
         times(Clock::Gpu).or_else(|| times(Clock::Wall))?.summary().map(|s| s.median)
     }
 }
 
-/// Follows a run.
+/// Observer of a run.
 pub trait Observer {
-    /// What happens now, and which part of the scene's work is done, 0 to 1.
+    /// Reports the current step, and the fraction of the scene's work that is done, 0 to 1.
     fn progress(&mut self, what: &str, done: f64);
-    /// Whether to stop after the frame at hand.
+    /// Whether to stop after the current frame.
     fn interrupted(&self) -> bool;
-    /// A backend is done.
+    /// Called when a backend is finished.
     ///
     /// # Errors
-    /// The outcome cannot be kept: the run stops.
+    /// The outcome cannot be stored: the run stops.
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()>;
 }
 
 /// Verifies backends on some instances of a scene, then measures them.
 ///
 /// # Errors
-/// What [`Observer::finished`] answers; whatever happens to a backend is its outcome.
+/// The errors of [`Observer::finished`]. A failure of a backend is its outcome, not an error.
 pub fn run(
     scene: &BuiltScene,
     context: &Context,
@@ -209,7 +209,7 @@ pub fn run(
 /// Verifies backends on every vertex of every instance of a scene; measures nothing.
 ///
 /// # Errors
-/// What [`Observer::finished`] answers; whatever happens to a backend is its outcome.
+/// The errors of [`Observer::finished`]. A failure of a backend is its outcome, not an error.
 pub fn verify(
     scene: &BuiltScene,
     context: &Context,
@@ -219,14 +219,14 @@ pub fn verify(
     Run::new(scene, context, options, observer, Depth::Verified).all()
 }
 
-/// How often a frame of a scene draws the crowd: never without an adapter, and never what a ring keeps, which holds a part
-/// of the crowd at a time.
+/// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
+/// part of the crowd at a time.
 pub fn passes(context: &Context, scene: &BuiltScene, keep: Retention) -> u32 {
     let drawn = keep != Retention::Ring && Screen::bytes(context, scene, scene.passes).is_some();
     if drawn { scene.passes } else { 0 }
 }
 
-/// How far a run goes.
+/// Last step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Verified,
@@ -235,7 +235,7 @@ enum Depth {
 
 /// A backend that this machine can run.
 struct Candidate {
-    /// Position in the options' backends.
+    /// Index in the options' backends.
     index: usize,
     entry: &'static Entry,
     backend: Box<dyn Backend>,
@@ -261,7 +261,7 @@ struct Run<'a> {
     passes: u32,
     first_depths: Option<Vec<f32>>,
     limits: Limits,
-    /// One for each of the options' backends, once it is done.
+    /// One per backend of the options, once it is finished.
     outcomes: Vec<Option<Outcome>>,
 }
 
@@ -281,7 +281,7 @@ impl<'a> Run<'a> {
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
         let candidates = self.candidates()?;
-        let shared = Shared {
+        let shared = SharedMemory {
             arena: Arena::bytes(&self.scene.crowd),
             device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
             presenter: Screen::bytes(self.context, self.scene, self.passes),
@@ -312,7 +312,7 @@ impl<'a> Run<'a> {
         Job { passes: self.passes, keep: self.options.keep, frustum }
     }
 
-    /// Makes the backends; those that the machine cannot run are done already.
+    /// Creates the backends; those that the machine cannot run are finished immediately.
     fn candidates(&mut self) -> io::Result<Vec<Candidate>> {
         let job = self.job();
         let mut candidates = Vec::new();
@@ -360,7 +360,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Allocates what the backends of a rotation share.
+    /// Allocates the resources that the backends of a rotation share.
     fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
         let screen = Screen::new(self.context, self.scene, self.passes)?;
         let mut arena = Arena::default();
@@ -412,7 +412,7 @@ impl<'a> Run<'a> {
         Ok(Gate::Open)
     }
 
-    /// Warms up, then gives the backends their turns.
+    /// Warms up, then measures the backends in alternation.
     fn measure(&mut self, contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
         self.measure_limits(&contenders);
         let mut estimates = Vec::with_capacity(contenders.len());
@@ -426,7 +426,7 @@ impl<'a> Run<'a> {
                 Err(error) => self.fail(contender.index, contender.parity, error)?,
             }
         }
-        let mut schedule = Schedule::new(self.options.frames, estimates);
+        let mut schedule = Order::new(self.options.frames, estimates);
         for stage in racing.iter_mut().flatten().flat_map(|c| &mut c.stages) {
             stage.samples.clear();
             stage.samples.reserve_exact(schedule.most() as usize);
@@ -462,18 +462,18 @@ impl<'a> Run<'a> {
                 break;
             }
         }
-        // Left over by an interruption: what was measured is kept.
+        // After an interruption, backends that have samples keep them.
         let measured = |c: &Contender| c.stages.iter().any(|s| !s.samples.is_empty());
         racing.into_iter().flatten().filter(measured).try_for_each(|c| self.finish_with(c, Status::Ok, None))
     }
 
-    /// Measures what the machine allows for the stages' traffic.
+    /// Measures the machine's limits for the stages' traffic.
     fn measure_limits(&mut self, contenders: &[Contender]) {
         self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
         for contender in contenders {
             for traffic in contender.prepared.traffic(&self.scene.crowd) {
                 if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
-                    // What was not measured limits nothing.
+                    // A bandwidth that was not measured sets no limit.
                     self.limits.device = Screen::limits(self.context);
                 }
                 self.limits.of(&traffic, &self.context.threads);
@@ -500,7 +500,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Measures frames with two in flight, where a frame has anything to wait for; one takes about `frame`.
+    /// Measures frames with two in flight, if there is anything to wait for; a frame takes approximately `frame`.
     fn throughput(&self, contender: &mut Contender, bench: &mut Bench, frame: Duration) -> Result<()> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
@@ -520,18 +520,18 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Runs frames that are not kept; returns the mean time of one, the first left out.
+    /// Runs frames that are not recorded; returns the mean time of a frame, without the first.
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
         let mut warm_up = WarmUp::default();
         while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
             warm_up.record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
-            // Makes the stages' rows, so that none is made while measuring.
+            // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.stages, frame, bench.timer.spans());
         }
         Ok(warm_up.estimate())
     }
 
-    /// Part of the scene's work that is done, where `at_hand` backends are verified and measured to `measured`.
+    /// Fraction of the scene's work that is done, when `at_hand` backends are verified and measured to `measured`.
     fn done(&self, at_hand: usize, measured: f64) -> f64 {
         let finished = self.outcomes.iter().flatten().count() as f64;
         let verifying = if self.depth == Depth::Verified { 1.0 } else { VERIFYING };
@@ -552,7 +552,7 @@ impl<'a> Run<'a> {
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
         let device = contender.prepared.device();
         drop(contender.prepared);
-        // The frame's time is written last: it tells what is whole from what a kill cut off.
+        // The frame's time is written last, so that its presence marks a complete group of rows.
         contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
         let Contender { index, parity, stages, .. } = contender;
         self.finish(index, self.outcome(index, status, problem, parity, device, stages))
@@ -579,13 +579,13 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether a backend may be measured.
+/// Decision whether a backend may be measured.
 enum Gate {
     Open,
     Closed(Status, String),
 }
 
-/// What the backends of a rotation share.
+/// Resources that the backends of a rotation share.
 struct Bench {
     arena: Arena,
     screen: Screen,
@@ -594,11 +594,11 @@ struct Bench {
 }
 
 impl Bench {
-    /// One frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
     fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
         let Self { arena, screen, timer, clocks } = self;
         timer.clear();
-        arena.turn();
+        arena.swap();
         let computed = clocks.now();
         let start = Instant::now();
         let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
@@ -617,18 +617,17 @@ impl Bench {
 }
 
 impl Bench {
-    /// From one frame's end to the next one's with two in flight, frame by frame; none if frames end when they are
-    /// submitted.
+    /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
     fn throughput(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
-        // One more than is kept: the first end has none before it.
+        // One more than is recorded: the first end has none before it.
         for frame in 0..=frames + 1 {
             let mut ticket = None;
             if frame <= frames {
                 timer.clear();
-                arena.turn();
+                arena.swap();
                 let submitted = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick: frame, arena }, timer)?;
                 let mut submitted = screen.draw(submitted, backend, arena, timer)?;
                 if !submitted.launch() {
@@ -648,7 +647,7 @@ impl Bench {
     }
 }
 
-/// Adds a frame's spans: those of one stage and clock together are one sample, which is dropped if any of them is.
+/// Adds a frame's spans. Those of one stage and clock add up to one sample, which is dropped if any of them is invalid.
 fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[Span]) {
     for (at, span) in spans.iter().enumerate() {
         let same = |other: &&Span| (other.stage, other.clock) == (span.stage, span.clock);

@@ -1,5 +1,5 @@
-//! Draws what backends skin, where there is an adapter and something to draw; everything that the run asks of the
-//! device goes through here, so that a build without it needs no other code.
+//! Drawing of backends' vertices if there is an adapter. All access of a run to the device goes through here, so that a
+//! build without the device needs no other changes.
 
 use super::limits::Device;
 #[cfg(feature = "gpu")]
@@ -15,9 +15,9 @@ use crate::scene::BuiltScene;
 #[cfg(feature = "gpu")]
 use std::rc::Rc;
 
-/// Difference of two depths, as a part of the distance, from which a pixel counts as different.
+/// Difference of two depths, relative to the distance, from which a pixel counts as different.
 const DEPTH_TOLERANCE: f32 = 1e-3;
-/// Part of the covered pixels that may differ: rounding moves edges.
+/// Fraction of the covered pixels that may differ: rounding moves edges.
 const DIFFERENT_PIXELS: f64 = 0.005;
 
 /// The device's side of a run.
@@ -39,19 +39,19 @@ impl Screen {
         Ok(Self { gpu, presenter })
     }
 
-    /// Bytes that drawing takes on the device; none if nothing is drawn.
+    /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub fn bytes(context: &Context, scene: &BuiltScene, passes: u32) -> Option<u64> {
         let draws = |gpu: &Rc<Gpu>| gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
         let draws = passes > 0 && context.gpu.as_ref().is_some_and(draws);
         draws.then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
     }
 
-    /// Whether the device's memory is the machine's.
+    /// Whether the device's memory is main memory.
     pub fn is_software(context: &Context) -> bool {
         context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
     }
 
-    /// What the device's memory moves.
+    /// Bandwidths of the device's memory.
     pub fn limits(context: &Context) -> Option<Device> {
         let bandwidth = context.gpu.as_ref()?.bandwidth().ok()?;
         let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;
@@ -60,11 +60,11 @@ impl Screen {
 
     /// Bytes of the arena's device side.
     pub fn arena_bytes(context: &Context, crowd: &Crowd, keep: Retention) -> u64 {
-        // What the adapter cannot hold is told when it is allocated.
+        // A size that the adapter cannot hold is reported when it is allocated.
         context.gpu.as_ref().and_then(|gpu| gpu.arena_bytes(crowd, keep).ok()).unwrap_or(0)
     }
 
-    /// Makes the arena's device side.
+    /// Allocates the arena's device side.
     pub fn allocate(&self, scene: &BuiltScene, keep: Retention, arena: &mut Arena) -> Result<()> {
         match &self.gpu {
             Some(gpu) => gpu.allocate_arena(&scene.crowd, keep, arena),
@@ -77,7 +77,7 @@ impl Screen {
         self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(&scene.crowd))
     }
 
-    /// Why a backend's frames cannot be measured here.
+    /// Reason why a backend's frames cannot be measured here, if any.
     pub fn refusal(&self, backend: &dyn Prepared) -> Option<&'static str> {
         match (backend.skinned(), &self.presenter) {
             (Skinned::Device(Drawable::Shader(_)), None) => Some("skins in the draw; needs --passes 1 or more"),
@@ -109,7 +109,7 @@ impl Screen {
         self.gpu.as_ref().map_or(Ok(()), |gpu| gpu.collect(timer))
     }
 
-    /// The last frame's depths; none if nothing is drawn, or the adapter does not give them back.
+    /// The last frame's depths; `None` if nothing is drawn, or if the adapter cannot read them back.
     pub fn depths(&self) -> Result<Option<Vec<f32>>> {
         let reads = self.gpu.as_ref().is_some_and(|gpu| gpu.reads_depth());
         self.presenter.as_ref().filter(|_| reads).map(Presenter::read_depth).transpose()
@@ -165,10 +165,10 @@ impl Screen {
     }
 }
 
-/// What is wrong with a depth image, compared with the first backend's; none if they show the same.
+/// Description of the difference between a depth image and the first backend's; `None` if they agree.
 pub(super) fn depth_difference(first: &[f32], depths: &[f32]) -> Option<String> {
     let nearness = |depth: f32| 1.0 - depth;
-    // 1 - depth falls with the distance and is 0 where nothing is drawn, so that any edge counts, either way round.
+    // 1 - depth falls with the distance and is 0 where nothing is drawn, so an edge counts in either image.
     let differ = |a: f32, b: f32| {
         let tolerance = DEPTH_TOLERANCE * nearness(a).max(nearness(b));
         !matches!((a - b).abs().partial_cmp(&tolerance), Some(order) if order.is_le())

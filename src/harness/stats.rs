@@ -1,4 +1,4 @@
-//! What is reported of a stage's times: the median and how far samples stray from it, never a lone mean.
+//! Summary of a stage's times: the median and the median absolute deviation, never only a mean.
 
 /// Spread over the median above which a stage is flagged as noisy.
 const NOISY: f64 = 0.05;
@@ -6,7 +6,7 @@ const NOISY: f64 = 0.05;
 /// Figures of a set of times, all in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// The middle one; of an even number the mean of the middle two, rounded down.
+    /// Median; for an even number of samples the mean of the middle two, rounded down.
     pub median: u64,
     /// Median absolute deviation from the median, unscaled.
     pub mad: u64,
@@ -19,7 +19,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The figures of `samples` in any order; none if there is no sample.
+    /// The figures of `samples` in any order; `None` without a sample.
     pub fn of(samples: impl IntoIterator<Item = u64>) -> Option<Self> {
         let mut sorted: Vec<u64> = samples.into_iter().collect();
         sorted.sort_unstable();
@@ -31,7 +31,7 @@ impl Summary {
         Some(Self { median, mad: self::median(&deviations), min, p95, max })
     }
 
-    /// Whether the samples stray so far that small differences mean nothing.
+    /// Whether the samples vary so much that small differences mean nothing.
     pub fn is_noisy(&self) -> bool {
         self.mad as f64 > NOISY * self.median as f64
     }

@@ -1,13 +1,13 @@
-//! What a frame costs the processor: the time that our own threads compute, by the clocks that the system keeps of each.
+//! CPU time of a frame: the time of skinbench's own threads, read from the system's clock of each thread.
 
 use crate::threads::Threads;
 
-/// The clocks of the thread that submits frames and of those that its parallel loops run on. A driver's threads are not
-/// among them: what a software adapter computes is no cost of submitting.
+/// The clocks of the thread that submits frames and of the threads of its parallel loops. A driver's threads are
+/// excluded: the work of a software adapter is not a cost of submitting.
 pub(super) struct ThreadClocks(Vec<Clock>);
 
 impl ThreadClocks {
-    /// Of the calling thread, of rayon's own pool and of `threads`.
+    /// The clocks of the calling thread, of rayon's global pool and of `threads`.
     pub fn new(threads: &Threads) -> Self {
         let mut clocks = vec![own()];
         clocks.extend(rayon::broadcast(|_| own()));
@@ -17,8 +17,8 @@ impl ThreadClocks {
         Self(clocks.into_iter().flatten().collect())
     }
 
-    /// Nanoseconds that they computed so far, together; none where the system keeps no such clocks. Nobody is woken up to
-    /// ask: workers that are woken spin for a while, which would count.
+    /// CPU time of all threads so far, in nanoseconds; `None` if the system has no such clocks. Reads the clocks
+    /// without waking the threads: woken workers spin for a while, and that time would count.
     pub fn now(&self) -> Option<u64> {
         if self.0.is_empty() { None } else { Some(self.0.iter().map(|&clock| read(clock)).sum()) }
     }
@@ -29,11 +29,11 @@ type Clock = libc::clockid_t;
 #[cfg(not(target_os = "linux"))]
 type Clock = std::convert::Infallible;
 
-/// The calling thread's clock, which others may read as long as it lives.
+/// The calling thread's clock, which other threads may read as long as the thread lives.
 #[cfg(target_os = "linux")]
 fn own() -> Option<Clock> {
     let mut clock = 0;
-    // SAFETY: the thread is the one that calls; `clock` is written where that succeeds.
+    // SAFETY: the thread is the calling one; `clock` is written on success.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
     (failed == 0).then_some(clock)
 }
@@ -46,7 +46,7 @@ fn own() -> Option<Clock> {
 #[cfg(target_os = "linux")]
 fn read(clock: Clock) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and leaves zero.
+    // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -78,12 +78,12 @@ mod tests {
             work();
             Duration::from_nanos(clocks.now().unwrap() - before)
         };
-        // A busy machine may give a thread little of the time that it computes for.
+        // On a busy machine a thread may get little CPU time while it computes.
         let some = Duration::from_millis(3);
         assert!(spent(&all, &compute) > some);
         let Threads::Pool(pool) = &threads else { panic!("no pool") };
         assert!(spent(&all, &|| pool.install(compute)) > some);
-        // Rayon's own pool may be at work for other tests: what does not count is seen on this thread's clock alone.
+        // Rayon's global pool may be working for other tests, so idle time is checked on this thread's clock alone.
         let alone = ThreadClocks(own().into_iter().collect());
         assert!(spent(&alone, &compute) > some);
         assert!(spent(&alone, &|| std::thread::sleep(Duration::from_millis(30))) < some);

@@ -1,39 +1,39 @@
-//! How well a median is known, and whether two differ. METHODOLOGY.md argues for what is done here.
+//! Uncertainty of medians, and tests of whether two differ. METHODOLOGY.md explains the method.
 //!
-//! Frames of one run are not independent: clocks, caches and neighbours drift. So no formula here divides a spread by
-//! the number of frames. A run is cut into segments; how far their medians stray shows how far this machine wanders in
-//! a while, and another run is expected to stray at least as far.
+//! Frames of one run are not independent: clock rates, caches and other processes drift. So no formula here divides a
+//! spread by the number of frames. A run is divided into segments; the spread of their medians shows how much this
+//! machine varies over time, and another run is expected to vary at least as much.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Fewest frames of a run that say anything about how it wanders.
+/// Fewest frames of a run from which its drift can be estimated.
 pub const FEWEST_FRAMES: usize = 5;
 /// Segments of a run: fewest, most, and the frames of each between these bounds.
 const SEGMENTS: (usize, usize) = (5, 10);
 const SEGMENT_FRAMES: usize = 8;
 /// Resampled runs of the bootstrap.
 const RESAMPLED: u32 = 200;
-/// What runs of one binary differ by without any sign of it within a run, as a part of the time: where code and data
-/// lie in memory is decided once a process.
+/// Difference between runs of one binary that no single run shows, as a fraction of the time: the placement of code and
+/// data in memory is fixed once per process.
 const RUN_FLOOR: f64 = 0.005;
-/// Variance of runs' medians over that of one run's segments. A straight slope from a common start would make it 2.5, no
-/// dependence 0.1; Student's t makes room for the rest, as the tests show.
+/// Variance of runs' medians over that of one run's segments. It would be 2.5 for a linear drift from a common start,
+/// and 0.1 for independent frames; Student's t covers the rest, as the tests show.
 const REACH: f64 = 1.6;
-/// Most degrees of freedom that are granted to what runs show from within.
+/// Most degrees of freedom for estimates from within single runs.
 const WITHIN_FREEDOM: f64 = 8.0;
 
-/// Where a time is, from one run or several of the same thing.
+/// Logarithm of a time with its uncertainty, from one or several runs of the same measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Natural logarithm of the median in nanoseconds; the mean of the runs'.
+    /// Natural logarithm of the median in nanoseconds; the mean over the runs.
     log: f64,
     /// Its variance.
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// How far segments of a run stray, as a part of the time.
+    /// Spread of the medians of a run's segments, as a fraction of the time.
     drift: f64,
 }
 
@@ -46,13 +46,15 @@ struct Run {
 }
 
 impl Level {
-    /// From the times of each run in the order of their frames; none if a run has fewer than [`FEWEST_FRAMES`].
+    /// The level of the times of each run in the order of their frames; `None` if a run has fewer than
+    /// [`FEWEST_FRAMES`].
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a [u64]>) -> Option<Self> {
         let runs: Vec<Run> = runs.into_iter().map(Run::of).collect::<Option<_>>()?;
         let count = runs.len() as f64;
         let mean = |value: fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / count;
         let log = mean(|run| run.log);
-        // What single runs predict of other runs, and what several runs show, each weighed by its degrees of freedom.
+        // Combines the prediction from single runs and the spread of several runs, weighted by their degrees of
+        // freedom.
         let predicted = mean(|run| run.within + REACH * run.drift) + RUN_FLOOR * RUN_FLOOR;
         let predicted_freedom = runs.iter().map(|run| run.freedom).sum::<f64>().min(WITHIN_FREEDOM);
         let shown_freedom = count - 1.0;
@@ -63,20 +65,20 @@ impl Level {
         (count > 0.0).then_some(Self { log, variance: one_run / count, freedom, drift })
     }
 
-    /// Nanoseconds.
+    /// Median in nanoseconds.
     pub fn median(&self) -> f64 {
         self.log.exp()
     }
 
-    /// How far segments of a run stray from each other, as a part of the time.
+    /// Spread of the medians of a run's segments, as a fraction of the time.
     pub fn drift(&self) -> f64 {
         self.drift
     }
 
-    /// How much larger `self` is than `other`.
+    /// Ratio of `self` to `other`, with its uncertainty.
     pub fn over(&self, other: &Self) -> Ratio {
         let variance = self.variance + other.variance;
-        // Welch and Satterthwaite: the freedom of a sum of variances.
+        // Welch-Satterthwaite: degrees of freedom of a sum of variances.
         let freedom = variance * variance
             / (self.variance * self.variance / self.freedom + other.variance * other.variance / other.freedom);
         Ratio { log: self.log - other.log, error: variance.sqrt(), freedom }
@@ -105,8 +107,8 @@ impl Run {
     }
 }
 
-/// Variance of the median when blocks of neighbouring values are drawn with replacement: dependence within a block is
-/// kept. The series is closed to a ring, so that every value is drawn equally often.
+/// Variance of the median when blocks of neighbouring values are drawn with replacement, which keeps the dependence
+/// within a block. The series is closed to a ring, so that every value is drawn equally often.
 fn block_bootstrap(values: &[f64], block: usize) -> f64 {
     let count = values.len();
     let mut random = Pcg32::seed_from_u64(count as u64);
@@ -134,7 +136,7 @@ fn median(values: &mut [f64]) -> f64 {
     lower.midpoint(upper)
 }
 
-/// A ratio of two times and how well it is known.
+/// A ratio of two times and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     log: f64,
@@ -143,8 +145,9 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// From pairs of runs, each of which was measured before the next: the natural logarithms of their ratios. What a pair
-    /// has in common, as the state of the machine, has no part in the error. None for fewer than three pairs.
+    /// The ratio from pairs of runs, each of which was measured before the next: the natural logarithms of their
+    /// ratios. Influences that both runs of a pair share, such as the state of the machine, cancel. `None` for fewer
+    /// than three pairs.
     pub fn of_pairs(logs: &[f64]) -> Option<Self> {
         let count = logs.len() as f64;
         let log = logs.iter().sum::<f64>() / count;
@@ -153,17 +156,17 @@ impl Ratio {
         (logs.len() >= 3).then(|| Self { log, error: ((spread + floor) / count).sqrt(), freedom: count - 1.0 })
     }
 
-    /// The best guess.
+    /// The best estimate.
     pub fn value(&self) -> f64 {
         self.log.exp()
     }
 
-    /// The natural logarithm of the best guess.
+    /// The natural logarithm of the best estimate.
     pub fn log(&self) -> f64 {
         self.log
     }
 
-    /// The same with more noise: a spread of logarithms, known with so many degrees of freedom.
+    /// The same ratio with additional noise: a spread of logarithms with this many degrees of freedom.
     pub fn with_noise(&self, spread: f64, freedom: f64) -> Self {
         let (own, more) = (self.error * self.error, spread * spread);
         let error = (own + more).sqrt();
@@ -171,8 +174,8 @@ impl Ratio {
         Self { log: self.log, error, freedom }
     }
 
-    /// The interval that holds the true ratio with probability `confidence`, for this and `others` more ratios all at
-    /// once (Bonferroni).
+    /// The interval that contains the true ratio with probability `confidence`, for this and `others` more ratios
+    /// simultaneously (Bonferroni).
     pub fn interval(&self, confidence: f64, others: usize) -> (f64, f64) {
         let outside = (1.0 - confidence) / (others + 1) as f64;
         let reach = match StudentsT::new(0.0, 1.0, self.freedom) {
@@ -196,7 +199,7 @@ mod tests {
         }
 
         fn normal(&mut self) -> f64 {
-            // Box and Muller.
+            // Box-Muller transform.
             (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
         }
     }
@@ -207,7 +210,7 @@ mod tests {
         (0..count).map(|_| 0.02 * noise.normal()).collect()
     }
 
-    /// Student's t with two degrees of freedom, upwards: rare frames take several times as long.
+    /// Positive Student's t with two degrees of freedom: rare frames take several times as long.
     fn heavy_tailed(noise: &mut Noise, count: usize) -> Vec<f64> {
         let t = |noise: &mut Noise| noise.normal() / (-noise.uniform().ln()).sqrt();
         (0..count).map(|_| (1.0 + 0.02 * t(noise).abs()).ln()).collect()
@@ -218,7 +221,7 @@ mod tests {
         (0..count).map(|_| if noise.uniform() < 0.5 { 0.15 } else { 0.0 } + 0.01 * noise.normal()).collect()
     }
 
-    /// Each frame resembles the one before.
+    /// Each frame depends on the one before.
     fn dependent(noise: &mut Noise, count: usize) -> Vec<f64> {
         let mut value = 0.02 * noise.normal();
         let step = |_| {
@@ -228,13 +231,13 @@ mod tests {
         (0..count).map(step).collect()
     }
 
-    /// A slope of up to 4 % over the run, up or down.
+    /// A drift of up to 4 % over the run, up or down.
     fn sloping(noise: &mut Noise, count: usize) -> Vec<f64> {
         let slope = 0.08 * (noise.uniform() - 0.5);
         (0..count).map(|i| slope * i as f64 / count as f64 + 0.01 * noise.normal()).collect()
     }
 
-    /// A walk that strays 3 % over the run.
+    /// A random walk that strays 3 % over the run.
     fn wandering(noise: &mut Noise, count: usize) -> Vec<f64> {
         let step = 0.03 / (count as f64).sqrt();
         let mut value = 0.0;
@@ -245,7 +248,7 @@ mod tests {
         (0..count).map(next).collect()
     }
 
-    /// Processes differ by 0.5 %, and nothing within a run shows it.
+    /// Processes differ by 0.5 %, which no run shows.
     fn laid_out(noise: &mut Noise, count: usize) -> Vec<f64> {
         let place = 0.005 * noise.normal();
         (0..count).map(|_| place + 0.01 * noise.normal()).collect()
@@ -255,7 +258,8 @@ mod tests {
         logs.into_iter().map(|log| (1e6 * factor * log.exp()) as u64).collect()
     }
 
-    /// How often the ratio of two levels is told from 1, among `others` more, when the second is `factor` times the first.
+    /// Fraction of trials in which the ratio of two levels is distinguished from 1, among `others` more, when the
+    /// second is `factor` times the first.
     fn told_apart(law: Law, frames: usize, runs: usize, others: usize, factor: f64) -> f64 {
         const TRIALS: u32 = 400;
         let mut noise = Noise(Pcg32::seed_from_u64(7));
@@ -296,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_power_is_known() {
-        // One comparison, and one of thirty as in a table; the shift as a factor.
+        // One comparison, and one of thirty as in a table; the shift is a factor.
         for (law, frames, runs, others, factor, least) in [
             (equal as Law, 200, 1, 0, 1.03, 0.75),
             (equal, 200, 1, 0, 1.05, 0.95),

@@ -4,7 +4,7 @@ use super::table::new_table;
 use super::units::duration;
 use crate::results::compare::{Comparison, Row, Verdict};
 
-/// The rows, or only those that changed; below them how many there are of each kind, and what is worth a warning.
+/// The rows, or only those that changed; then the number of rows of each kind, and warnings.
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut table = new_table(&["row", "base", "new", "change", "95 % for all rows", "verdict"]);
     let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));

@@ -1,29 +1,31 @@
-//! Tables of chosen figures, for pages that say what was measured and how near it comes to what bounds it.
+//! Tables of chosen figures, for pages that report measurements and the fraction of the machine's limits that they
+//! reach.
 //!
-//! A figure is named by a word: a stage's name, `pose`, `skin` or `processor` for a time, with `@joint` or `@vertex` behind
-//! it for nanoseconds of one of them; `A/B` for a ratio of two times, where one side may be a pattern of backends and
-//! stands for the fastest of those; `limit` for the percentage that skinning reaches, `parity`, `clip_error` or `visible`.
+//! A word names a figure: a stage's name, `pose`, `skin` or `processor` for a time, followed by `@joint` or `@vertex`
+//! for nanoseconds per joint or vertex; `A/B` for a ratio of two times, where one side may be a pattern of backends and
+//! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error` or
+//! `visible`.
 
 use super::markdown::{headline_place, headline_point, origin, rows};
 use super::units::grouped;
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::rows::LimitsRow;
 use crate::results::study::{Entry, Study};
-use crate::text;
+use crate::wording;
 use wildmatch::WildMatch;
 
-/// Figures that are no times.
+/// Figures that are not times.
 const OTHERS: [&str; 4] = ["limit", "parity", "clip_error", "visible"];
-/// Times that are no stages.
+/// Times that are not stages.
 const SUMS: [&str; 2] = ["pose", "processor"];
 
-/// A run's name and what it measured.
+/// A run's name and its results.
 pub type Run<'a> = (&'a str, &'a Study);
 
-/// The backends that were measured at a study's headline point, and figures of each.
+/// Table of the backends that were measured at a study's headline point, with some figures of each.
 ///
 /// # Errors
-/// A word that names no figure.
+/// An unknown figure.
 pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, String> {
     let own = measured(study);
     let mut table = vec![heading("backend", words)?];
@@ -32,10 +34,10 @@ pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, S
     Ok(format!("{place}\n\n{}", rows(&table)))
 }
 
-/// A backend in several runs, and figures of it in each.
+/// Table of a backend in several runs, with some figures of each.
 ///
 /// # Errors
-/// A word that names no figure, or a run without the backend.
+/// An unknown figure, or a run without the backend.
 pub fn runs(runs: &[Run], backend: &str, words: &[&str], source: &str) -> Result<String, String> {
     let mut table = vec![heading(&code(backend), words)?];
     for (name, study) in runs {
@@ -45,10 +47,10 @@ pub fn runs(runs: &[Run], backend: &str, words: &[&str], source: &str) -> Result
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
 
-/// One figure of the backends that a pattern names, or of all, in several runs.
+/// Table of one figure of the backends that a pattern matches, or of all, in several runs.
 ///
 /// # Errors
-/// A word that names no figure.
+/// An unknown figure.
 pub fn matrix(runs: &[Run], word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
     let head = heading(word, &[word])?;
     let mut table = vec![vec![head[1].clone()]];
@@ -70,7 +72,7 @@ pub fn matrix(runs: &[Run], word: &str, patterns: &[&str], source: &str) -> Resu
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
 
-/// What the processor can do at most, a row for each number of threads.
+/// Table of the processor's limits, one row per number of threads.
 pub fn limits(limits: &[LimitsRow]) -> String {
     let head = ["threads", "GB/s written", "streamed", "read", "G multiply-adds/s"].map(String::from).to_vec();
     let row = |row: &LimitsRow| {
@@ -80,8 +82,8 @@ pub fn limits(limits: &[LimitsRow]) -> String {
     rows(&std::iter::once(head).chain(limits.iter().map(row)).collect::<Vec<_>>())
 }
 
-/// How near skinning comes to what its vector instructions alone would take, each for as long as a fused multiply-add.
-/// An item names run, backend and operations of a vertex.
+/// Table that compares skinning with the time of its vector instructions alone, each counted as a fused multiply-add.
+/// An item consists of run, backend and operations per vertex.
 ///
 /// # Errors
 /// A run without the backend or its vertices.
@@ -111,7 +113,7 @@ fn measured(study: &Study) -> Vec<&Entry> {
 fn of_backend<'a>(run: &str, entries: &[&'a Entry], backend: &str) -> Result<&'a Entry, String> {
     let names: Vec<_> = entries.iter().map(|entry| entry.backend.as_str()).collect();
     let found = entries.iter().copied().find(|entry| entry.backend == backend);
-    found.ok_or_else(|| format!("{run}: {}", text::unknown("backend", backend, &names)))
+    found.ok_or_else(|| format!("{run}: {}", wording::unknown("backend", backend, &names)))
 }
 
 fn from_runs(runs: &[Run], source: &str) -> String {
@@ -123,7 +125,7 @@ fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// The first column's name, then what the words name.
+/// The first column's name, then the names of the figures.
 fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
     let name = |word: &&str| {
         Ok(match (*word, word.split_once('/'), word.split_once('@')) {
@@ -148,7 +150,7 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
 
 fn unknown(word: &str) -> String {
     let stages = Stage::ALL.map(Stage::name);
-    text::unknown("figure", word, &[&stages[..], &SUMS, &OTHERS].concat())
+    wording::unknown("figure", word, &[&stages[..], &SUMS, &OTHERS].concat())
 }
 
 fn is_time(word: &str) -> bool {
@@ -161,13 +163,13 @@ fn row(name: &str, words: &[&str], entry: &Entry, all: &[&Entry]) -> Vec<String>
     std::iter::once(code(name)).chain(words.iter().map(|word| cell(word, entry, all))).collect()
 }
 
-/// A figure of a backend beside `all`.
+/// A figure of a backend; `all` are the backends that a ratio compares it with.
 fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
     let small = |value: f64| format!("{value:.1e}");
     let row = entry.last().map(|m| &m.row);
     let text = match (word, word.split_once('/')) {
         ("limit", _) => {
-            entry.stages(Group::Skin).find_map(|m| m.row.pct_of_limit).map(|percent| format!("{percent:.0}"))
+            entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).map(|percent| format!("{percent:.0}"))
         }
         ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
         ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
@@ -188,12 +190,12 @@ fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
     text.unwrap_or("-".into())
 }
 
-/// A time in nanoseconds, or in nanoseconds of a joint or a vertex.
+/// A time in nanoseconds, or in nanoseconds per joint or vertex.
 fn time(word: &str, entry: &Entry) -> Option<f64> {
     let (name, unit) = word.split_once('@').unwrap_or((word, ""));
     let ns = match name {
-        "pose" => entry.total(Group::Pose)?,
-        "skin" => entry.total(Group::Skin)?,
+        "pose" => entry.total(StageGroup::Pose)?,
+        "skin" => entry.total(StageGroup::Skin)?,
         "processor" => entry.processor()?,
         _ => entry.median(Stage::try_from(name.to_owned()).ok()?)?,
     };
@@ -205,7 +207,7 @@ fn time(word: &str, entry: &Entry) -> Option<f64> {
     })
 }
 
-/// In one unit, so that the rows of a table compare at a glance.
+/// Milliseconds for every row, so that the rows of a table are easy to compare.
 fn milliseconds(ns: f64) -> String {
     format!("{:.*} ms", if ns < 1e7 { 2 } else { 1 }, ns / 1e6)
 }

@@ -1,7 +1,7 @@
-//! What results say, in sentences.
+//! Findings from results, as sentences.
 
 use super::units::{duration, grouped};
-use crate::frame::Group;
+use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
 use crate::results::key::Point;
 use crate::results::ranking::{Lead, Ranking, Second, ranking};
@@ -10,7 +10,7 @@ use crate::results::study::{Axis, Curve, Entry, Quantity, Sheet, Study};
 /// A frame at 60 Hz, in nanoseconds.
 pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
 
-/// Which backend is fastest on the largest crowd, for each number of passes; and what that is worth.
+/// The fastest backend on the largest crowd, for each number of passes, and how certain that is.
 pub fn verdict(study: &Study) -> Vec<String> {
     let said = |point: &&Point| {
         let crowd = crowd(&point.scene, point.instances as u64);
@@ -29,7 +29,7 @@ pub fn verdict(study: &Study) -> Vec<String> {
     found
 }
 
-/// The other answers that results hold, most asked for first.
+/// The other findings, the most requested first.
 pub fn findings(study: &Study) -> Vec<String> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
@@ -43,7 +43,7 @@ pub fn findings(study: &Study) -> Vec<String> {
     found
 }
 
-/// `1,000 walkers`; the word is the scene's name where it is one for people.
+/// `1,000 walkers`: the scene's name is used as the word if it is one for people.
 pub fn crowd(scene: &str, instances: u64) -> String {
     match (scene, instances) {
         ("walkers", 1) => "1 walker".into(),
@@ -58,7 +58,7 @@ pub fn place(point: &Point) -> String {
     format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }
 
-/// `2 passes`, or that nothing is drawn.
+/// `2 passes`, or `nothing drawn`.
 pub fn drawn(passes: u32) -> String {
     match passes {
         0 => "nothing drawn".into(),
@@ -67,7 +67,7 @@ pub fn drawn(passes: u32) -> String {
     }
 }
 
-/// What a sheet's points have in common, in words.
+/// Description of the conditions that a sheet's points share.
 pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     let Sheet { axis, fixed, .. } = sheet;
     let mut words = Vec::new();
@@ -131,9 +131,9 @@ fn nearest_three_digits(value: f64) -> u64 {
     ((value / unit).round() * unit) as u64
 }
 
-/// How large a crowd fits a frame at 60 Hz.
+/// Finding: the size of the crowd that fits a frame at 60 Hz.
 fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
-    // How much of an emulated drawing fits answers no question.
+    // The crowd that fits is meaningless if drawing is emulated.
     if sheet.quantity == Quantity::Work {
         return None;
     }
@@ -159,9 +159,10 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     }
 }
 
-/// How near the best skinning comes to what memory allows.
+/// Finding: the percentage of the memory bandwidth that the best skinning reaches.
 fn limit(study: &Study) -> Option<String> {
-    let near = |entry: &Entry| entry.stages(Group::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
+    let near =
+        |entry: &Entry| entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
     let (pct, entry) = study.entries.iter().filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let place = crowd(&entry.point.scene, entry.point.instances as u64);
     Some(format!("Skinning comes to {pct:.0} % of this machine's bandwidth: {}, {place}.", entry.backend))

@@ -1,4 +1,4 @@
-//! One page that holds everything: it asks no network, reads without script, and carries its CSV.
+//! The HTML page: self-contained, without network access, readable without scripts, with its CSV embedded.
 
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
@@ -16,7 +16,7 @@ use std::io::Write;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// Most bytes of a file that a page carries, and from how many on it is compressed.
+/// Most bytes of a file that a page embeds, and size from which it is compressed.
 const FILE_BYTES: usize = 256 << 10;
 const PLAIN_BYTES: usize = 32 << 10;
 
@@ -34,7 +34,7 @@ pub fn page(study: &Study) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                // No request, not even for an icon.
+                // No network request, not even for an icon.
                 link rel="icon" href="data:,";
                 style { (PreEscaped(chart::STYLE)) (PreEscaped(STYLE)) }
             }
@@ -231,7 +231,7 @@ fn downloads(study: &Study) -> Markup {
     }
 }
 
-/// A file inside the page: as it is while it is short, else compressed; none if it is too long even so.
+/// A file inside the page: plain if it is short, otherwise compressed; `None` if it is too long even so.
 fn link(name: &str, text: &str) -> Option<Markup> {
     let compressed = if text.len() > PLAIN_BYTES { Some(gzip(text)?) } else { None };
     let (name, kind, bytes) = match &compressed {
@@ -243,7 +243,7 @@ fn link(name: &str, text: &str) -> Option<Markup> {
         .then(|| html! { a download=(name) href=(format!("data:{kind};base64,{}", STANDARD.encode(bytes))) { (name) } })
 }
 
-/// Files of one name beside the summaries, as one: the heading of the first only.
+/// Files with one name beside the summaries, joined with a single heading.
 fn joined(study: &Study, name: &str) -> String {
     let mut text = String::new();
     for file in &study.files {

@@ -1,4 +1,4 @@
-//! What a model holds: for `skinbench inspect`, as text and as JSON.
+//! Description of a model for `skinbench inspect`, as text and as JSON.
 
 use crate::compact;
 use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
@@ -13,7 +13,7 @@ pub struct Inspection {
     pub name: String,
     /// Milliseconds from opening the file to a checked model.
     pub load_ms: f64,
-    /// Joints of the skeleton, ancestors that are no joints of a skin included.
+    /// Joints of the skeleton, including ancestors that are not in a skin.
     pub joints: usize,
     /// Joints without a parent.
     pub roots: usize,
@@ -47,7 +47,7 @@ pub struct Inspection {
     pub up: &'static str,
     /// Bytes of the stores.
     pub bytes: Bytes,
-    /// What import had to repair.
+    /// Repairs made on import.
     pub repairs: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ pub struct ClipSummary {
     pub keys: usize,
     /// Bytes of its keys and tracks.
     pub bytes: usize,
-    /// As `--clips compact` has it; none if it stays raw.
+    /// Its compact form, as of `--clips compact`; `None` if it stays raw.
     pub compact: Option<CompactSummary>,
 }
 
@@ -107,7 +107,7 @@ pub struct CompactSummary {
     pub worst_joint: String,
 }
 
-/// A clip raw, and compact if that worked out.
+/// A clip in numbers, with its compact form if there is one.
 fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
     let compact = compact.and_then(|clip| clip.keys().compact()).map(|compact| CompactSummary {
         bytes: compact.bytes(),
@@ -139,7 +139,7 @@ pub struct Bytes {
 }
 
 impl Inspection {
-    /// Looks through a model that took `load` to load.
+    /// Describes a model that took `load` to load.
     pub fn new(model: &Model, load: Duration) -> Self {
         let (skeleton, mesh) = (model.skeleton(), model.mesh());
         let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
@@ -153,7 +153,7 @@ impl Inspection {
         }
         let material = |index: u16| model.materials()[usize::from(index)].name.clone();
         let axes = model.axes();
-        // Poses that are not finite leave the clips raw.
+        // If poses are not finite, the clips stay raw.
         let compact = compact::clips(model, compact::ERROR).unwrap_or_default();
         Self {
             name: model.name().to_owned(),

@@ -1,9 +1,9 @@
-//! Results as Markdown, whole or as parts that other pages take in.
+//! Results as Markdown, whole or in parts for other pages.
 
 use super::chart::Chart;
 use super::findings::{findings, place, verdict};
 use super::units::{duration, grouped};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
 use crate::results::study::Study;
 
@@ -32,19 +32,19 @@ pub fn headline(study: &Study, source: &str) -> String {
         .map_or(String::new(), |point| format!("{}\n\n{}", headline_place(study, point, source), table(study, point)))
 }
 
-/// The point that stands for a study: drawn once if there is such a one, else the first headline.
+/// The point that represents a study: one that is drawn once if there is one, otherwise the first headline.
 pub(super) fn headline_point(study: &Study) -> Option<&Point> {
     let points = study.headlines();
     points.iter().find(|point| point.passes == 1).or(points.first()).copied()
 }
 
-/// What a table of a point is about, and where its figures are from.
+/// The caption of a table of a point, with the origin of its figures.
 pub(super) fn headline_place(study: &Study, point: &Point, source: &str) -> String {
     let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
     format!("{}, {} vertices; {}:", place(point), grouped(vertices), origin(study, point, source))
 }
 
-/// Where the figures of a point are from: machine, threads, day, commit and folder.
+/// The origin of a point's figures: machine, threads, day, commit and folder.
 pub(super) fn origin(study: &Study, point: &Point, source: &str) -> String {
     let row = study.rows.first().map(|m| &m.row);
     let day = row.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
@@ -67,17 +67,20 @@ fn table(study: &Study, point: &Point) -> String {
         let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = entry.last().map(|m| &m.row);
         let (frame, skin) = match entry.is_ok() {
-            true => (cell(entry.median(Stage::Frame)), entry.total(Group::Skin).map_or("in draw".into(), duration)),
+            true => {
+                (cell(entry.median(Stage::Frame)), entry.total(StageGroup::Skin).map_or("in draw".into(), duration))
+            }
             false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
         };
-        let [pose, upload, draw] = [Group::Pose, Group::Upload, Group::Draw].map(|group| cell(entry.total(group)));
+        let [pose, upload, draw] =
+            [StageGroup::Pose, StageGroup::Upload, StageGroup::Draw].map(|group| cell(entry.total(group)));
         let parity = row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
         table.push(vec![entry.backend.clone(), frame, pose, upload, skin, draw, parity]);
     }
     rows(&table)
 }
 
-/// Links to charts that lie as files in a folder.
+/// Links to charts in files of a folder.
 pub fn pictures(charts: &[&Chart], folder: &str) -> String {
     charts.iter().map(|chart| format!("![{}]({folder}/{}.svg)\n", chart.title, chart.id)).collect::<Vec<_>>().join("\n")
 }

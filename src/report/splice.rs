@@ -1,17 +1,18 @@
-//! Results in the pages of a repository: between markers stands what a command wrote, never a hand.
+//! Splicing of results into the pages of a repository: the text between two markers is generated, never edited by hand.
 //!
-//! `<!-- KIND SOURCE WORDS... -->` begins such a part, `<!-- /KIND -->` ends it. A source is a folder of results or a file,
-//! named from the page's own folder:
+//! `<!-- KIND SOURCE WORDS... -->` begins such a part, `<!-- /KIND -->` ends it. A source is a folder of results or a
+//! file, relative to the page's folder:
 //! - `table FOLDER [FIGURE...]`: the backends at the headline point, with the terminal table's columns or chosen
-//!   figures (`figures.rs` names them);
+//!   figures (`figures.rs` lists them);
 //! - `runs FOLDER RUN,... BACKEND FIGURE...`: a backend in several runs below a folder;
 //! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
-//! - `limits FOLDER`: what the processor can do at most;
-//! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: what vector instructions alone would take, by the limits of the first run;
-//! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: pictures;
-//! - `text FILE [START]`: the file, or a list of its lines that begin so.
+//! - `limits FOLDER`: the limits of the processor;
+//! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: time of the vector instructions alone, by the limits of the first
+//! run;
+//! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: charts;
+//! - `text FILE [START]`: the file, or a list of its lines that begin with `START`.
 //!
-//! Charts are written as files to `docs/images` beside the page, or to `images` where the page is in `docs`.
+//! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
 use super::chart::charts;
 use super::figures;
@@ -19,14 +20,14 @@ use super::markdown::{answers, headline, pictures};
 use crate::results::recorded::{Recorded, read_limits};
 use crate::results::rows::LimitsRow;
 use crate::results::study::Study;
-use crate::text;
+use crate::wording;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What can stand between markers.
+/// Kinds of markers.
 const KINDS: [&str; 8] = ["table", "runs", "matrix", "limits", "peak", "answers", "charts", "text"];
 
-/// Why a page cannot be written.
+/// Reason why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .page.display())]
 pub struct SpliceError {
@@ -34,10 +35,10 @@ pub struct SpliceError {
     problem: String,
 }
 
-/// A page and its pictures as they should be: path and content of each.
+/// A page and its charts with up-to-date content: path and content of each.
 ///
 /// # Errors
-/// A page without markers, a marker that is wrong, or results that cannot be read.
+/// A page without markers, an invalid marker, or results that cannot be read.
 pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     let error = |problem: String| SpliceError { page: page.into(), problem };
     let before = std::fs::read_to_string(page).map_err(|e| error(format!("cannot read: {e}")))?;
@@ -58,30 +59,33 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
         }
     }
     if !before.lines().any(|line| marker(line).is_some()) {
-        return Err(error(format!("no marker such as <!-- table results/FOLDER -->; expected {}", text::list(&KINDS))));
+        return Err(error(format!(
+            "no marker such as <!-- table results/FOLDER -->; expected {}",
+            wording::list(&KINDS)
+        )));
     }
     let mut files = vec![(page.into(), after)];
     files.append(&mut results.pictures);
     Ok(files)
 }
 
-/// The words of a marker that begins something; none for other lines.
+/// The words of a marker that begins a part; `None` for other lines.
 fn marker(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.split_whitespace().collect();
     KINDS.contains(words.first()?).then_some(words)
 }
 
-/// What the markers of a page ask for.
+/// Results that the markers of a page refer to.
 struct Results<'a> {
     folder: &'a Path,
-    /// Those that were read, by source.
+    /// Studies that have been read, by source.
     studies: HashMap<String, Study>,
     /// Path and content of the charts.
     pictures: Vec<(PathBuf, String)>,
 }
 
 impl Results<'_> {
-    /// What should stand behind a marker.
+    /// The text to put after a marker.
     fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
         match (kind, words) {
             ("text", _) => self.text(source, words.first().copied()),
@@ -127,7 +131,7 @@ impl Results<'_> {
         let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
         if chosen.is_empty() {
             let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
-            return Err(format!("no such chart; expected the start of {}", text::list(&ids)));
+            return Err(format!("no such chart; expected the start of {}", wording::list(&ids)));
         }
         for chart in &chosen {
             self.pictures.push((self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file()));
@@ -147,7 +151,7 @@ impl Results<'_> {
         Ok(&self.studies[source])
     }
 
-    /// The runs below a folder that a list with commas names.
+    /// The runs below a folder with the names in a list separated by commas.
     fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figures::Run<'a>>, String> {
         for run in list.split(',') {
             self.study(&format!("{source}/{run}"))?;

@@ -2,7 +2,7 @@
 
 use super::findings::fastest;
 use super::units::{duration, grouped};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::limits::Host;
 use crate::harness::parity::Parity;
@@ -28,8 +28,8 @@ pub fn new_table(columns: &[&str]) -> Table {
     table
 }
 
-/// What was measured on a scene: a heading, a row for each backend, why some are missing, and which is fastest. Figures are
-/// those of the rows of `summary.csv`; `clip_error` is the scene's.
+/// Table of a scene's measurements: a heading, one row per backend, the reasons why some are missing, and the fastest.
+/// Figures are those of the rows of `summary.csv`; `clip_error` is the scene's.
 pub fn measured(
     environment: &Environment,
     scene: &BuiltScene,
@@ -64,10 +64,10 @@ pub fn measured(
     text
 }
 
-/// The columns that a backend has in the table.
+/// The columns of a backend in the table.
 fn cells(entry: &Entry) -> [String; 9] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
-    let limited = |group: Group| match percent_of_limit(entry, group) {
+    let limited = |group: StageGroup| match percent_of_limit(entry, group) {
         Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
         None => cell(entry.total(group)),
     };
@@ -77,17 +77,17 @@ fn cells(entry: &Entry) -> [String; 9] {
     [
         entry.backend.clone(),
         frame.map_or("-".into(), |row| format!("{} ± {}", cell(row.median_ns), cell(row.mad_ns))),
-        limited(Group::Pose),
-        cell(entry.total(Group::Upload)),
-        if skins_in_draw(entry) { "in draw".into() } else { limited(Group::Skin) },
-        cell(entry.total(Group::Draw)),
+        limited(StageGroup::Pose),
+        cell(entry.total(StageGroup::Upload)),
+        if skins_in_draw(entry) { "in draw".into() } else { limited(StageGroup::Skin) },
+        cell(entry.total(StageGroup::Draw)),
         per_vertex.map_or("-".into(), |(ns, row)| format!("{:.2}", ns as f64 / row.vertices as f64)),
         row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}")),
         format!("{}{}", row.map_or("-", |row| row.status.name()), if is_noisy(entry) { ", noisy" } else { "" }),
     ]
 }
 
-/// What the processor could do just before a scene, a line for each number of threads.
+/// Peak rates of the processor just before a scene, one line per thread count.
 pub fn limits(hosts: &[Host]) -> String {
     let line = |host: &Host| {
         let Host { threads, bandwidth, fma, .. } = *host;
@@ -102,7 +102,7 @@ pub fn limits(hosts: &[Host]) -> String {
     hosts.iter().map(line).collect()
 }
 
-/// What was verified on a scene: a heading, a row for each backend, and why some did not pass.
+/// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
 pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let mut table = new_table(&["backend", "position", "normal", "vertices", "status"]);
     for outcome in outcomes {
@@ -153,7 +153,7 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
     )
 }
 
-/// Which backend is fastest at a point, in lines; none if there is no time.
+/// The fastest backend at a point, in lines; empty if there is no time.
 fn verdict(study: &Study, point: &Point) -> String {
     let Some(ranking) = ranking(study, point) else { return String::new() };
     let mut text = format!("{}\n", fastest(&ranking));
@@ -172,15 +172,15 @@ fn is_noisy(entry: &Entry) -> bool {
     entry.stage(Stage::Frame).is_some_and(|m| m.row.noisy == Some(true))
 }
 
-/// How near some stages together come to what the machine's memory allows; a stage without a limit moves nothing.
-fn percent_of_limit(entry: &Entry, group: Group) -> Option<f64> {
+/// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
+fn percent_of_limit(entry: &Entry, group: StageGroup) -> Option<f64> {
     let floor = |m: &Measurement| Some(Floor { bytes: m.row.bytes?, limit: m.row.limit? }.ns());
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
     Some(100.0 * floor / entry.total(group).filter(|ns| *ns > 0)? as f64)
 }
 
 fn skins_in_draw(entry: &Entry) -> bool {
-    entry.is_ok() && entry.total(Group::Skin).is_none()
+    entry.is_ok() && entry.total(StageGroup::Skin).is_none()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Most problems of files that are listed one by one.
 const LISTED: usize = 12;
 
-/// What a sweep's folder holds: a table for each series, then what it says.
+/// Text about a sweep's folder: a table for each series, then the findings.
 pub fn swept(study: &Study) -> String {
     let mut text = String::new();
     for sheet in
@@ -24,7 +24,7 @@ pub fn swept(study: &Study) -> String {
     text + &problems(study)
 }
 
-/// A sheet's medians: a row for each value, a column for each backend.
+/// A sheet's medians: one row per value, one column per backend.
 fn times(study: &Study, sheet: &Sheet) -> String {
     let backends = sheet.curves.iter().map(|curve| curve.backend.as_str());
     let mut table = new_table(&std::iter::once(sheet.axis.title()).chain(backends).collect::<Vec<_>>());
@@ -38,7 +38,7 @@ fn times(study: &Study, sheet: &Sheet) -> String {
     format!("{}: {}\n{table}\n\n", conditions(study, sheet), sheet.quantity.name())
 }
 
-/// What was left out or taken with care, if anything was.
+/// Notes on problems of the files, if there are any.
 pub fn problems(study: &Study) -> String {
     let mut text: String = study.problems.iter().take(LISTED).map(|problem| format!("note: {problem}\n")).collect();
     if study.problems.len() > LISTED {

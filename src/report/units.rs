@@ -1,4 +1,4 @@
-//! Times and numbers as people read them.
+//! Times and numbers for human readers.
 
 /// Nanoseconds with three digits and a unit.
 pub(super) fn duration(ns: u64) -> String {

@@ -1,7 +1,7 @@
-//! Two sets of results against each other, row by row.
+//! Comparison of two sets of results, row by row.
 //!
-//! All intervals hold together with 95 %: among a hundred comparisons of a binary with itself, at most five show any
-//! row as changed. METHODOLOGY.md says what an interval is made of.
+//! All intervals hold simultaneously with 95 %: among a hundred comparisons of a binary with itself, at most five show
+//! any row as changed. METHODOLOGY.md explains the intervals.
 
 use super::key::{Key, Machine};
 use super::recorded::Recorded;
@@ -11,54 +11,54 @@ use crate::frame::{Clock, Stage};
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far segments of a run may stray before it is worth a warning.
+/// Spread of a run's segments above which a warning is given.
 const DRIFT: f64 = 0.03;
-/// Median absolute deviation of a normal distribution, as a part of its standard deviation.
+/// Median absolute deviation of a normal distribution over its standard deviation.
 const MAD: f64 = 0.674_489_750_196_081_7;
-/// Degrees of freedom of a spread that is taken from a table's rows: some rows of one backend for each.
+/// Rows of one backend per degree of freedom of a spread that is estimated from a table's rows.
 const ROWS_FOR_FREEDOM: usize = 3;
 const MOST_FREEDOM: f64 = 8.0;
-/// Part of the rows that must have moved the same way before the machine is suspected.
+/// Fraction of the rows that must have changed in the same direction before the machine is suspected.
 const COMMON: f64 = 0.8;
 
-/// What became of a row.
+/// Verdict on a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// Takes less time for certain.
+    /// Takes less time with certainty.
     Faster,
-    /// Takes more time for certain.
+    /// Takes more time with certainty.
     Slower,
-    /// The interval holds 1.
+    /// The interval contains 1.
     Same,
-    /// Why there is no interval.
+    /// Reason why there is no interval.
     NotComparable(String),
 }
 
 /// One stage of one backend at one point, in both sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What it is, for people.
+    /// Readable name of the row.
     pub name: String,
     /// Median in the base, in nanoseconds.
     pub base: Option<f64>,
     /// Median in the new set.
     pub new: Option<f64>,
-    /// New over base, with the interval; none if not comparable.
+    /// New over base, with the bounds of the interval; `None` if not comparable.
     pub ratio: Option<(f64, f64, f64)>,
-    /// What became of it.
+    /// Verdict on the row.
     pub verdict: Verdict,
 }
 
 /// A comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The largest change first, then those that cannot be compared.
+    /// The largest change first, then rows that cannot be compared.
     pub rows: Vec<Row>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
-/// What is matched: any form of the scene, and any number of threads unless both sets tell several apart.
+/// Key for matching rows: ignores the scene's options, and the number of threads unless both sets have several.
 fn matched(measurement: &Measurement, by_threads: bool) -> Key {
     let mut key = measurement.key();
     key.point.scene_hash.clear();
@@ -82,17 +82,18 @@ struct Measured {
     new: Level,
     /// New over base, from all runs of each side.
     ratio: Ratio,
-    /// The same from pairs of runs, where base and new took turns.
+    /// The same from pairs of runs, if base and new alternated.
     paired: Option<Ratio>,
 }
 
 type Rows<'a> = BTreeMap<Key, Vec<&'a Measurement>>;
 
-/// Compares what both sets measured.
+/// Compares the measurements that both sets have.
 pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     let threads = |set: &Recorded| set.measurements.iter().map(|m| m.row.threads).collect::<BTreeSet<_>>();
     let (base_threads, new_threads) = (threads(base), threads(new));
-    // A machine with other threads is compared all the same, and warned of; a sweep over threads is matched by them.
+    // A machine with another thread count is compared nevertheless, with a warning; a sweep over threads is matched by
+    // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
     let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
     let keys: BTreeSet<&Key> = base_rows.keys().chain(new_rows.keys()).collect();
@@ -148,14 +149,14 @@ fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
     rows
 }
 
-/// How far a row changed, for sorting; rows that cannot be compared come last.
+/// Sort key: the size of a row's change. Rows that cannot be compared come last.
 fn size(row: &Row) -> f64 {
     let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
     row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
 }
 
-/// How far runs stray that differ in nothing, judged by a table of which most rows did not change: the spread of the
-/// ratios' logarithms around none, and its degrees of freedom. Single runs do not show it.
+/// Spread between runs of identical code, estimated from a table in which most rows did not change: the spread of the
+/// ratios' logarithms around 0, and its degrees of freedom. Single runs do not show it.
 fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
     let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log().abs()).collect();
     logs.sort_unstable_by(f64::total_cmp);
@@ -185,7 +186,7 @@ fn newest_median(rows: Option<&Vec<&Measurement>>) -> Option<f64> {
     rows?.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
 }
 
-/// A row in both sets, or why it cannot be compared.
+/// A row in both sets, or the reason why it cannot be compared.
 fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Measured, String> {
     let base = base.ok_or("not in the base")?;
     let new = new.ok_or("not in the new results")?;
@@ -203,7 +204,7 @@ fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -
     Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
 }
 
-/// The runs that measured a row, in the order in which they did, or why it cannot be compared.
+/// The runs that measured a row, in their order, or the reason why it cannot be compared.
 fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measurement>, String> {
     let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
     ok.sort_by(|a, b| (&a.row.utc, &a.row.run_id).cmp(&(&b.row.utc, &b.row.run_id)));
@@ -218,7 +219,7 @@ fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measureme
     if ok.is_empty() { Err(format!("no samples in {which}")) } else { Ok(ok) }
 }
 
-/// The ratio from pairs of runs, where both sides have as many and each pair was measured before the next.
+/// The ratio from pairs of runs, if both sides have equally many and each pair was measured before the next.
 fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
     let pairs: Vec<_> = base.iter().zip(new).map(|(base, new)| (&base.row, &new.row)).collect();
     let by_turns =
@@ -228,7 +229,7 @@ fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
     if base.len() == new.len() && by_turns { Ratio::of_pairs(&logs) } else { None }
 }
 
-/// Warns of different machines.
+/// Warnings about different machines.
 fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
     let (old, new) = (base.machines(), new.machines());
     let list = |machines: &[Machine]| machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
@@ -238,7 +239,7 @@ fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
     vec![format!("the machines differ: {} against {}", list(&old), list(&new))]
 }
 
-/// Warns when nearly all rows moved the same way: that is the machine more often than the code.
+/// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
 fn in_common(rows: &[Row]) -> Option<String> {
     let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
     let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
@@ -253,12 +254,12 @@ fn in_common(rows: &[Row]) -> Option<String> {
 }
 
 impl Comparison {
-    /// How many rows have an interval.
+    /// Number of rows with an interval.
     pub fn compared(&self) -> usize {
         self.rows.iter().filter(|row| row.ratio.is_some()).count()
     }
 
-    /// Rows that are slower by more than `limit` (0.05 is 5 %) for certain: their whole interval is beyond it.
+    /// Rows that are certainly slower by more than `limit` (0.05 is 5 %): their whole interval is beyond it.
     pub fn beyond(&self, limit: f64) -> Vec<&Row> {
         self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
     }

@@ -1,4 +1,4 @@
-//! Where one backend overtakes another, and how well that is known.
+//! Crossovers: sizes at which one backend overtakes another, with their uncertainty.
 
 use super::CONFIDENCE;
 use super::study::{Axis, Curve, Sheet, Study};
@@ -7,13 +7,13 @@ use crate::harness::uncertainty::Ratio;
 /// Two curves that cross.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
-    /// The faster one above [`Crossover::at`].
+    /// The faster backend above [`Crossover::at`].
     pub above: String,
-    /// The faster one below.
+    /// The faster backend below it.
     pub below: String,
     /// Value of the axis, interpolated between measured ones.
     pub at: f64,
-    /// Where else it may be.
+    /// Interval that contains the true value.
     pub range: (f64, f64),
     /// Nanoseconds that both take there.
     pub ns: f64,
@@ -35,10 +35,10 @@ pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     found
 }
 
-/// A point that both curves have: where, the ratio of the times, and the time of the second.
+/// A point that both curves have: position, ratio of the times, and time of the second.
 struct Shared {
     x: f64,
-    /// Logarithm of the ratio, and of its limits.
+    /// Logarithm of the ratio, and of its bounds.
     log: f64,
     low: f64,
     high: f64,
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// The sign of the difference, if it is sure.
+    /// The sign of the difference, if it is certain.
     fn sign(&self) -> Option<f64> {
         if self.low > 0.0 {
             Some(1.0)
@@ -102,7 +102,7 @@ fn between(study: &Study, sheet: &Sheet, a: &Curve, b: &Curve) -> Vec<Crossover>
     found
 }
 
-/// Where a line through the points first meets zero: position, and the time there.
+/// First crossing of zero of the line through the points: position, and time there.
 fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
     let step = span.windows(2).find(|w| (value(&w[0]) < 0.0) != (value(&w[1]) < 0.0));
     let [from, to] = step.map_or([&span[0], &span[span.len() - 1]], |w| [&w[0], &w[1]]);
@@ -126,7 +126,7 @@ pub fn interpolated(study: &Study, sheet: &Sheet, curve: &Curve, x: f64) -> Opti
     Some((pair[0].1 + (pair[1].1 - pair[0].1) * (x - pair[0].0) / (pair[1].0 - pair[0].0)).exp())
 }
 
-/// Where the curve's time is `ns`: the value of the axis, between measured ones; none if it never is.
+/// Value of the axis at which the curve's time is `ns`, between measured ones; `None` if it never is.
 pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f64> {
     let points = positions(study, sheet, curve);
     let target = ns.ln();
@@ -135,7 +135,7 @@ pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f
     Some(value_at(sheet.axis, x))
 }
 
-/// Positions are logarithms where times are near to proportional, so that straight lines fit.
+/// Position on the axis: the logarithm if times are almost proportional, so that straight lines fit.
 fn position(axis: Axis, value: f64) -> f64 {
     if axis == Axis::Passes { value } else { value.max(f64::MIN_POSITIVE).ln() }
 }

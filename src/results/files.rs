@@ -1,5 +1,5 @@
-//! `summary.csv` and `samples.csv`: rows as soon as a backend is done, so that an interrupted run keeps what it
-//! measured. Integer nanoseconds; an empty field means absent.
+//! `summary.csv` and `samples.csv`. Rows are written as soon as a backend is finished, so that an interrupted run keeps
+//! them. Times are integer nanoseconds; an empty field means absent.
 
 use super::resume::mend;
 use super::rows::{LimitsRow, Measurement, SampleRow};
@@ -12,11 +12,11 @@ pub struct Results {
     folder: PathBuf,
     summary: csv::Writer<File>,
     samples: csv::Writer<File>,
-    /// Keeps others from adding to the same files.
+    /// Keeps other processes from appending to the same files.
     _lock: Option<Lock>,
 }
 
-/// A locked file that goes when it is no longer needed.
+/// A lock file that is removed when it is no longer needed.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -24,7 +24,7 @@ struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // One that stays behind locks nothing.
+        // A file that remains locks nothing.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -32,22 +32,22 @@ impl Drop for Lock {
 /// A result folder that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The folder holds results already.
+    /// The folder contains results already.
     #[error("{} exists already; name a folder without results", .0.display())]
     Exists(PathBuf),
-    /// Another process adds to the folder.
+    /// Another process appends to the folder.
     #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
     Busy(PathBuf),
-    /// The system refuses.
+    /// Error from the system.
     #[error("{}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
 }
 
 impl Results {
-    /// Makes the folder and both files in it; never writes over results.
+    /// Creates the folder and both files in it; never overwrites results.
     ///
     /// # Errors
-    /// Results are there already, or the folder or a file cannot be made.
+    /// The folder has results already, or it or a file cannot be created.
     pub fn create(folder: &Path) -> Result<Self, ResultsError> {
         std::fs::create_dir_all(folder).map_err(|error| ResultsError::Io(folder.into(), error))?;
         let open = |name| {
@@ -62,15 +62,15 @@ impl Results {
         Ok(Self { folder: folder.into(), summary, samples, _lock: None })
     }
 
-    /// Adds to the files of a folder, which are made if they are not there. What an earlier process left unfinished is
-    /// taken out of them first.
+    /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
+    /// interrupted process.
     ///
     /// # Errors
-    /// The folder or a file cannot be made or written, or another process has it open.
+    /// The folder or a file cannot be created or written, or another process has it open.
     pub fn append(folder: &Path) -> Result<Self, ResultsError> {
         let io = |error| ResultsError::Io(folder.into(), error);
         std::fs::create_dir_all(folder).map_err(io)?;
-        // A file beside the results, because those are replaced while they are mended.
+        // A separate file, because the results are replaced while they are repaired.
         let path = folder.join(".lock");
         let file = File::create(&path).map_err(io)?;
         file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
@@ -85,12 +85,12 @@ impl Results {
         Ok(Self { folder: folder.into(), summary, samples, _lock: Some(lock) })
     }
 
-    /// Where the summary is.
+    /// Path of the summary.
     pub fn summary_path(&self) -> PathBuf {
         self.folder.join("summary.csv")
     }
 
-    /// Writes `limits.csv`, a row for each number of threads; the file is made with its first row.
+    /// Writes `limits.csv`, one row per number of threads; the file is created with its first row.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,48 +1,48 @@
-//! The identity of a measurement: which crowd, by which backend, which part of a frame, by which clock.
+//! Identity of a measurement: crowd, backend, stage and clock.
 
 use crate::frame::{Clock, Retention, Stage};
 use crate::scene::{BuiltScene, Clips, Economy};
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use std::fmt;
 
-/// What a crowd is and how it is run: everything but the backend.
+/// A crowd and the way it is run: everything but the backend.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Point {
     /// Name of the scene.
     pub scene: String,
-    /// Vertices of an instance on average, to two digits: in scenes of several models it varies a little with the crowd.
+    /// Vertices per instance on average, to two digits: in scenes of several models it varies a little with the crowd.
     pub vertices: u64,
     /// Most influences of a vertex.
     pub influences: u32,
     /// `p`, `pn` or `pnt`.
     pub attributes: String,
-    /// What differs from the defaults.
+    /// Options that differ from the defaults.
     pub options: String,
     /// Threads of parallel backends.
     pub threads: usize,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Instances of the crowd.
     pub instances: usize,
-    /// 16 hexadecimal digits that stand for all of the scene; empty where a point stands for several scenes.
+    /// Hash of the scene, 16 hexadecimal digits; empty if a point stands for several scenes.
     pub scene_hash: String,
 }
 
-/// What was measured: one stage of one backend at a point, by one clock.
+/// Key of a measurement: one stage of one backend at a point, by one clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// Which crowd, and how it was run.
+    /// The crowd and the way it was run.
     pub point: Point,
-    /// Name as `skinbench list` has it.
+    /// Name as in `skinbench list`.
     pub backend: String,
-    /// Which part of the frame.
+    /// The stage.
     pub stage: Stage,
-    /// What measured it.
+    /// Clock that measured it.
     pub clock: Clock,
 }
 
 impl Point {
-    /// The point that a scene is measured at.
+    /// The point at which a scene is measured.
     pub fn of(scene: &BuiltScene, threads: usize, passes: u32, keep: Retention) -> Self {
         let crowd = &scene.crowd;
         Self {
@@ -58,20 +58,20 @@ impl Point {
         }
     }
 
-    /// The same place, whatever the scene's hash.
+    /// The same point without the scene's hash.
     pub fn without_hash(&self) -> Self {
         Self { scene_hash: String::new(), ..self.clone() }
     }
 }
 
-/// Vertices of an instance, to two digits.
+/// Vertices per instance, to two digits.
 pub(super) fn per_instance(vertices: u64, instances: usize) -> u64 {
     let value = vertices as f64 / instances.max(1) as f64;
     let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
     ((value / unit).round() * unit) as u64
 }
 
-/// What differs from the defaults, one after the other.
+/// Options that differ from the defaults, separated by spaces.
 fn options(scene: &BuiltScene, keep: Retention) -> String {
     let VertexFormat { normals, encoding, .. } = scene.crowd.format();
     let options = [
@@ -93,16 +93,16 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
     options.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
-/// A machine as results name it; empty where they do not tell.
+/// A machine as named in results; fields are empty if they do not say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Machine {
     /// Operating system, with version.
     pub os: String,
     /// Processor's name.
     pub cpu: String,
-    /// The adapter's name; those emulated on the CPU say so.
+    /// The adapter's name, marked if it is emulated on the CPU.
     pub adapter: String,
-    /// Its driver, with version.
+    /// The adapter's driver, with version.
     pub driver: String,
 }
 

@@ -1,8 +1,8 @@
-//! Results: what a run measured, as rows of CSV files and as a model of what was measured where.
+//! Results: measurements of runs, as rows of CSV files and as a typed model.
 //!
-//! A [`rows::Measurement`] is one stage of one backend by one clock; its [`key::Key`] says which. Runs write them
-//! ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order; [`ranking`] and
-//! [`crossover`] say what is fastest where, [`compare`] what changed between two sets.
+//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::Key`]. Runs write
+//! measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
+//! [`ranking`] and [`crossover`] find the fastest backends, [`compare`] the changes between two sets.
 
 pub mod compare;
 pub mod crossover;
@@ -15,7 +15,7 @@ pub mod rows;
 pub mod study;
 pub mod warnings;
 
-/// How sure a difference must be to count as one.
+/// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;
-/// Medians below are near to what a clock tells apart, in nanoseconds.
+/// Medians below this, in nanoseconds, are close to the resolution of a clock.
 const RESOLUTION: u64 = 1_000;

@@ -1,4 +1,4 @@
-//! The fastest backend at a point, and how sure that is.
+//! The fastest backend at a point, and how certain that is.
 
 use super::CONFIDENCE;
 use super::key::Point;
@@ -7,40 +7,40 @@ use super::study::{Entry, Quantity, Study};
 /// The two fastest backends at a point that skin the whole crowd.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking<'a> {
-    /// What they are compared by.
+    /// The quantity by which they are compared.
     pub quantity: Quantity,
-    /// The one with the smallest median.
+    /// The backend with the smallest median.
     pub first: &'a Entry,
     /// That median, in nanoseconds.
     pub ns: u64,
-    /// The next one; none if no other was measured.
+    /// The next one; `None` if no other was measured.
     pub second: Option<Second<'a>>,
 }
 
 /// The second-fastest backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Second<'a> {
-    /// Which.
+    /// The backend.
     pub entry: &'a Entry,
-    /// Its median over the first one's.
+    /// Ratio of its median to the first one's.
     pub ratio: f64,
-    /// How sure the difference is.
+    /// Certainty of the difference.
     pub lead: Lead,
 }
 
-/// How sure it is that one backend is faster than another.
+/// Certainty that one backend is faster than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lead {
-    /// The interval of the ratio of their times lies above 1.
+    /// The interval of the ratio of their times is above 1.
     Certain,
-    /// It holds 1.
+    /// The interval contains 1.
     WithinNoise,
     /// There are too few samples for an interval.
     Unknown,
 }
 
-/// Ranks the backends at a point; none if none of them has a time. Backends that leave instances out do less, and do not
-/// compete.
+/// Ranks the backends at a point; `None` if none of them has a time. Backends that leave instances out do less work,
+/// and do not compete.
 pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
     let quantity = study.quantity(point.passes);
     let whole = study.at(point).filter(|entry| !entry.leaves_out());

@@ -1,4 +1,4 @@
-//! Reads result files back. What can be used is used; what cannot is listed with its file and line.
+//! Reading of result files. Usable rows are used; others are listed with file and line.
 
 use super::key::{Key, Machine};
 use super::rows::{LimitsRow, Measurement, SCHEMA, SampleRow, SummaryRow};
@@ -13,20 +13,20 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How deep folders are searched for results.
+/// Depth of the search for results in folders.
 const DEPTH: usize = 6;
-/// Columns without which a row says nothing.
+/// Required columns of `summary.csv`.
 const NEEDED: [&str; 10] =
     ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
-/// The same of `samples.csv`.
+/// Required columns of `samples.csv`.
 const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
 
-/// Something in a result file that was left out or taken with care.
+/// A problem in a result file, and how it was handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// File, and line where there is one.
+    /// File, and line if there is one.
     pub place: String,
-    /// What is wrong and what was done about it.
+    /// The problem and how it was handled.
     pub what: String,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Results that cannot be read at all.
+/// Error for results that cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct ReadError {
@@ -44,12 +44,12 @@ pub struct ReadError {
     problem: String,
 }
 
-/// What was read of some result files.
+/// Measurements read from result files, and the problems found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
-    /// In the order of the files, each measurement once.
+    /// Measurements in the order of the files, without duplicates.
     pub measurements: Vec<Measurement>,
-    /// What was left out or taken with care.
+    /// Problems of the files, and how each was handled.
     pub problems: Vec<Problem>,
     /// The `summary.csv` files.
     pub files: Vec<PathBuf>,
@@ -60,7 +60,7 @@ impl Recorded {
     /// `samples.csv.gz` beside each.
     ///
     /// # Errors
-    /// A path that is not there, cannot be read, or holds no results; a file without one usable row.
+    /// A path that does not exist, cannot be read, or contains no results; or a file without any usable row.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut recorded = Self::default();
         for path in paths.iter().map(AsRef::as_ref) {
@@ -141,7 +141,7 @@ impl Recorded {
         self.read_samples(&samples_beside(file), first)
     }
 
-    /// Gives the measurements from `first` on their samples.
+    /// Assigns samples to the measurements from `first` on.
     fn read_samples(&mut self, file: &Path, first: usize) -> csv::Result<()> {
         let name = file.display().to_string();
         if !file.is_file() {
@@ -184,7 +184,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// The rows of a file with their lines; what does not parse becomes a problem.
+    /// The rows of a file with their lines; a row that cannot be parsed becomes a problem.
     fn rows<T: DeserializeOwned>(&mut self, file: &Path, needed: &[&str]) -> csv::Result<Vec<(u64, T)>> {
         let name = file.display().to_string();
         let text = text_of(file)?;
@@ -221,7 +221,7 @@ impl Recorded {
         Ok(rows)
     }
 
-    /// One row; a field that is wrong and not needed is left empty.
+    /// One row; an invalid field that is not required is left empty.
     fn row<T: DeserializeOwned>(
         &mut self,
         name: &str,
@@ -253,16 +253,16 @@ impl Recorded {
     }
 }
 
-/// The samples that belong to a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` where only that is there.
+/// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.
 pub fn samples_beside(summary: &Path) -> PathBuf {
     let [plain, packed] = ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
     if packed.is_file() && !plain.is_file() { packed } else { plain }
 }
 
-/// The text of a file, which is unpacked if its name ends in `.gz`.
+/// The text of a file, decompressed if its name ends in `.gz`.
 ///
 /// # Errors
-/// A file that cannot be read or unpacked.
+/// A file that cannot be read or decompressed.
 pub fn text_of(file: &Path) -> io::Result<String> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
     let mut bytes = fs::read(file).map_err(named)?;
@@ -276,14 +276,14 @@ pub fn text_of(file: &Path) -> io::Result<String> {
 /// Reads the `limits.csv` of a folder.
 ///
 /// # Errors
-/// A file that is not there or has a row that is wrong.
+/// A file that does not exist or has an invalid row.
 pub fn read_limits(folder: &Path) -> Result<Vec<LimitsRow>, ReadError> {
     let path = folder.join("limits.csv");
     let rows = csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
     rows.map_err(|error| ReadError { problem: error.to_string(), path })
 }
 
-/// What samples name of the row that they belong to: run, scene, backend, variant, stage, clock.
+/// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
 type Series = (String, String, String, Option<String>, Stage, Clock);
 
 fn series(row: &SummaryRow) -> Series {
@@ -291,7 +291,7 @@ fn series(row: &SummaryRow) -> Series {
     (run_id, scene, backend, variant, stage, clock)
 }
 
-/// The `summary.csv` files at and below `path`, or the file that it is.
+/// The `summary.csv` files at and below `path`, or `path` itself if it is a file.
 fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     if fs::metadata(path)?.is_file() {
         found.push(path.into());

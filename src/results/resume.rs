@@ -1,4 +1,4 @@
-//! Result files of a sweep that ended anywhere, made whole again: whoever measures next only adds to them.
+//! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use crate::frame::{Clock, Stage};
 use csv::StringRecord;
@@ -7,18 +7,18 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What identifies a backend's rows in both files.
+/// Columns that identify a backend's rows in both files.
 const GROUP: [&str; 4] = ["run_id", "scene", "backend", "variant"];
 
-/// Leaves out what the end of a process cut off: a backend's rows are whole if its `frame` by the wall clock, which is
-/// written last, is there. Files that are whole already are not touched.
+/// Removes incomplete rows after the end of a process. A backend's rows are complete if its `frame` by the wall clock,
+/// which is written last, is there. Complete files are not touched.
 ///
 /// # Errors
-/// A file that cannot be read, written, or is no CSV.
+/// A file that cannot be read or written, or that is no CSV.
 pub fn mend(folder: &Path) -> io::Result<()> {
     let (summary, samples) = (folder.join("summary.csv"), folder.join("samples.csv"));
     let table = if summary.exists() { Some(Table::read(&summary)?) } else { None };
-    // Samples come before the summary's rows: without a heading there, nothing is whole.
+    // Samples are written before the summary's rows, so without the summary's heading nothing is complete.
     let Some((mut table, stage)) = table.and_then(|table| table.column("stage").map(|stage| (table, stage))) else {
         return [summary, samples].into_iter().filter(|file| file.exists()).try_for_each(fs::remove_file);
     };
@@ -63,7 +63,7 @@ impl Table {
         GROUP.iter().map(|name| self.column(name).and_then(|at| row.get(at)).unwrap_or_default().into()).collect()
     }
 
-    /// Writes the file again with the rows of whole groups, if any others are in it.
+    /// Rewrites the file with the rows of complete groups, if it has any others.
     fn keep(&mut self, whole: &HashSet<Vec<String>>, path: &Path) -> io::Result<()> {
         let before = self.rows.len();
         let rows = std::mem::take(&mut self.rows);

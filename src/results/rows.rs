@@ -1,4 +1,4 @@
-//! The rows of result files: one field for each column.
+//! Rows of result files: one field per column.
 
 use super::key::{Key, Machine, Point, per_instance};
 use crate::frame::{Clock, Stage};
@@ -16,17 +16,17 @@ pub const SCHEMA: u32 = 1;
 /// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
-    /// [`SCHEMA`].
+    /// Version of the columns, [`SCHEMA`].
     #[serde(default)]
     pub schema: u32,
-    /// Same for all rows of a run.
+    /// Identifier that all rows of a run share.
     pub run_id: String,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     #[serde(default)]
     pub utc: String,
     /// Commit that the binary was built from.
     pub git_rev: Option<String>,
-    /// Whether files differed from it.
+    /// Whether tracked files differed from that commit.
     pub dirty: Option<bool>,
     /// Compiler version.
     pub rustc: Option<String>,
@@ -37,20 +37,20 @@ pub struct SummaryRow {
     /// Threads that parallel backends use.
     #[serde(default)]
     pub threads: usize,
-    /// The adapter's name; those emulated on the CPU say so.
+    /// The adapter's name, marked if it is emulated on the CPU.
     pub adapter: Option<String>,
-    /// Its driver, with version.
+    /// The adapter's driver, with version.
     pub driver: Option<String>,
-    /// Name of the scene, or of the model in its place.
+    /// Name of the scene, or of the model used as one.
     pub scene: String,
-    /// 16 hexadecimal digits; rows compare only where it is the same.
+    /// Hash of the scene, 16 hexadecimal digits; only rows with the same hash are comparable.
     pub scene_hash: String,
     /// Instances of the crowd.
     pub instances: usize,
-    /// Joints posed in a frame, over all instances.
+    /// Joints posed per frame, over all instances.
     #[serde(default)]
     pub joints: u64,
-    /// Vertices skinned in a frame, over all instances.
+    /// Vertices skinned per frame, over all instances.
     #[serde(default)]
     pub vertices: u64,
     /// Most influences of a vertex.
@@ -59,56 +59,56 @@ pub struct SummaryRow {
     /// `p`, `pn` or `pnt`: positions, normals, tangents.
     #[serde(default)]
     pub attributes: String,
-    /// What differs from the defaults; empty if nothing does.
+    /// Options that differ from the defaults; empty if none does.
     pub options: Option<String>,
-    /// How many times a frame drew the crowd.
+    /// Number of times that a frame drew the crowd.
     pub passes: u32,
-    /// Instances drawn, where not all are.
+    /// Instances drawn, if not all are.
     pub visible: Option<u64>,
     /// Name as in `skinbench list`.
     pub backend: String,
     /// Part of the name after the colon.
     pub variant: Option<String>,
-    /// Which part of the frame; `frame` is the whole.
+    /// The stage; `frame` is the whole frame.
     pub stage: Stage,
-    /// What measured it.
+    /// Clock that measured it.
     pub clock: Clock,
-    /// What became of the backend.
+    /// Status of the backend.
     pub status: Status,
-    /// Why it is not `ok`.
+    /// Reason why the status is not `ok`.
     pub error: Option<String>,
-    /// Samples behind the figures.
+    /// Number of samples of the figures.
     pub frames: Option<usize>,
-    /// Frames that the clock gave no positive time for.
+    /// Number of frames without a positive time.
     pub dropped: Option<u32>,
     /// Whether the spread is more than 5 % of the median.
     pub noisy: Option<bool>,
-    /// Median.
+    /// Median in nanoseconds.
     pub median_ns: Option<u64>,
-    /// Median absolute deviation, unscaled.
+    /// Median absolute deviation in nanoseconds, unscaled.
     pub mad_ns: Option<u64>,
-    /// Smallest sample.
+    /// Smallest sample in nanoseconds.
     pub min_ns: Option<u64>,
-    /// 95th percentile.
+    /// 95th percentile in nanoseconds.
     pub p95_ns: Option<u64>,
-    /// Largest sample.
+    /// Largest sample in nanoseconds.
     pub max_ns: Option<u64>,
     /// Bytes that the stage must move.
     pub bytes: Option<u64>,
-    /// Bandwidth of the machine, bytes a second.
+    /// Bandwidth of the machine, bytes per second.
     pub limit: Option<u64>,
     /// Bandwidth reached, in percent of `limit`.
     pub pct_of_limit: Option<f64>,
     /// Largest position error over the bounding box's diagonal.
     pub parity_max_rel: Option<f64>,
-    /// Largest that passes.
+    /// Largest position error that passes.
     pub parity_tol: Option<f64>,
     /// Error of a compressed clip.
     pub clip_error: Option<f64>,
 }
 
 impl SummaryRow {
-    /// The point that a row was measured at.
+    /// The point at which a row was measured.
     pub fn point(&self) -> Point {
         Point {
             scene: self.scene.clone(),
@@ -145,7 +145,7 @@ pub struct SampleRow {
     pub ns: u64,
 }
 
-/// A row of `limits.csv`: what so many threads of the processor could do just before a scene.
+/// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitsRow {
     /// As in [`SummaryRow`].
@@ -154,19 +154,19 @@ pub struct LimitsRow {
     pub scene: String,
     /// Instruction set.
     pub isa: String,
-    /// Threads that it was measured on.
+    /// Number of threads.
     pub threads: usize,
     /// Lanes of a vector.
     pub lanes: usize,
     /// Bytes of the buffer that was written and read.
     pub bytes: u64,
-    /// Bytes written a second by plain stores.
+    /// Bytes written per second by plain stores.
     pub write: u64,
-    /// Bytes written a second by streaming stores.
+    /// Bytes written per second by streaming stores.
     pub stream: u64,
-    /// Bytes read a second.
+    /// Bytes read per second.
     pub read: u64,
-    /// Fused multiplications and additions a second, counting lanes.
+    /// Fused multiply-adds per second, counting lanes.
     pub fma: u64,
 }
 
@@ -175,12 +175,12 @@ pub struct LimitsRow {
 pub struct Measurement {
     /// Its line of `summary.csv`.
     pub row: SummaryRow,
-    /// Number of the frame and nanoseconds, in the order of the frames; empty if they are not known.
+    /// Frame numbers and nanoseconds, in the order of the frames; empty if they are not known.
     pub samples: Vec<(u32, u64)>,
 }
 
-/// The measurements that a run took of a backend: one for each stage and clock, or a single one without times.
-/// `clip_error` is the scene's, from [`fidelity::clip_error`].
+/// A run's measurements of a backend: one per stage and clock, or a single one without times. `clip_error` is the
+/// scene's, from [`fidelity::clip_error`].
 pub fn measurements(
     environment: &Environment,
     scene: &BuiltScene,
@@ -259,7 +259,7 @@ fn text(value: &str) -> Option<String> {
 }
 
 impl Measurement {
-    /// The backend's name as `skinbench list` has it.
+    /// The backend's name as in `skinbench list`.
     pub fn backend(&self) -> String {
         match &self.row.variant {
             Some(variant) => format!("{}:{variant}", self.row.backend),
@@ -267,18 +267,18 @@ impl Measurement {
         }
     }
 
-    /// What was measured.
+    /// The key of the measurement.
     pub fn key(&self) -> Key {
         let SummaryRow { stage, clock, .. } = self.row;
         Key { point: self.row.point(), backend: self.backend(), stage, clock }
     }
 
-    /// Whether it was measured and may be believed.
+    /// Whether it was measured and is valid.
     pub fn is_ok(&self) -> bool {
         self.row.status == Status::Ok && self.row.median_ns.is_some()
     }
 
-    /// What it was measured on.
+    /// The machine of the measurement.
     pub fn machine(&self) -> Machine {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let Measurement { row, .. } = self;
@@ -287,7 +287,7 @@ impl Measurement {
 }
 
 impl LimitsRow {
-    /// What some threads could do just before a scene.
+    /// Limits of the processor with some threads, just before a scene.
     pub fn new(environment: &Environment, scene: &BuiltScene, isa: Isa, host: &Host) -> Self {
         let Host { threads, lanes, bandwidth, fma } = *host;
         let [write, stream, read, fma] =

@@ -1,19 +1,19 @@
-//! Results put in order: one machine, every backend at every point, what was drawn together and what can be compared.
+//! Results in order: one machine, every backend at every point, and curves along axes.
 
 use super::key::{Machine, Point};
 use super::recorded::Recorded;
 use super::rows::Measurement;
-use crate::frame::{Clock, Group, Stage};
+use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-/// What may be varied.
+/// Quantities that a sweep can vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// Instances of the crowd.
     Instances,
-    /// How many times a frame draws it.
+    /// Number of times that a frame draws it.
     Passes,
     /// Threads of parallel backends.
     Threads,
@@ -24,10 +24,10 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// All of them, the most asked for first.
+    /// All axes, the most requested first.
     pub const ALL: [Self; 5] = [Self::Instances, Self::Passes, Self::Threads, Self::Vertices, Self::Influences];
 
-    /// A point's value.
+    /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {
         match self {
             Self::Instances => point.instances as u64,
@@ -38,7 +38,7 @@ impl Axis {
         }
     }
 
-    /// The point with this value and the hash, which depends on it, forgotten: what a curve's points have in common.
+    /// The point with this value and the hash, which depends on it, cleared: the common part of a curve's points.
     fn fixed(self, point: &Point) -> Point {
         let mut fixed = point.without_hash();
         match self {
@@ -51,7 +51,7 @@ impl Axis {
         fixed
     }
 
-    /// Its name with a unit, for the side of a chart.
+    /// Its name with a unit, for the axis of a chart.
     pub fn title(self) -> &'static str {
         match self {
             Self::Instances => "instances",
@@ -63,12 +63,12 @@ impl Axis {
     }
 }
 
-/// A time that backends are compared by.
+/// A time by which backends are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// The whole frame.
     Frame,
-    /// Pose, upload and skin, where drawing is emulated and would hide them.
+    /// Pose, upload and skin, if drawing is emulated and would hide them.
     Work,
 }
 
@@ -85,11 +85,11 @@ impl Quantity {
 /// A backend at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Where.
+    /// The point.
     pub point: Point,
-    /// Name as `skinbench list` has it.
+    /// Name as in `skinbench list`.
     pub backend: String,
-    /// Its runs, the newest last; the stages of each.
+    /// Runs, the newest last; each has one item per stage and clock.
     pub runs: Vec<Vec<Measurement>>,
 }
 
@@ -98,7 +98,7 @@ impl Entry {
         self.runs.last().map_or(&[], |run| run)
     }
 
-    /// The row that says what became of it.
+    /// The row with the final status.
     pub fn last(&self) -> Option<&Measurement> {
         self.newest().last()
     }
@@ -108,12 +108,12 @@ impl Entry {
         self.newest().iter().any(Measurement::is_ok)
     }
 
-    /// Whether it left out instances that are out of view, and so did less than others at the same point.
+    /// Whether it left out instances that are out of view, and so did less work than others at the same point.
     pub fn leaves_out(&self) -> bool {
         self.newest().iter().any(|m| m.row.visible.is_some())
     }
 
-    /// A stage of its newest run by the clock nearest to it: the device's where it has one.
+    /// A stage of its newest run by the clock closest to it: the device's if it has one.
     pub fn stage(&self, stage: Stage) -> Option<&Measurement> {
         stage_of(self.newest(), stage)
     }
@@ -124,33 +124,33 @@ impl Entry {
     }
 
     /// The stages of a group in its newest run.
-    pub fn stages(&self, group: Group) -> impl Iterator<Item = &Measurement> {
+    pub fn stages(&self, group: StageGroup) -> impl Iterator<Item = &Measurement> {
         stages_of(self.newest(), group)
     }
 
-    /// The sum of a group's medians in nanoseconds; none if it has none of its stages.
-    pub fn total(&self, group: Group) -> Option<u64> {
+    /// The sum of a group's medians in nanoseconds; `None` if it has none of its stages.
+    pub fn total(&self, group: StageGroup) -> Option<u64> {
         self.stages(group).filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
     }
 
-    /// What our own threads computed in a frame, in nanoseconds.
+    /// CPU time of our own threads per frame, in nanoseconds.
     pub fn processor(&self) -> Option<u64> {
         let computed = |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
         self.newest().iter().find(computed)?.row.median_ns
     }
 
-    /// The median of a quantity in nanoseconds; of pose, upload and skin the sum of theirs.
+    /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
         match quantity {
             Quantity::Frame => self.median(Stage::Frame),
             Quantity::Work => {
-                let before = [Group::Pose, Group::Upload].into_iter().filter_map(|group| self.total(group));
-                Some(self.total(Group::Skin)? + before.sum::<u64>())
+                let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
+                Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
             }
         }
     }
 
-    /// How well a quantity is known, over all runs that have samples; none without any.
+    /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
         let runs: Vec<Vec<u64>> = self.runs.iter().map(|run| times(run, quantity)).filter(|t| !t.is_empty()).collect();
         if runs.is_empty() { None } else { Level::of(runs.iter().map(|run| &run[..])) }
@@ -162,18 +162,19 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     by(Clock::Gpu).or_else(|| by(Clock::Wall))
 }
 
-fn stages_of(run: &[Measurement], group: Group) -> impl Iterator<Item = &Measurement> {
+fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
     Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
 
-/// A quantity frame by frame; of several stages only frames that all of them have.
+/// A quantity frame by frame; for several stages only frames that all of them have.
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     let stages: Vec<&Measurement> = match quantity {
         Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if stages_of(run, Group::Skin).next().is_none() => Vec::new(),
-        Quantity::Work => {
-            [Group::Skin, Group::Pose, Group::Upload].into_iter().flat_map(|g| stages_of(run, g)).collect()
-        }
+        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() => Vec::new(),
+        Quantity::Work => [StageGroup::Skin, StageGroup::Pose, StageGroup::Upload]
+            .into_iter()
+            .flat_map(|g| stages_of(run, g))
+            .collect(),
     };
     let Some((first, others)) = stages.split_first() else { return Vec::new() };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
@@ -184,40 +185,40 @@ fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     sums.into_values().collect()
 }
 
-/// Points that differ along one axis, and what each backend took there.
+/// Points that differ along one axis, with the times of each backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
-    /// Along which.
+    /// The axis.
     pub axis: Axis,
-    /// What the points have in common, and the value of the axis 0.
+    /// The common part of the points, with the value of the axis set to 0.
     pub fixed: Point,
-    /// What backends are compared by.
+    /// The quantity by which backends are compared.
     pub quantity: Quantity,
-    /// The values, upwards.
+    /// The values in rising order.
     pub values: Vec<u64>,
-    /// A curve for each backend that was measured at two values or more.
+    /// A curve per backend that was measured at two or more values.
     pub curves: Vec<Curve>,
 }
 
-/// A backend along an axis.
+/// The times of a backend along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// Name as `skinbench list` has it.
+    /// Name as in `skinbench list`.
     pub backend: String,
-    /// Value, and index of the entry.
+    /// Values, and indices of the entries.
     pub points: Vec<(u64, usize)>,
 }
 
 /// The results of one machine.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// What it all was measured on.
+    /// The machine of all measurements.
     pub machine: Machine,
     /// Every backend at every point, in the order of the files.
     pub entries: Vec<Entry>,
-    /// What was left out or taken with care.
+    /// Problems of the files, and how each was handled.
     pub problems: Vec<String>,
-    /// The files, for reading again.
+    /// The files, to be read again.
     pub files: Vec<std::path::PathBuf>,
     /// All rows of this machine, for tables.
     pub rows: Vec<Measurement>,
@@ -229,7 +230,7 @@ impl Study {
         !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
     }
 
-    /// Puts results in order. Of several machines the one with most rows is taken, the others are listed.
+    /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
     pub fn new(recorded: Recorded) -> Self {
         let machines = recorded.machines();
         let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
@@ -279,7 +280,7 @@ impl Study {
         }
         for entry in &mut self.entries {
             entry.runs.sort_by(|a, b| (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id)));
-            // A failure of long ago says nothing about later runs that went well.
+            // An old failure says nothing about later runs that succeeded.
             if entry.is_ok() {
                 entry.runs.retain(|run| run.iter().any(Measurement::is_ok));
             }
@@ -295,12 +296,13 @@ impl Study {
         }
     }
 
-    /// What backends are compared by at a point: whole frames, or where drawing is emulated what precedes it.
+    /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
+    /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
         if self.machine.is_emulated() && passes > 0 { Quantity::Work } else { Quantity::Frame }
     }
 
-    /// The points, in the order of the files.
+    /// The points in the order of the files.
     pub fn points(&self) -> Vec<&Point> {
         let mut points: Vec<&Point> = Vec::new();
         for entry in &self.entries {
@@ -327,7 +329,7 @@ impl Study {
         backends
     }
 
-    /// For each scene and number of passes the largest crowd that most backends were measured on.
+    /// For each scene and number of passes, the largest crowd on which most backends were measured.
     pub fn headlines(&self) -> Vec<&Point> {
         let mut best: Vec<(&Point, usize)> = Vec::new();
         for point in self.points() {
@@ -350,11 +352,11 @@ impl Study {
         points
     }
 
-    /// Curves along an axis, where at least two of its values were measured.
+    /// Curves along an axis with at least two measured values.
     pub fn sheets(&self, axis: Axis) -> Vec<Sheet> {
         let mut groups: BTreeMap<(Point, u8), Vec<usize>> = BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            // Frames with and without drawing do not compare.
+            // Frames with and without drawing are not comparable.
             let drawn =
                 if axis == Axis::Passes { u8::from(self.quantity(entry.point.passes) == Quantity::Work) } else { 0 };
             groups.entry((axis.fixed(&entry.point), drawn)).or_default().push(index);

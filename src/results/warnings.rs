@@ -1,4 +1,4 @@
-//! What may spoil a measurement, and what to do about it.
+//! Warnings about conditions that may disturb a measurement, with advice.
 
 use super::RESOLUTION;
 use crate::frame::{Clock, Stage};
@@ -6,15 +6,15 @@ use crate::harness::run::{Outcome, StageTimes};
 use crate::harness::stats::Summary;
 use std::path::Path;
 
-/// Fewest frames of which a beginning can be told from the rest.
+/// Fewest frames from which a slow start can be told.
 const FRAMES: usize = 20;
-/// How much longer the first tenth of the frames may take, and how far thirds of a run may stray.
+/// Largest excess of the first tenth of the frames, and largest drift between the thirds of a run.
 const SLOW_START: f64 = 0.10;
 const DRIFT: f64 = 0.05;
-/// Where Linux says how it chooses the processor's frequency.
+/// Linux's setting of the processor's frequency governor.
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
-/// One line for each kind of trouble, with the backends that it touches.
+/// One line per kind of problem, with the backends that it affects.
 pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
     let mut found = Vec::new();
     let slow = named(outcomes, starts_slowly);
@@ -38,7 +38,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
     found
 }
 
-/// How the machine itself is set up, where that spoils every measurement.
+/// Warning about settings of the machine that disturb every measurement.
 pub fn of_machine() -> Option<String> {
     let governor = std::fs::read_to_string(Path::new(GOVERNOR)).ok()?;
     (governor.trim() != "performance").then(|| {
@@ -49,7 +49,7 @@ pub fn of_machine() -> Option<String> {
     })
 }
 
-/// Names of backends whose frames are so.
+/// Names of backends with a frame time for which `is_so` holds.
 fn named(outcomes: &[Outcome], is_so: impl Fn(&StageTimes) -> bool) -> String {
     let frames = |o: &&Outcome| o.stages.iter().any(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall) && is_so(s));
     outcomes.iter().filter(frames).map(Outcome::name).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
-//! Scenes to crowds: models loaded, clips and masks found, instances placed.
+//! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, Group, Scene};
+use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
@@ -22,23 +22,23 @@ use std::sync::Arc;
 /// A scene's crowd and view, ready to run.
 #[derive(Debug)]
 pub struct BuiltScene {
-    /// Name of the scene, or of the model in its place.
+    /// Name of the scene, or of the model used as one.
     pub name: String,
-    /// Differs wherever anything differs that decides the vertices or the picture; passes are not part of it.
+    /// Hash of everything that determines the vertices or the picture; passes are not part of it.
     pub hash: u64,
     /// All instances.
     pub crowd: Crowd,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Width and height of the picture.
     pub resolution: [u32; 2],
-    /// From where the crowd is seen.
+    /// The camera.
     pub camera: Camera,
-    /// How clips are stored.
+    /// Storage of clips.
     pub clips: Clips,
-    /// Whether clips were given curves by an option.
+    /// Whether an option replaced clips' straight lines with curves.
     pub smooth: bool,
-    /// How the crowd saves posing.
+    /// Reduction of posing.
     pub economy: Economy,
 }
 
@@ -64,7 +64,7 @@ impl BuiltScene {
 impl Scene {
     /// Loads the models and places every instance.
     ///
-    /// `memory` is how many bytes there are; what does not fit is refused before it is allocated.
+    /// `memory` is the number of available bytes; a crowd that does not fit is refused before it is allocated.
     ///
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
@@ -94,7 +94,7 @@ impl Scene {
         }
 
         let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
-        let mut found = Vec::with_capacity(self.groups.len());
+        let mut resolved = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let index = match models.iter().position(|(source, _)| *source == &group.model) {
                 Some(index) => index,
@@ -104,7 +104,7 @@ impl Scene {
                     models.len() - 1
                 }
             };
-            found.push((index, self.find(group, &mut models[index].1)?));
+            resolved.push((index, self.find(group, &mut models[index].1)?));
         }
         let stored = |model| match self.clips {
             Clips::Raw => Ok(model),
@@ -112,36 +112,36 @@ impl Scene {
         };
         let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
         let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
-        let mut standing = Vec::with_capacity(self.groups.len());
-        for (group, (model, found)) in self.groups.iter().zip(found) {
+        let mut loaded = Vec::with_capacity(self.groups.len());
+        for (group, (model, resolved)) in self.groups.iter().zip(resolved) {
             let model = Arc::clone(&models[model]);
             let stand = Stand::new(&model, group.scale);
             let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
-            hash.group(group, &model, &found);
-            standing.push(LoadedGroup { model, found, stand, spacing });
+            hash.group(group, &model, &resolved);
+            loaded.push(LoadedGroup { model, resolved, stand, spacing });
         }
 
         let mut crowd = Crowd::with_format(self.format);
-        let across = standing.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
+        let across = loaded.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
-        // Groups of one model become neighbours in the crowd, so that it takes one dispatch for all of them.
-        for first in 0..standing.len() {
-            let same = |other: usize| Arc::ptr_eq(&standing[other].model, &standing[first].model);
+        // Groups of one model become neighbours in the crowd, so that one dispatch handles all of them.
+        for first in 0..loaded.len() {
+            let same = |other: usize| Arc::ptr_eq(&loaded[other].model, &loaded[first].model);
             if (0..first).any(same) {
                 continue;
             }
-            let alike: Vec<usize> = (first..standing.len()).filter(|&other| same(other)).collect();
-            let masks: Vec<_> = alike.iter().flat_map(|&index| standing[index].found.masks.iter().cloned()).collect();
+            let alike: Vec<usize> = (first..loaded.len()).filter(|&other| same(other)).collect();
+            let masks: Vec<_> = alike.iter().flat_map(|&index| loaded[index].resolved.masks.iter().cloned()).collect();
             let first_masks = alike.iter().scan(0, |next, &index| {
                 let first = *next;
-                *next += standing[index].found.masks.len() as u32;
+                *next += loaded[index].resolved.masks.len() as u32;
                 Some(first)
             });
             let all = alike.iter().zip(first_masks).flat_map(|(&index, first_mask)| {
-                instances_of(&self.groups[index], &standing[index], first_mask, middles[index], self.seed, index)
+                instances_of(&self.groups[index], &loaded[index], first_mask, middles[index], self.seed, index)
             });
             crowd
-                .push_masked_group(Arc::clone(&standing[first].model), &masks, all)
+                .push_masked_group(Arc::clone(&loaded[first].model), &masks, all)
                 .map_err(|error| self.error(None, error.to_string()))?;
         }
         let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
@@ -177,12 +177,12 @@ impl Scene {
         }
     }
 
-    /// The clips and masks that a group names, derived clips added to its model.
-    fn find(&self, group: &Group, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
+    /// Resolves the clips and masks of a group; derived clips are added to its model.
+    fn find(&self, group: &GroupDescription, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
         let clip_error = |problem| self.error(group.clip_place, problem);
         let clips = clips(group, models).map_err(clip_error)?;
         let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
-        let mut found = ResolvedClips {
+        let mut resolved = ResolvedClips {
             clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
             layers: Vec::new(),
             masks: Vec::new(),
@@ -192,12 +192,14 @@ impl Scene {
                 .find(&layer.clip)
                 .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            found.layers.push(ResolvedLayer { clip, mask: found.masks.len() as u32 });
+            resolved.layers.push(ResolvedLayer { clip, mask: resolved.masks.len() as u32 });
             if let Some(mask) = &layer.mask {
-                found.masks.push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
+                resolved
+                    .masks
+                    .push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
             }
         }
-        Ok(found)
+        Ok(resolved)
     }
 
     fn error(&self, place: Option<Place>, problem: String) -> SceneError {
@@ -208,12 +210,12 @@ impl Scene {
 /// A group with its model loaded.
 struct LoadedGroup {
     model: Arc<Model>,
-    found: ResolvedClips,
+    resolved: ResolvedClips,
     stand: Stand,
     spacing: f64,
 }
 
-/// Middles along X of groups of these half widths, in a row around 0.
+/// Centres along X of groups with these half widths, in a row around 0.
 fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
     let mut edge = -half_widths.iter().sum::<f64>();
     let middle = |half: &f64| {
@@ -224,8 +226,8 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
     half_widths.iter().map(middle).collect()
 }
 
-/// The clips that a group's instances play in turn.
-fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
+/// The clips that a group's instances play.
+fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String> {
     let count = model.own_clips().len() as u32;
     match &group.clip {
         _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
@@ -235,12 +237,12 @@ fn clips(group: &Group, model: &Deriving) -> Result<Vec<u32>, String> {
     }
 }
 
-/// Placement and layers of each instance of a group, from one stream of random numbers a group and a layer.
+/// Placement and layers of each instance of a group, with one stream of random numbers per group and per layer.
 ///
-/// `first_mask` is where the group's masks begin among all of its model.
+/// `first_mask` is the index of the group's first mask among all masks of its model.
 fn instances_of(
-    group: &Group,
-    standing: &LoadedGroup,
+    group: &GroupDescription,
+    loaded: &LoadedGroup,
     first_mask: u32,
     middle: f64,
     seed: u64,
@@ -250,23 +252,23 @@ fn instances_of(
     let mut layer_random = layer::streams(seed, stream, group.layers.len());
     let count = group.count as u32;
     (0..count).map(move |instance| {
-        // Always three draws, so that changing one key leaves the others' values alone.
+        // Always three draws, so that changing one key does not affect the others' values.
         let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
-        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, standing.spacing);
+        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, loaded.spacing);
         let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let found = &standing.found;
-        let clip = found.clips[instance as usize % found.clips.len()];
+        let resolved = &loaded.resolved;
+        let clip = resolved.clips[instance as usize % resolved.clips.len()];
         let pace = 1.0 + group.speed_spread * either_way(speed);
         let yaw = yaw + group.layout.facing(instance, count);
-        let own = layer::playing(&standing.model, clip, &group.play, phase, group.speed * pace);
+        let own = layer::playing(&loaded.model, clip, &group.play, phase, group.speed * pace);
         let mut layers = ArrayVec::new();
         layers.push(Layer { weight: group.weight as f32, ..own });
-        for ((plan, found), random) in group.layers.iter().zip(&found.layers).zip(&mut layer_random) {
-            let found = ResolvedLayer { mask: first_mask + found.mask, ..*found };
-            layers.push(plan.of_instance(&standing.model, &found, &own, pace, random));
+        for ((plan, resolved), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
+            let resolved = ResolvedLayer { mask: first_mask + resolved.mask, ..*resolved };
+            layers.push(plan.of_instance(&loaded.model, &resolved, &own, pace, random));
         }
-        layer::fall_in_step(&standing.model, &mut layers, group.speed * pace);
-        (standing.stand.placement(place, yaw.to_radians()), layers)
+        layer::fall_in_step(&loaded.model, &mut layers, group.speed * pace);
+        (loaded.stand.placement(place, yaw.to_radians()), layers)
     })
 }

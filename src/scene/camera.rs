@@ -5,7 +5,7 @@ use crate::model::rows_to_affine;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
 
-/// From where a crowd is seen.
+/// Position and field of view of the camera, relative to the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     /// Degrees around the crowd, from +Z towards +X.
@@ -33,7 +33,7 @@ impl Camera {
         projection * look_at_mat4(eye, target, Vec3::Y)
     }
 
-    /// Where the camera stands for such a picture, in the world.
+    /// Position of the camera in the world for such a picture.
     pub fn eye(&self, crowd: &Crowd, size: [u32; 2]) -> Vec3 {
         self.framed(crowd, size).eye
     }
@@ -45,13 +45,13 @@ impl Camera {
             let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
             Vec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z)) - target
         });
-        let turn = Quat::from_rotation_y((self.orbit as f32).to_radians())
+        let rotation = Quat::from_rotation_y((self.orbit as f32).to_radians())
             * Quat::from_rotation_x(-(self.elevation as f32).to_radians());
-        let back = turn * Vec3::Z;
+        let back = rotation * Vec3::Z;
         // Half extents of the picture at distance 1.
         let half_height = (0.5 * (self.field_of_view as f32).to_radians()).tan();
         let half_width = half_height * width as f32 / height as f32;
-        let seen = corners.map(|corner| turn.inverse() * corner);
+        let seen = corners.map(|corner| rotation.inverse() * corner);
         let fit = seen
             .iter()
             .map(|c| c.z + (c.x.abs() / half_width).max(c.y.abs() / half_height))
@@ -62,16 +62,16 @@ impl Camera {
     }
 }
 
-/// A crowd in the picture.
+/// A crowd fitted into the picture.
 struct Framed {
-    /// The crowd's middle.
+    /// Centre of the crowd.
     target: Vec3,
     eye: Vec3,
-    /// Of the crowd.
+    /// Radius of the crowd.
     radius: f32,
 }
 
-/// The box around all instances' rest poses, a little enlarged because clips move limbs out of it.
+/// The box around all instances' rest poses, enlarged a little because clips move limbs out of it.
 fn world_bounds(crowd: &Crowd) -> (Vec3, Vec3) {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for group in crowd.groups() {

@@ -1,12 +1,12 @@
-//! Clips by name.
+//! Look-up of clips by name.
 
 use crate::model::{Clip, Model};
-use crate::text;
+use crate::wording;
 
-/// Index of a clip by name, or by number where no clip has that name.
+/// Index of a clip by name, or by number if no clip has that name.
 ///
 /// # Errors
-/// There is no such clip: the message lists those that there are.
+/// There is no such clip; the message lists the existing ones.
 pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
     find_among(model.name(), model.clips(), wanted)
 }
@@ -18,7 +18,7 @@ pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u3
         let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
         let unknown = match names[..] {
             [] => format!("unknown clip {wanted:?};"),
-            _ => format!("{} or", text::unknown("clip", wanted, &names)),
+            _ => format!("{} or", wording::unknown("clip", wanted, &names)),
         };
         match clips.len() {
             0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),

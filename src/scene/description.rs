@@ -1,4 +1,4 @@
-//! A scene as it is described, before models are loaded.
+//! Description of a scene, before models are loaded.
 
 use super::camera::Camera;
 use super::error::Place;
@@ -17,7 +17,7 @@ pub(super) enum ClipChoice {
 
 /// Instances of one model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Group {
+pub(super) struct GroupDescription {
     pub(super) model: ModelSource,
     pub(super) count: u64,
     pub(super) layout: Layout,
@@ -26,24 +26,24 @@ pub(super) struct Group {
     pub(super) speed: f64,
     pub(super) speed_spread: f64,
     pub(super) play: Play,
-    /// Of the clip among the merge layers.
+    /// Weight of the clip among the merge layers.
     pub(super) weight: f64,
     pub(super) layers: Vec<LayerPlan>,
     pub(super) yaw: f64,
     pub(super) yaw_spread: f64,
     pub(super) scale: Option<f64>,
-    /// Of the key that decides the model.
+    /// Place of the key that determines the model.
     pub(super) model_place: Option<Place>,
     pub(super) clip_place: Option<Place>,
 }
 
-/// The form in which clips are stored while they play.
+/// Storage of clips during playback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clips {
-    /// Keys as the file has them.
+    /// Keys as in the file.
     #[default]
     Raw,
-    /// Frames of 16-bit numbers, of [`crate::compact`].
+    /// Frames of 16-bit numbers, from [`crate::compact`].
     Compact,
 }
 
@@ -53,7 +53,7 @@ pub enum Economy {
     /// Every instance is posed at every tick.
     #[default]
     Plain,
-    /// Instances of a group that play the same clips share so many poses.
+    /// Instances of a group that play the same clips share this many poses.
     PhaseBuckets(u32),
     /// Instances farther from the camera than these metres are posed every second and every fourth tick; between their
     /// poses they are interpolated.
@@ -61,10 +61,10 @@ pub enum Economy {
 }
 
 impl Economy {
-    /// Most buckets that there may be.
+    /// Largest number of buckets.
     pub const MOST_BUCKETS: u32 = 1 << 16;
 
-    /// An update rate for distances in metres.
+    /// An update rate with these distances in metres.
     ///
     /// # Errors
     /// A distance that is negative or not finite, or a second one less than the first.
@@ -79,21 +79,21 @@ impl Economy {
 /// Changes to a scene from outside its file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Overrides {
-    /// Instances of all groups together, shared out in proportion, at least one each.
+    /// Instances of all groups together, distributed in proportion, at least one per group.
     pub instances: Option<u64>,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: Option<u32>,
-    /// About how many vertices each model is brought to.
+    /// Approximate number of vertices to bring each model to.
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Option<u32>,
-    /// What skinning writes for a vertex.
+    /// Format of skinned vertices.
     pub format: VertexFormat,
-    /// How clips are stored.
+    /// Storage of clips.
     pub clips: Clips,
-    /// Whether all groups' clips get curves where their keys are linear.
+    /// Whether clips with linear keys are smoothed to curves, in all groups.
     pub smooth: bool,
-    /// How the crowd saves posing, if not as the scene says.
+    /// Reduction of posing, if it differs from the scene's.
     pub economy: Option<Economy>,
 }
 
@@ -110,11 +110,11 @@ pub struct Scene {
     pub(super) clips: Clips,
     pub(super) smooth: bool,
     pub(super) economy: Economy,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<GroupDescription>,
 }
 
 impl Scene {
-    /// Name of the scene, or of the model in its place.
+    /// Name of the scene, or of the model used as one.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -124,7 +124,7 @@ impl Scene {
         self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
     }
 
-    /// The scene with other numbers.
+    /// The scene with these changes.
     pub fn with(mut self, overrides: Overrides) -> Self {
         if let Some(instances) = overrides.instances {
             let total = u128::from(self.instances());
@@ -132,7 +132,7 @@ impl Scene {
             let groups = self.groups.len();
             for (index, group) in self.groups.iter_mut().enumerate() {
                 before += u128::from(group.count);
-                // Rounding the running total keeps the sum exact; every later group needs one, too.
+                // Rounding the running total keeps the sum exact; every later group needs at least one instance, too.
                 let end = (before * u128::from(instances) + total / 2) / total;
                 let end = end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
                 group.count = end.saturating_sub(given).max(1) as u64;

@@ -1,4 +1,4 @@
-//! The error of reading and of building scenes.
+//! The error type of reading and building scenes.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub(super) struct Place {
     pub column: usize,
 }
 
-/// A scene that cannot be read or built: one line that names the file, the place in it and what was expected.
+/// Error for a scene that cannot be read or built: one line with the file, the place in it and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SceneError {
     pub(super) file: String,
@@ -27,7 +27,7 @@ impl SceneError {
         Self { place: Some(place), ..Self::new(file, problem) }
     }
 
-    /// Whether the name given is neither a scene nor a model.
+    /// Whether the given name is neither a scene nor a model.
     pub fn is_unknown_name(&self) -> bool {
         self.unknown
     }

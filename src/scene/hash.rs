@@ -1,13 +1,13 @@
-//! What a scene's results may be compared by: a number that differs where the vertices or the picture would.
+//! Hash of a scene, by which results are compared: it differs if the vertices or the picture would differ.
 
-use super::description::{Economy, Group};
+use super::description::{Economy, GroupDescription};
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
 use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// FNV-1a over little-endian bytes: the same on every platform, because it takes what the scene says, not what
-/// trigonometry makes of it.
+/// FNV-1a over little-endian bytes: the same on every platform, because it covers the description of the scene, not the
+/// results of trigonometry.
 #[derive(Default)]
 pub(super) struct SceneHash(FnvHasher);
 
@@ -35,7 +35,7 @@ impl SceneHash {
         values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
     }
 
-    pub(super) fn group(&mut self, group: &Group, model: &Model, found: &ResolvedClips) {
+    pub(super) fn group(&mut self, group: &GroupDescription, model: &Model, found: &ResolvedClips) {
         self.number(group.count);
         self.bytes(group.layout.name().as_bytes());
         self.float(group.spacing.unwrap_or(0.0));
@@ -46,7 +46,7 @@ impl SceneHash {
             .for_each(|value| self.float(*value));
         found.clips.iter().for_each(|clip| self.number(*clip));
         self.model(model);
-        // Only where they are used, so that scenes without them keep the hashes of older results.
+        // Only if they are used, so that scenes without them keep the hashes of older results.
         if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
             self.float(group.weight);
             self.float(play.offset);
@@ -125,7 +125,7 @@ impl SceneHash {
                 self.floats(raw.values().as_chunks::<1>().0);
             }
             ClipKeys::Compact(compact) => {
-                // No raw values, so that older results keep their hashes.
+                // Raw values add nothing, so that older results keep their hashes.
                 self.floats::<1>(&[]);
                 self.floats(&[[compact.start, compact.interval]]);
                 self.shorts(&compact.numbers);
@@ -142,7 +142,7 @@ impl SceneHash {
         }
     }
 
-    /// Only where it is used, as above.
+    /// Only if it is used, as above.
     pub(super) fn economy(&mut self, economy: Economy) {
         match economy {
             Economy::Plain => {}

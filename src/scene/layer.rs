@@ -1,30 +1,30 @@
-//! The layers of a group: what a scene file says of them, and what each instance gets.
+//! The layers of a group: their plan in a scene file, and the layers of each instance.
 
 use super::clips::find_among;
 use super::error::Place;
 use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
 use crate::model::{Clip, Model, NO_PARENT};
-use crate::text;
+use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::collections::HashMap;
 
-/// Longest time that a schedule may name, in seconds: more than a day.
+/// Longest time of a schedule, in seconds: more than a day.
 pub(super) const LONGEST_SECONDS: f64 = 100_000.0;
 
-/// How a clip plays: what a group says of its own clip and a layer of its.
+/// Playback settings of a clip, from a group or a layer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Play {
     pub mode: PlaybackMode,
-    /// Part of the clip's turn over which starting phases are spread.
+    /// Fraction of the clip's cycle over which starting phases are spread.
     pub phase_spread: f64,
-    /// Seconds that the clip is on at the start.
+    /// Position in the clip at the start, in seconds.
     pub offset: f64,
     /// Whole frames per second; 0 plays continuously.
     pub frames_per_second: f64,
 }
 
-/// How a clip's turns follow each other, as scene files say it.
+/// Playback mode, as in scene files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlaybackMode {
     Loop,
@@ -55,14 +55,14 @@ impl PlaybackMode {
     }
 }
 
-/// A layer over a group's own clip.
+/// Plan of a layer over a group's own clip.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LayerPlan {
     pub clip: String,
     pub kind: LayerKind,
     pub weight: f64,
     pub mask: Option<MaskPlan>,
-    /// None takes the pace of the layers in step.
+    /// `None` means the pace of the layers in step.
     pub speed: Option<f64>,
     pub play: Play,
     pub fade: Fade,
@@ -70,11 +70,11 @@ pub(super) struct LayerPlan {
     pub clip_place: Place,
 }
 
-/// When a layer is there, in seconds.
+/// Times at which a layer is present, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
     pub every: Option<f64>,
-    /// None stays.
+    /// `None` means that it never ends.
     pub lasts: Option<f64>,
     pub start: f64,
     pub stagger: f64,
@@ -82,7 +82,7 @@ pub(super) struct Times {
     pub fade_out: f64,
 }
 
-/// Which joints a layer moves.
+/// Joints that a layer moves, by name.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MaskPlan {
     pub joints: Vec<String>,
@@ -92,12 +92,12 @@ pub(super) struct MaskPlan {
 }
 
 impl MaskPlan {
-    /// A weight for every joint.
+    /// One weight per joint.
     pub fn resolve(&self, model: &Model) -> Result<Vec<f32>, String> {
         let skeleton = model.skeleton();
         let names: Vec<&str> = skeleton.names().iter().map(String::as_str).collect();
         let find = |wanted: &str| {
-            names.iter().position(|name| *name == wanted).ok_or_else(|| text::unknown("joint", wanted, &names))
+            names.iter().position(|name| *name == wanted).ok_or_else(|| wording::unknown("joint", wanted, &names))
         };
         let mut mask = vec![0.0; skeleton.len()];
         for name in &self.subtree {
@@ -124,7 +124,7 @@ impl MaskPlan {
     }
 }
 
-/// A model with the clips that layers derive from theirs.
+/// A model with the clips that layers derive from its own.
 pub(super) struct Deriving {
     pub model: Model,
     own: u32,
@@ -136,12 +136,13 @@ impl Deriving {
         Self { own: model.clips().len() as u32, model, derived: HashMap::new() }
     }
 
-    /// The clips that the model came with; derived ones follow.
+    /// The model's own clips; derived ones follow them.
     pub fn own_clips(&self) -> &[Clip] {
         &self.model.clips()[..self.own as usize]
     }
 
-    /// The clip as it is played: closed to a loop, or as differences from its first frame.
+    /// Index of the clip for a playback mode and a kind of layer: closed to a loop, or as differences from its first
+    /// frame.
     pub fn clip(&mut self, clip: u32, mode: PlaybackMode, kind: LayerKind) -> Result<u32, String> {
         let (wrap, additive) = (mode == PlaybackMode::Wrap, kind == LayerKind::Additive);
         if clip == REST || !(wrap || additive) {
@@ -163,7 +164,7 @@ impl Deriving {
         Ok(index)
     }
 
-    /// A clip by name or index, or the rest pose.
+    /// Index of a clip by name or number, or of the rest pose.
     pub fn find(&self, name: &str) -> Result<u32, String> {
         match find_among(self.model.name(), self.own_clips(), name) {
             Err(_) if name == "rest" => Ok(REST),
@@ -172,7 +173,7 @@ impl Deriving {
     }
 }
 
-/// A layer with its clip and mask found.
+/// A layer with its clip and mask resolved.
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedLayer {
     pub clip: u32,
@@ -186,13 +187,13 @@ pub(super) struct ResolvedClips {
     pub masks: Vec<Vec<f32>>,
 }
 
-/// Phase at tick 0: a random part of the turn, and the offset. A single turn begins at its beginning, backwards at its
-/// end.
+/// Phase at tick 0: a random fraction of the cycle, plus the offset. A clip that plays once begins at its start, or at
+/// its end if it plays backwards.
 fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     let duration = model.clips().get(clip as usize).map_or(0.0, |c| f64::from(c.duration()));
-    // A ping-pong's turn is there and back.
-    let turn = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
-    let ahead = if turn > 0.0 { (play.offset / turn).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
+    // A cycle of ping-pong goes forwards and backwards.
+    let cycle = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
+    let ahead = if cycle > 0.0 { (play.offset / cycle).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
     let ahead = ahead as u64 as u32;
     match play.mode {
         PlaybackMode::Once if speed < 0.0 => u32::MAX - ahead,
@@ -201,20 +202,20 @@ fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
     }
 }
 
-/// A layer of a clip as a group or a layer plays it.
+/// The layer of a clip with the settings of a group or a layer.
 pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
     let phase = phase(model, clip, play, draw, speed);
     let layer = Layer::playing(model, clip, play.mode.playback(), phase, speed);
     Layer { frame_rate: play.frames_per_second as f32, ..layer }
 }
 
-/// Random numbers of a group's layers: a stream each, so that a layer more leaves the others alone.
+/// One stream of random numbers per layer of a group, so that an additional layer does not affect the others.
 pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
     (1..=layers as u64).map(|layer| Pcg32::new(seed, (layer << 32) | group as u64)).collect()
 }
 
 impl LayerPlan {
-    /// The layer of one instance whose own clip plays as `base`, `pace` times as fast as its group says.
+    /// The layer of one instance whose own clip plays as `base`, at `pace` times the pace of its group.
     pub fn of_instance(
         &self,
         model: &Model,
@@ -223,7 +224,7 @@ impl LayerPlan {
         pace: f64,
         random: &mut Pcg32,
     ) -> Layer {
-        // Always two draws, so that changing one key leaves the others' values alone.
+        // Always two draws, so that changing one key does not affect the others' values.
         let [phase, start] = [random.next_u32(), random.next_u32()];
         let speed = self.speed.unwrap_or(1.0);
         let mut layer = playing(model, found.clip, &self.play, phase, speed * pace);
@@ -241,7 +242,7 @@ impl LayerPlan {
     }
 }
 
-/// Seconds to whole ticks.
+/// Converts seconds to whole ticks.
 fn ticks(seconds: f64) -> u32 {
     (seconds * TICKS_PER_SECOND).round() as u32
 }
@@ -257,21 +258,21 @@ impl Times {
         };
         let length = self.lasts.map_or(LONGEST, |lasts| ticks(lasts).max(1));
         let length = if period == 0 { length } else { length.min(period) };
-        // Rounded apart, two fades may be a tick longer than what they are parts of.
+        // Rounded separately, two fades may be a tick longer than the whole.
         let fade_in = ticks(self.fade_in).min(length);
         Schedule { period, offset, length, fade_in, fade_out: ticks(self.fade_out).min(length - fade_in) }
     }
 }
 
-/// Gives all layers in step one phase and one pace: that of the mean of their durations, weighted as their poses are.
-/// Layers that fade shift it while they are there.
+/// Sets a common phase and pace of all layers in step: those of the mean of their durations, weighted like their poses.
+/// Layers that fade change it while they are present.
 pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
     if layers.iter().all(|l| l.in_step == 0) {
         return;
     }
     layers[0].in_step = 1;
     let duration = |l: &Layer| model.clips().get(l.clip as usize).map_or(0.0, |c| f64::from(c.duration()));
-    // A masked layer follows and leads nobody.
+    // A masked layer neither follows nor determines the pace.
     let leads = |l: &Layer| l.in_step != 0 && l.mask == UNMASKED && l.kind != LayerKind::Additive;
     let shared = |layers: &mut dyn Iterator<Item = &Layer>| {
         let (mut mean, mut total) = (0.0, 0.0);

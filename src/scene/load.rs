@@ -1,18 +1,18 @@
-//! Scenes by name: built-in ones, scene files, and models in the place of a scene.
+//! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, Group, Scene};
+use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::file;
 use super::layer::{Play, PlaybackMode};
 use super::placing::Layout;
 use super::source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use crate::asset::FORMATS;
-use crate::text;
 use crate::vertex::VertexFormat;
+use crate::wording;
 use std::path::Path;
 
-/// Scenes that the binary brings along: name and text.
+/// Scenes in the binary: name and text.
 pub const BUILT_IN: [(&str, &str); 14] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
@@ -29,7 +29,7 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("chain-64", include_str!("../../scenes/chain-64.toml")),
     ("star-64", include_str!("../../scenes/star-64.toml")),
 ];
-/// Instances where a model is given in place of a scene.
+/// Number of instances if a model is used as a scene.
 const DEFAULT_INSTANCES: u64 = 100;
 
 impl Scene {
@@ -60,10 +60,10 @@ impl Scene {
             .chain(["a .toml file"])
             .chain(endings.iter().map(String::as_str))
             .collect();
-        Err(SceneError { unknown: true, ..SceneError::new("", text::unknown("scene", name, &known)) })
+        Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
-    /// Reads a scene's text; `file` names it in errors, model paths start at `folder`.
+    /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
     ///
     /// # Errors
     /// An unknown key or a wrong value, with line and column.
@@ -73,7 +73,7 @@ impl Scene {
 
     fn from_model(name: &str) -> Self {
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-        let group = Group {
+        let group = GroupDescription {
             model: ModelSource::from_name(name),
             count: DEFAULT_INSTANCES,
             layout: Layout::Grid,

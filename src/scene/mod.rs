@@ -1,7 +1,7 @@
-//! Scene files to crowds: groups of instances, and the view that frames them.
+//! Scenes: files that describe groups of instances and the camera, and their conversion to crowds.
 //!
-//! A scene is TOML: `seed`, `passes`, `resolution`, `[camera]` and one `[[group]]` for each set of instances. The
-//! keys, their units and their defaults are documented where they are parsed, in `scene/file/keys.rs`.
+//! A scene is TOML: `seed`, `passes`, `resolution`, `[camera]` and one `[[group]]` per set of instances. The keys,
+//! their units and their defaults are documented where they are parsed, in `scene/file/keys.rs`.
 
 mod build;
 mod camera;
@@ -25,4 +25,4 @@ pub use placing::Layout;
 pub use source::{BUILT_IN_MODELS, ModelSource};
 
 #[cfg(test)]
-mod tests;
+mod scene_tests;

@@ -1,13 +1,13 @@
-//! Where instances stand: places on the ground, and placements from model to world.
+//! Places of instances on the ground, and placements from model to world.
 
 use crate::model::{Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// How a group's instances stand.
+/// Arrangement of a group's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Rows and columns, about as deep as wide.
+    /// Rows and columns, approximately as deep as wide.
     Grid,
     /// An evenly filled circle: Vogel's sunflower spiral.
     Disc,
@@ -18,10 +18,10 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// What [`Layout::from_name`] accepts.
+    /// Names that [`Layout::from_name`] accepts.
     pub const NAMES: [&'static str; 4] = ["grid", "disc", "line", "street"];
 
-    /// The layout of that name.
+    /// The layout with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "grid" => Some(Self::Grid),
@@ -75,28 +75,29 @@ impl Layout {
             Self::Street => {
                 let columns = STREET_COLUMNS.min(count);
                 let (column, row) = (instance % columns, instance / columns);
-                // Every other column half a step on, so that nobody walks abreast.
+                // Every other column is shifted by half a step, so that neighbours do not walk abreast.
                 let along = centred(row, count.div_ceil(columns)) + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
                 spacing * DVec2::new(centred(column, columns), along)
             }
         }
     }
 
-    /// Which way an instance faces, in degrees: on a street, the left half comes and the right half goes.
+    /// Direction that an instance faces, in degrees: on a street, the left half approaches and the right half walks
+    /// away.
     pub(super) fn facing(self, instance: u32, count: u32) -> f64 {
         let columns = STREET_COLUMNS.min(count);
         if self == Self::Street && instance % columns >= columns.div_ceil(2) { 180.0 } else { 0.0 }
     }
 }
 
-/// People abreast on a street, both ways together.
+/// People abreast on a street, in both directions together.
 const STREET_COLUMNS: u32 = 8;
 
 fn columns(count: u32) -> u32 {
     f64::from(count).sqrt().ceil() as u32
 }
 
-/// How a model is brought into the world: its axes turned, its unit scaled, its feet put on the ground.
+/// Transform of a model into the world: rotates its axes, scales its unit, and puts its feet on the ground.
 pub(super) struct Stand {
     to_world: DAffine3,
     /// Larger extent on the ground, in metres.
@@ -106,29 +107,29 @@ pub(super) struct Stand {
 impl Stand {
     pub fn new(model: &Model, scale: Option<f64>) -> Self {
         let axes = model.axes();
-        // The model's up axis becomes world Y; the other two keep their cyclic order, so handedness is kept too.
-        let mut turn = match axes.up {
+        // The model's up axis becomes world Y; the other two keep their cyclic order, which preserves handedness.
+        let mut rotation = match axes.up {
             0 => DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X),
             2 => DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y),
             _ => DMat3::IDENTITY,
         };
         if axes.handedness == Handedness::Left {
-            turn = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * turn;
+            rotation = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * rotation;
         }
         let bounds = model.bounds();
-        let (a, b) = (turn * bounds.min.as_dvec3(), turn * bounds.max.as_dvec3());
+        let (a, b) = (rotation * bounds.min.as_dvec3(), rotation * bounds.max.as_dvec3());
         let (min, max) = (a.min(b), a.max(b));
         let size = max - min;
         let tall = size.max_element();
         let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) { 1.8 / tall } else { 1.0 });
         let middle = DVec3::new(0.5 * (min.x + max.x), min.y, 0.5 * (min.z + max.z));
         Self {
-            to_world: DAffine3 { matrix3: turn * scale, translation: -middle * scale },
+            to_world: DAffine3 { matrix3: rotation * scale, translation: -middle * scale },
             footprint: scale * size.x.max(size.z),
         }
     }
 
-    /// Model to world for an instance at a place on the ground, turned about the vertical by `yaw` radians.
+    /// Model to world for an instance at a place on the ground, rotated about the vertical by `yaw` radians.
     pub fn placement(&self, place: DVec2, yaw: f64) -> Rows {
         let stand = DAffine3 { matrix3: DMat3::from_rotation_y(yaw), translation: DVec3::new(place.x, 0.0, place.y) };
         affine_to_rows(&(stand * self.to_world))

@@ -1,11 +1,11 @@
-//! Where a group's model comes from, and the numbers that it is adapted to.
+//! Source of a group's model, and the numbers that it is adapted to.
 
 use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
 use crate::model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Vertices of a built-in model where none are asked for.
+/// Vertices of a built-in model by default.
 const DEFAULT_VERTICES: u32 = 1_000;
 
 /// Models that need no file.
@@ -23,7 +23,7 @@ pub const BUILT_IN_MODELS: [&str; 11] = [
     "sprout-md5",
 ];
 
-/// A built-in sample: name of the model, and its files, the one to open first.
+/// A built-in sample: name of the model, and its files, with the one to open first.
 type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
 
 macro_rules! file {
@@ -42,32 +42,32 @@ const SAMPLES: [Sample; 7] = [
     ("sprout-md5", &[file!("sprout.md5mesh"), file!("sprout.md5anim"), file!("sprout-nod.md5anim")]),
 ];
 
-/// Where a model comes from.
+/// Origin of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Origin {
     BuiltIn(&'static str),
     File(PathBuf),
 }
 
-/// A model to load, and what to change about it.
+/// A model to load, and changes to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelSource {
     origin: Origin,
-    /// About how many vertices to bring it to; none leaves a file's own, and gives a walker 1,000.
+    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for a walker.
     pub vertices: Option<u32>,
-    /// Most influences a vertex keeps.
+    /// Most influences of a vertex.
     pub influences: Option<u32>,
-    /// Whether clips whose keys are all linear get curves.
+    /// Whether clips with only linear keys are smoothed to curves.
     pub smooth: bool,
 }
 
 impl ModelSource {
-    /// The built-in model of that name, or a model file.
+    /// The built-in model with this name, or a model file.
     pub fn from_name(name: &str) -> Self {
         Self::in_folder(name, Path::new(""))
     }
 
-    /// As [`ModelSource::from_name`], files counted from a folder.
+    /// As [`ModelSource::from_name`], with files relative to a folder.
     pub(super) fn in_folder(name: &str, folder: &Path) -> Self {
         let origin = match BUILT_IN_MODELS.into_iter().find(|known| *known == name) {
             Some(known) => Origin::BuiltIn(known),
@@ -79,7 +79,7 @@ impl ModelSource {
     /// Builds or reads the model, then adapts it.
     ///
     /// # Errors
-    /// One line: whatever the importer finds wrong, or numbers that the model cannot be brought to.
+    /// One line: any error of the importer, or numbers that the model cannot be adapted to.
     pub fn load(&self) -> Result<Model, String> {
         let said = |error: crate::model::ModelError| error.to_string();
         let walker = || walker(self.vertices.unwrap_or(DEFAULT_VERTICES));
@@ -115,7 +115,7 @@ fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
     Err(format!("{vertices} vertices for {:?}; this build lacks the feature `resample`", model.name()))
 }
 
-/// Importers read folders, so the files of a sample become one for a moment.
+/// Importers read folders, so a sample is written to a temporary one.
 fn sample(name: &str) -> Result<Model, String> {
     let Some((_, files)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
         return Err(format!("unknown built-in model {name:?}"));
@@ -128,7 +128,7 @@ fn sample(name: &str) -> Result<Model, String> {
     asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
-/// Whether a path may be a model: by its ending, or because there is such a file, whose content decides then.
+/// Whether a path may be a model: by its extension, or because the file exists, whose content then decides.
 pub(super) fn is_model_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()

@@ -29,14 +29,14 @@ fn the_walkers_clips_keep_the_error_at_a_quarter_of_the_size() {
 fn the_walkers_clips_keep_the_error() {
     let model = walker(500).unwrap();
     let mut bytes = [0, 0];
-    for (keeping, bytes) in [BakeFormat::Motions, BakeFormat::Matrices].into_iter().zip(&mut bytes) {
-        let baker = Baker::new(&model, keeping);
+    for (format, bytes) in [BakeFormat::Motions, BakeFormat::Matrices].into_iter().zip(&mut bytes) {
+        let baker = Baker::new(&model, format);
         for clip in model.clips() {
             let rate = baker.rate(Some(clip), 4_000).unwrap();
             let baked = baker.frames(Some(clip), rate);
             let times = (0..1_000u32).map(|i| clip.duration() * (i * 617 % 1_000) as f32 / 999.0);
             let found = baker.error(clip, rate, &baked, times);
-            println!("{keeping:?} {}: {rate:?}, elsewhere {found:?}", clip.name());
+            println!("{format:?} {}: {rate:?}, elsewhere {found:?}", clip.name());
             assert!(found.is_within(1.0) && found.position > 0.0, "{}: {found:?}", clip.name());
             *bytes += size_of_val(&baked[..]);
             let fewer = baker.rate(Some(clip), rate.frames - 1);

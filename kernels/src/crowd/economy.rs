@@ -1,5 +1,5 @@
-//! Ways to pose a crowd for less than a pose an instance and tick: instances that share poses, and poses that are only
-//! computed every few ticks. Both show something else than the plain crowd; `harness::fidelity` measures how far off.
+//! Two ways to compute fewer poses than one per instance and tick: instances share poses, or poses are computed only
+//! every few ticks. Both differ from the plain crowd; `harness::fidelity` in the crate above measures by how much.
 
 use super::update_rate::UpdateRate;
 use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers, SharedPoses};
@@ -7,12 +7,12 @@ use crate::model::{IDENTITY_ROWS, Rows};
 use fnv::FnvHashMap;
 
 impl Crowd {
-    /// The crowd with poses shared: instances of a group that play the same clips the same way, but for phase, pace and
-    /// the moments of fades, show one of `buckets` poses, by the phase of their first layer. The first instance of a
-    /// bucket lends its pace and its fades, the middle of the bucket is the phase.
+    /// The crowd with shared poses. Instances of a group that play the same clips in the same way, except for phase,
+    /// pace and the moments of fades, show one of `buckets` poses, chosen by the phase of their first layer. A bucket
+    /// takes its pace and fades from its first instance; its phase is the middle of the bucket.
     ///
     /// # Errors
-    /// No bucket; a crowd that [is reduced](Crowd::is_reduced) already.
+    /// No bucket, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
         if buckets == 0 {
             return Err(CrowdError("0 phase buckets; expected 1 or more".into()));
@@ -42,11 +42,11 @@ impl Crowd {
         Ok(self)
     }
 
-    /// The crowd with instances posed less often: `every` says how many ticks apart, by placement. Instances of a group
-    /// change their order, so that those of one rate are neighbours.
+    /// The crowd with instances posed less often: `every` returns the ticks between poses for a placement. Instances of
+    /// a group change their order, so that those of one rate are neighbours.
     ///
     /// # Errors
-    /// A rate of 0; a crowd that [is reduced](Crowd::is_reduced) already.
+    /// A rate of 0, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let of: Vec<u32> = self.placements.iter().map(every).collect();
@@ -73,7 +73,8 @@ impl Crowd {
     }
 }
 
-/// What instances must have in common to share poses.
+/// A key of everything that instances must have in common to share poses: all of their layers but phase, step, pace and
+/// the schedule's offset.
 fn clip_set(layers: &[Layer]) -> Vec<u8> {
     let common = |layer: &Layer| {
         let mut common = Layer { phase: 0, step: 0, pace: 0, ..*layer };
@@ -83,7 +84,7 @@ fn clip_set(layers: &[Layer]) -> Vec<u8> {
     layers.iter().flat_map(|layer| bytemuck::bytes_of(&common(layer)).to_vec()).collect()
 }
 
-/// An instance's layers with its phases moved by as much as takes the first one's to the middle of its bucket.
+/// An instance's layers with phases shifted so that the first layer is in the middle of its bucket.
 fn in_bucket(own: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
     let middle = (((2 * bucket + 1) << 31) / u64::from(buckets)) as u32;
     let moved = middle.wrapping_sub(own[0].phase);
@@ -113,7 +114,7 @@ mod tests {
                     held[place] = Some(tick);
                 }
             }
-            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one a turn");
+            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one per period");
         }
         assert_eq!(UpdateRate::PLAIN.between(5), None);
         assert!(UpdateRate { every: 4, offset: 0 }.between(u32::MAX).is_some());
@@ -146,7 +147,7 @@ mod tests {
         for (instance, &pose) in poses.iter().enumerate() {
             let (own, shown) = (crowd.own_layers().of(instance)[0], crowd.layers().of(instance)[0]);
             assert_eq!(shown, crowd.posed().layers().of(pose as usize)[0]);
-            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a turn");
+            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a cycle");
             assert_eq!(own.frame_rate, shown.frame_rate);
         }
         let error = crowd.clone().with_phase_buckets(2).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What an instance plays: layers of clips, and the integer time that all backends share.
+//! Layers of clips that an instance plays, and the integer time that all backends share.
 
 use super::schedule::{Presence, Schedule, TICKS_PER_SECOND};
 use crate::model::Model;
@@ -11,77 +11,79 @@ pub const UNMASKED: u32 = u32::MAX;
 /// Most layers of an instance.
 pub const MAX_LAYERS: usize = 8;
 
-/// How a layer joins the ones before it.
+/// Operation that combines a layer with the layers before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum LayerKind {
-    /// Averaged with the other merge layers by weight. They come first; a joint that none of them moves rests.
+    /// Averaged with the other merge layers by weight. Merge layers come first. A joint that none of them moves has its
+    /// rest pose.
     Merge,
-    /// Takes the place of what is beneath, as far as its weight goes.
+    /// Replaces the pose beneath, in proportion to its weight.
     Override,
     /// Adds its difference from the first frame of its clip; needs a clip of [`crate::model::Clip::additive`].
     Additive,
 }
 
-/// How a clip's turns follow each other.
+/// Playback mode of a clip: the order in which its cycles follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum Playback {
-    /// From the end back to the start at once.
+    /// From the end straight back to the start.
     Loop,
     /// Forwards, then backwards. The phase covers both.
     PingPong,
-    /// A single turn since the schedule's start, then the last pose.
+    /// A single cycle from the schedule's start, then the last pose.
     Once,
 }
 
-/// How a fade gets from one pose to the other.
+/// Kind of transition at the start and end of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
 #[repr(u8)]
 pub enum Fade {
-    /// Weights move from one to the other.
+    /// The weight changes gradually.
     Cross,
-    /// The new pose shows at once, plus what the old one and its speed were off at that moment, dying away.
+    /// The new pose shows at once, plus the difference of the old pose and of its speed at that moment, which decays to
+    /// zero.
     Inertial,
 }
 
-/// One clip playing on an instance: 60 bytes of numbers, as they can be sent to a device.
+/// One clip playing on an instance: 60 bytes of numbers that can be sent to a device as they are.
 #[derive(Debug, Clone, Copy, PartialEq, NoUninit)]
 #[repr(C)]
 pub struct Layer {
     /// Index into the model's clips, or [`REST`].
     pub clip: u32,
-    /// Where in the clip's turn tick 0 is: `0..2^32` is `0..duration`.
+    /// Phase at tick 0: `0..2^32` stands for one cycle, `0..duration`.
     pub phase: u32,
     /// Added to the phase every tick, wrapping.
     pub step: u32,
     /// Seconds at phase 0.
     pub time_base: f32,
-    /// Seconds per 2^-24 of a turn.
+    /// Seconds per 2^-24 of a cycle.
     pub time_scale: f32,
     /// Whole frames per second that the clip is shown at; 0 shows it continuously.
     pub frame_rate: f32,
-    /// How it joins the layers before it.
+    /// Operation that combines it with the layers before it.
     pub kind: LayerKind,
-    /// How turns follow each other.
+    /// Playback mode.
     pub playback: Playback,
-    /// How it comes and goes; merge layers fade by their weights.
+    /// Kind of transition at its start and end; merge layers always fade by weight.
     pub fade: Fade,
-    /// 1 if its phase is common to all layers of the instance that have a 1 here: they have one phase and one step,
-    /// and gain what their paces say.
+    /// 1 if the layer shares its phase with all other layers of the instance that have a 1 here. These have one phase
+    /// and one step, and are advanced by the sum of their paces.
     pub in_step: u8,
-    /// Share among merge layers, 0 or more; 0 to 1 for the others.
+    /// Weight: 0 or more for merge layers, relative to the others; 0 to 1 for the other kinds.
     pub weight: f32,
     /// Index into the group's masks, or [`UNMASKED`].
     pub mask: u32,
-    /// When it is there.
+    /// Ticks at which the layer is present.
     pub schedule: Schedule,
-    /// Added to the step of all layers in step while this one is fully there; of [`Schedule::divisible`].
+    /// Added to the step of all layers in step while this one is fully present; from [`Schedule::divisible`].
     pub pace: u32,
 }
 
 impl Layer {
-    /// A clip that loops at `speed` times its own pace, starting at `phase`: a merge layer of weight 1.
+    /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1.
     pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
         let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
         Self {
@@ -93,14 +95,14 @@ impl Layer {
         }
     }
 
-    /// As [`Layer::looping`], played another way. Ping-pong starts backwards from phases of 2^31 and more.
+    /// As [`Layer::looping`], with another playback mode. Ping-pong starts backwards at phases of 2^31 and more.
     pub fn playing(model: &Model, clip: u32, playback: Playback, phase: u32, speed: f64) -> Self {
         let layer = Self { playback, ..Self::looping(model, clip, phase, speed) };
         let duration = f64::from(layer.time_scale) * 2f64.powi(24);
         match playback {
             Playback::Loop => layer,
             Playback::PingPong => Self { step: step(0.5 * turns_per_tick(duration, speed)), ..layer },
-            // Half a turn a tick is more than any clip needs, and keeps the sign.
+            // Half a cycle per tick is more than any clip needs, and keeps the sign.
             Playback::Once => {
                 let most = 0.5 - 2f64.powi(-32);
                 Self { step: step(turns_per_tick(duration, speed).clamp(-most, most)), ..layer }
@@ -108,7 +110,7 @@ impl Layer {
         }
     }
 
-    /// A clip held at one time in seconds; samplers clamp it to the keys there are.
+    /// A clip held at one time in seconds; samplers clamp it to the range of the keys.
     pub fn held(clip: u32, time: f32) -> Self {
         Self {
             clip,
@@ -128,12 +130,12 @@ impl Layer {
         }
     }
 
-    /// Whether it is the whole pose, always: one that needs no blending if it is alone.
+    /// Whether it is always the whole pose, so that it needs no blending if it is the only layer.
     pub fn is_plain(&self) -> bool {
         self.kind == LayerKind::Merge && self.weight > 0.0 && self.mask == UNMASKED && self.schedule.length == 0
     }
 
-    /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the part of the fade that is past.
+    /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the elapsed fraction of the fade.
     pub fn weight_at(&self, tick: u32) -> f32 {
         let eased = |ticks: u32, fade: u32| {
             let s = ticks as f32 / fade as f32;
@@ -158,9 +160,9 @@ fn turns_per_tick(duration: f64, speed: f64) -> f64 {
     if duration > 0.0 { speed / (duration * TICKS_PER_SECOND) } else { 0.0 }
 }
 
-/// Turns as a phase; through i64, so that clips can play backwards: the phase wraps either way.
-fn step(turns: f64) -> u32 {
-    (turns.fract() * 2f64.powi(32)).round() as i64 as u32
+/// Converts cycles to a phase step; through i64, so that clips can play backwards: the phase wraps either way.
+fn step(cycles: f64) -> u32 {
+    (cycles.fract() * 2f64.powi(32)).round() as i64 as u32
 }
 
 /// The time in seconds that one of an instance's layers shows at a tick.
@@ -168,11 +170,11 @@ pub fn time(layers: &[Layer], index: usize, tick: u32) -> f32 {
     time_at(layers, index, tick, layers[index].schedule.clock(tick))
 }
 
-/// As [`time`], with the ticks since the layer's start given: an inertial fade looks at the tick before the start.
+/// As [`time`], with the ticks since the layer's start given, because an inertial fade needs the tick before the start.
 ///
-/// The phase's upper 24 bits are exact in f32, one of base and scale is zero, so the result is one correctly
-/// rounded multiplication: the same bits on every processor, fused multiply-add or not. Whole frames take two
-/// more, by the rate and by its inverse.
+/// The phase's upper 24 bits are exact in f32 and either base or scale is zero, so the result is one correctly rounded
+/// multiplication: the same bits on every processor, with or without fused multiply-add. Whole frames take two more
+/// multiplications, by the rate and by its inverse.
 pub fn time_at(layers: &[Layer], index: usize, tick: u32, clock: u32) -> f32 {
     let layer = &layers[index];
     let time = (phase(layers, layer, tick, clock) >> 8) as f32 * layer.time_scale + layer.time_base;
@@ -193,14 +195,14 @@ fn phase(layers: &[Layer], layer: &Layer, tick: u32, clock: u32) -> u32 {
         }
     }
     match layer.playback {
-        // The second half runs back: folded down, then both stretched over the turn.
+        // The second half runs backwards: fold it down, then stretch both halves over the whole range.
         Playback::PingPong if phase >= 1 << 31 => !phase << 1,
         Playback::PingPong => phase << 1,
         Playback::Loop | Playback::Once => phase,
     }
 }
 
-/// The phase of a single turn, which stops at its ends.
+/// The phase of a single cycle, which stops at its ends.
 fn once(start: u32, step: i32, clock: i32) -> u32 {
     let clock = clock.max(0) as u32;
     let room = if step < 0 { start } else { u32::MAX - start };
@@ -220,12 +222,12 @@ pub struct Inertia {
     pub elapsed: u32,
     /// Ticks that it takes.
     pub length: u32,
-    /// Whether the layer comes, rather than goes.
+    /// Whether the layer starts, rather than ends.
     pub coming: bool,
 }
 
 impl Inertia {
-    /// The one that an instance is in, if it is; it has at most one layer that fades this way.
+    /// The fade that an instance is in at a tick, if any. At most one layer of an instance fades inertially.
     pub fn of(layers: &[Layer], tick: u32) -> Option<Self> {
         let (layer, found) = layers.iter().enumerate().find(|(_, l)| l.fade == Fade::Inertial)?;
         match found.schedule.at(tick) {
@@ -235,7 +237,7 @@ impl Inertia {
         }
     }
 
-    /// The time that a layer showed `back` ticks before the fade began; only those up to the fading one matter.
+    /// The time that a layer showed `back` ticks before the fade began. Only layers up to the fading one matter.
     pub fn time(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
         let ago = self.elapsed.wrapping_add(back);
         let then = tick.wrapping_sub(ago);
@@ -245,7 +247,7 @@ impl Inertia {
         }
     }
 
-    /// The weight that a layer had then; the fading one is looked at in full.
+    /// The weight that a layer had then; the fading layer counts in full.
     pub fn weight(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
         match index == self.layer {
             true => layers[index].weight,
@@ -273,7 +275,7 @@ impl Layers {
         &self.layers[self.offsets[instance] as usize..self.offsets[instance + 1] as usize]
     }
 
-    /// Where each instance's layers begin, and where the last one's end.
+    /// Offset of each instance's layers, and the end of the last instance's: one item more than instances.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
@@ -299,8 +301,8 @@ mod tests {
             for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
                 let layer =
                     Layer { phase: 0x9e37_79b9, step: 0x0012_3457, time_base, time_scale, ..Layer::held(0, 0.0) };
-                let turn = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
-                assert_eq!(time(&[layer], 0, tick).to_bits(), turn.mul_add(time_scale, time_base).to_bits());
+                let phase = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
+                assert_eq!(time(&[layer], 0, tick).to_bits(), phase.mul_add(time_scale, time_base).to_bits());
                 assert!(time(&[layer], 0, tick) < 1.2);
             }
         }

@@ -1,7 +1,8 @@
 //! All instances of a scene, structure-of-arrays, grouped by model.
 //!
-//! Time is integer: a layer's phase is a `u32` of its clip's turn, advanced by a whole step per tick, so that every
-//! backend and the reference read bit-identical clip times at any hour ([`time`]), and fades count whole ticks.
+//! Time is integer: a layer's phase is a `u32` fraction of its clip's cycle, advanced by a whole step per tick. Every
+//! backend and the reference therefore read bit-identical clip times after any run time ([`time`]). Fades count whole
+//! ticks.
 
 mod economy;
 mod layers;
@@ -19,10 +20,10 @@ use crate::vertex::{Attributes, VertexFormat};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Instances of a block, the unit in which CPU kernels put instances in SIMD lanes.
+/// Instances per block: the unit in which CPU kernels put instances in SIMD lanes.
 pub const BLOCK: usize = 16;
 
-/// What a crowd refuses.
+/// Error for instances or options that a crowd cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CrowdError(String);
@@ -30,11 +31,11 @@ pub struct CrowdError(String);
 /// A model's instances: a range of the crowd's.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What they are instances of.
+    /// The model of these instances.
     pub model: Arc<Model>,
     /// Their indices in the crowd.
     pub instances: Range<u32>,
-    /// What skinning writes for them.
+    /// Format of their skinned vertices.
     pub format: VertexFormat,
     masks: Vec<f32>,
 }
@@ -44,11 +45,11 @@ impl Group {
     pub fn len(&self) -> usize {
         self.instances.len()
     }
-    /// Never: a group has at least one instance.
+    /// Always `false`: a group has at least one instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }
-    /// A mask of the group's: a weight a joint, 0 to 1.
+    /// A mask of the group: one weight per joint, 0 to 1.
     pub fn mask(&self, index: u32) -> &[f32] {
         let joints = self.model.skeleton().len();
         &self.masks[index as usize * joints..][..joints]
@@ -70,7 +71,7 @@ pub struct Crowd {
     layers: Layers,
     placements: Vec<Rows>,
     format: VertexFormat,
-    // One an instance, or none if all are posed at every tick.
+    // One per instance, or empty if all are posed at every tick.
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
 }
@@ -87,12 +88,12 @@ struct SharedPoses {
 }
 
 impl Crowd {
-    /// No instance yet; positions and unit normals.
+    /// A crowd without instances; its vertices have positions and unit normals.
     pub fn new() -> Self {
         Self::with_format(VertexFormat::default())
     }
 
-    /// No instance yet. Models without tangents fall back from `pnt` to `pn`.
+    /// A crowd without instances. Models without tangents fall back from `pnt` to `pn`.
     pub fn with_format(format: VertexFormat) -> Self {
         Self { format, ..Self::default() }
     }
@@ -100,10 +101,10 @@ impl Crowd {
     /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layers.
     ///
     /// # Errors
-    /// No instance, more than `u32::MAX` together, or layers that cannot be: none or more than [`MAX_LAYERS`], a clip
-    /// that the model lacks, a merge layer after another kind or none first, a weight out of range, merge weights that
-    /// sum to zero, fades that do not fit their schedule, more than one inertial layer or one that merges; a crowd that
-    /// [is reduced](Crowd::is_reduced) already.
+    /// No instance; more than `u32::MAX` in total; a crowd that [is reduced](Crowd::is_reduced) already; or invalid
+    /// layers: none or more than [`MAX_LAYERS`], a clip that the model lacks, a first layer that does not merge, a
+    /// merge layer after another kind, a weight out of range, merge weights that sum to zero, fades longer than their
+    /// schedule, more than one inertial layer, or an inertial layer that merges.
     pub fn push_group<L: AsRef<[Layer]>>(
         &mut self,
         model: Arc<Model>,
@@ -112,10 +113,10 @@ impl Crowd {
         self.push_masked_group(model, &[], instances)
     }
 
-    /// As [`Crowd::push_group`], with masks that layers name by index: a weight for every joint each, 0 to 1.
+    /// As [`Crowd::push_group`], with masks that layers refer to by index. Each mask has one weight per joint, 0 to 1.
     ///
     /// # Errors
-    /// As [`Crowd::push_group`]; a mask of another length, with a weight out of range, or one that there is not.
+    /// As [`Crowd::push_group`]; a mask with another length or a weight out of range; or an index without a mask.
     pub fn push_masked_group<L: AsRef<[Layer]>>(
         &mut self,
         model: Arc<Model>,
@@ -155,7 +156,7 @@ impl Crowd {
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
-    /// Model to world, one an instance.
+    /// Model to world, one per instance.
     pub fn placements(&self) -> &[Rows] {
         &self.placements
     }
@@ -175,7 +176,7 @@ impl Crowd {
     pub fn palette_entries(&self) -> u64 {
         self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
     }
-    /// What was asked of every group.
+    /// The vertex format of every group.
     pub fn format(&self) -> VertexFormat {
         self.format
     }
@@ -194,7 +195,7 @@ impl Crowd {
     pub fn group_of(&self, instance: u32) -> usize {
         self.groups.partition_point(|g| g.instances.end <= instance)
     }
-    /// The palettes of neighbouring instances of one group, from `[instance][entry]`.
+    /// The palettes of neighbouring instances of one group, from all palettes `[instance][entry]`, group after group.
     pub fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
         let index = self.group_of(instances.start);
         let before: usize = self.groups[..index].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
@@ -211,7 +212,7 @@ impl Crowd {
         }
     }
 
-    /// Whether some instance is not posed for itself at every tick, because poses are shared or updated less often.
+    /// Whether some instance is not posed individually at every tick, because poses are shared or updated less often.
     pub fn is_reduced(&self) -> bool {
         self.shared.is_some() || !self.rates.is_empty()
     }
@@ -226,12 +227,12 @@ impl Crowd {
         !self.rates.is_empty()
     }
 
-    /// A crowd with one instance for each pose: this one, unless poses are shared.
+    /// The crowd with one instance per distinct pose: this one, unless poses are shared.
     pub fn posed(&self) -> &Self {
         self.shared.as_ref().map_or(self, |shared| &shared.poses)
     }
 
-    /// For each instance the index of the pose in [`Crowd::posed`] that it shows; none if poses are not shared.
+    /// The index of the pose in [`Crowd::posed`] that each instance shows; `None` if poses are not shared.
     pub fn poses(&self) -> Option<&[u32]> {
         self.shared.as_ref().map(|shared| &shared.of[..])
     }

@@ -1,28 +1,30 @@
-//! How far a crowd's characters reach: spheres that no vertex leaves at any tick, found from clips and hierarchy alone.
+//! Bounding spheres of a crowd's characters, computed from clips and hierarchy alone: no vertex leaves them at any
+//! tick.
 //!
-//! A joint that never turns carries its children's spheres along; around one that does, everything may be in any direction.
-//! Blending stays within the boxes that translations and scales span, because its weights add up to 1; what additive layers
-//! and inertial fades may add is added.
+//! A joint that never rotates moves its children's spheres with it. Around a joint that rotates, they may be in any
+//! direction. Blending stays within the boxes that translations and scales span, because its weights add up to 1. The
+//! largest contribution of additive layers and inertial fades is added to the boxes.
 
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
 use crate::model::{Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// What an f32 may be off by, as a part of radius and distance.
+/// Margin for f32 rounding, as a fraction of radius and distance.
 const ROUNDING: f64 = 1e-4;
-/// Rotations nearer than this to the one at rest do not count as turning.
+/// Rotations closer than this to the rest rotation count as no rotation.
 const STILL: f64 = 1e-6;
-/// Most that an inertial fade overshoots: twice (for the old and the new pose) the largest value of s - 6s^3 + 8s^4 - 3s^5 from
+/// Largest overshoot of an inertial fade: twice (for the old and the new pose) the maximum of s - 6s^3 + 8s^4 - 3s^5
+/// from 0 to 1, times the ticks of the fade, times the largest change per tick.
 /// 0 to 1, times the ticks of the fade, times what may change in a tick.
 const MOMENTUM: f64 = 2.0 * 0.197_532;
 
 /// A sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Model space.
+    /// Centre in model space.
     pub centre: DVec3,
-    /// In the model's unit.
+    /// Radius in the model's unit.
     pub radius: f64,
 }
 
@@ -41,7 +43,7 @@ impl Reach {
         Self { centre: self.centre + (radius - self.radius) * towards, radius }
     }
 
-    /// The sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
+    /// The bounding sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
     pub fn placed(&self, placement: &Rows) -> [f32; 4] {
         let placement = rows_to_affine(placement);
         let centre = placement.transform_point3(self.centre);
@@ -51,14 +53,14 @@ impl Reach {
     }
 }
 
-/// At least the most that a matrix lengthens a vector: the root of the largest row sum of |MᵀM| (Gershgorin), exact where its
-/// columns stand at right angles.
+/// Upper bound of the factor by which a matrix lengthens a vector: the root of the largest row sum of |MᵀM|
+/// (Gershgorin's theorem), exact if its columns are perpendicular.
 fn stretch(m: &DMat3) -> f64 {
     let squares = m.transpose() * *m;
     squares.to_cols_array_2d().iter().map(|c| c.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max).sqrt()
 }
 
-/// Component-wise ends of the values that a channel takes.
+/// Component-wise smallest and largest values of a channel.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     low: DVec3,
@@ -92,14 +94,14 @@ impl Span {
     }
 }
 
-/// What a joint's channels do in all clips.
+/// Ranges of a joint's channels over all clips.
 #[derive(Debug, Clone, Copy)]
 struct Motion {
     rest: DQuat,
-    turns: bool,
+    rotates: bool,
     translation: Span,
     scale: Span,
-    /// Of clips of differences: the most that a layer adds to translation and multiplies scale by.
+    /// For clips of differences: the most that a layer adds to the translation and multiplies the scale by.
     moved: DVec3,
     stretched: DVec3,
 }
@@ -118,14 +120,14 @@ impl Motion {
     fn rotation(&mut self, additive: bool, value: &[f32]) {
         let still = if additive { DQuat::IDENTITY } else { self.rest };
         let value = DQuat::from_array([0, 1, 2, 3].map(|c| f64::from(value[c])));
-        self.turns |= value.normalize().dot(still).abs() < 1.0 - STILL;
+        self.rotates |= value.normalize().dot(still).abs() < 1.0 - STILL;
     }
 }
 
 fn motions(group: &Group) -> Vec<Motion> {
     let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
         rest: rest.rotation.as_dquat().normalize(),
-        turns: false,
+        rotates: false,
         translation: Span::at(rest.translation.as_dvec3()),
         scale: Span::at(rest.scale.as_dvec3()),
         moved: DVec3::ZERO,
@@ -155,7 +157,7 @@ fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
     }
     for track in &compact.tracks {
         let motion = &mut motions[usize::from(track.joint)];
-        motion.turns |= track.channel == Channel::Rotation;
+        motion.rotates |= track.channel == Channel::Rotation;
         let (low, step) = (vector(&track.low), vector(&track.step));
         motion.value(track.channel, additive, low);
         motion.value(track.channel, additive, low + f64::from(u16::MAX) * step);
@@ -166,7 +168,7 @@ fn vector(numbers: &[f32]) -> DVec3 {
     DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
 }
 
-/// Adds what a track's keys say; a Hermite spline stays within the hull of its Bézier points.
+/// Adds the range of a track's keys. A Hermite spline stays within the convex hull of its Bézier points.
 fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
     let (times, width) = (raw.times_of(track), track.channel.width());
     let per_key = track.interpolation.values_per_key();
@@ -175,7 +177,7 @@ fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
     let curved = matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad);
     for key in 0..times.len() {
         if track.channel == Channel::Rotation {
-            motion.turns |= curved;
+            motion.rotates |= curved;
             motion.rotation(additive, value(key, own));
             continue;
         }
@@ -196,7 +198,7 @@ fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
 }
 
 impl Crowd {
-    /// What holds every vertex of a group's instances in model space, whatever they play and whenever.
+    /// A sphere in model space that contains every vertex of a group's instances at every tick.
     pub fn reach(&self, group: &Group) -> Reach {
         let layers = || group.instances.clone().map(|instance| self.layers().of(instance as usize));
         let additive =
@@ -219,7 +221,7 @@ impl Crowd {
     }
 }
 
-/// Joins spheres from the leaves to the roots, each in its joint's own space until it is handed to the parent.
+/// Joins spheres from the leaves to the roots, each in its joint's own space until it is passed to the parent.
 fn sphere(group: &Group, motions: &[Motion]) -> Reach {
     let (model, skeleton) = (&group.model, group.model.skeleton());
     let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
@@ -258,7 +260,7 @@ fn carried(by: &DAffine3, inner: Reach) -> Reach {
 fn moved(motion: &Motion, inner: Reach) -> Reach {
     let (translation, scale) = (motion.translation, motion.scale);
     let most = scale.most().max_element();
-    if motion.turns {
+    if motion.rotates {
         let radius = translation.half().length() + most * (inner.centre.length() + inner.radius);
         return Reach { centre: translation.middle(), radius };
     }
@@ -267,7 +269,7 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
     Reach { centre, radius: translation.half().length() + strayed + most * inner.radius }
 }
 
-/// The box around each palette entry's vertices, mesh space; none where it holds none.
+/// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
 fn boxes(group: &Group) -> Vec<Option<Span>> {
     let mesh = group.model.mesh();
     let mut boxes: Vec<Option<Span>> = vec![None; group.model.palette_joints().len()];

@@ -1,21 +1,21 @@
-//! When a layer comes and goes: whole ticks, so that every processor agrees on where in a fade it is.
+//! Start and end times of layers in whole ticks, so that every processor computes the same position in a fade.
 
 use bytemuck::NoUninit;
 
 /// Ticks of the simulation per second.
 pub const TICKS_PER_SECOND: f64 = 60.0;
-/// Longest that a layer stays, and what one without an end is given: a year at 60 ticks a second.
+/// Longest presence of a layer, and the length of one without an end: a year at 60 ticks a second.
 pub const LONGEST: u32 = 1 << 31;
 
-/// When a layer is there. All in ticks.
+/// Start, length and fades of a layer, all in ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, NoUninit)]
 #[repr(C)]
 pub struct Schedule {
     /// From one start to the next; 0 starts once.
     pub period: u32,
-    /// How far the schedule is on at tick 0, wrapping: a start at tick `s` is an offset of `-s`.
+    /// Position in the schedule at tick 0, wrapping: for a start at tick `s`, the offset is `-s`.
     pub offset: u32,
-    /// From a start to the end of the fade-out, at most the period; 0 is there always.
+    /// From a start to the end of the fade-out, at most the period; 0 means always present.
     pub length: u32,
     /// The fade at the start.
     pub fade_in: u32,
@@ -23,30 +23,30 @@ pub struct Schedule {
     pub fade_out: u32,
 }
 
-/// Where in its schedule a layer is.
+/// Position of a tick in a layer's schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// Not to be seen.
+    /// The layer has no effect.
     Absent,
-    /// So many ticks into the fade-in.
+    /// This many ticks into the fade-in.
     In(u32),
     /// At full weight.
     Full,
-    /// So many ticks into the fade-out.
+    /// This many ticks into the fade-out.
     Out(u32),
 }
 
 impl Schedule {
-    /// There all the time.
+    /// A layer that is always present.
     pub const ALWAYS: Self = Self { period: 0, offset: 0, length: 0, fade_in: 0, fade_out: 0 };
 
-    /// Ticks since the last start; since tick 0 for a layer that is always there.
+    /// Ticks since the last start; since tick 0 for a layer that is always present.
     pub fn clock(&self, tick: u32) -> u32 {
         let clock = tick.wrapping_add(self.offset);
         if self.period == 0 { clock } else { clock % self.period }
     }
 
-    /// Where in the schedule a tick falls.
+    /// The position of a tick in the schedule.
     pub fn at(&self, tick: u32) -> Presence {
         if self.length == 0 {
             return Presence::Full;
@@ -61,8 +61,8 @@ impl Schedule {
         }
     }
 
-    /// The sum of `pace` over all ticks so far, weighted by the schedule: rising along a straight line in the fade-in,
-    /// whole in between, falling in the fade-out. Exact in wrapping arithmetic for a pace of [`Schedule::divisible`].
+    /// The sum of `pace` over all ticks so far, weighted by the schedule: rising linearly in the fade-in, constant at
+    /// full weight, falling in the fade-out. Exact in wrapping arithmetic for a pace of [`Schedule::divisible`].
     pub fn gained(&self, pace: u32, tick: u32) -> u32 {
         let clock = tick.wrapping_add(self.offset);
         if self.length == 0 || (self.period == 0 && clock >= LONGEST) {
@@ -88,11 +88,11 @@ impl Schedule {
             return rise(clock, self.fade_in);
         }
         let whole = pace.wrapping_mul(clock - self.fade_in);
-        let lost = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
-        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(lost)
+        let subtracted = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
+        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(subtracted)
     }
 
-    /// The pace nearest to `pace` whose sums along both fades are whole numbers.
+    /// The pace closest to `pace` whose sums over both fades are whole numbers.
     pub fn divisible(&self, pace: i32) -> u32 {
         let [a, b] = [self.fade_in, self.fade_out].map(|fade| u64::from(fade.max(1)));
         let unit = (2 * a / greatest_common_divisor(a, b) * b) as f64;
@@ -131,7 +131,7 @@ mod tests {
         );
     }
 
-    /// Against the sum it stands for, in f64.
+    /// Compares it with the sum that it stands for, in f64.
     #[test]
     fn what_is_gained_is_the_sum_along_the_ramps() {
         let pace = WAVE.divisible(-1_234_567);

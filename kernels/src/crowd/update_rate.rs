@@ -1,26 +1,27 @@
 //! Rates at which instances are posed, and the poses around a tick.
 
-/// The ticks at which an instance is posed anew: those whose sum with `offset` is a multiple of `every`. In between, its local
-/// pose goes straight from one to the next, as two merge layers would.
+/// The ticks at which an instance is posed: those whose sum with `offset` is a multiple of `every`. In between, its
+/// local pose is interpolated linearly from one pose to the next, as two merge layers would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpdateRate {
     /// Ticks from one pose to the next, 1 or more.
     pub every: u32,
-    /// Choice of the ticks, less than `every`: neighbours take turns, so that no tick has all the work.
+    /// Choice of the ticks, less than `every`. It differs between neighbours, so that the work is spread over the
+    /// ticks.
     pub offset: u32,
 }
 
 /// A tick between two poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Between {
-    /// Tick of the pose before, or of this very tick.
+    /// Tick of the pose before it, or the tick itself.
     pub start: u32,
-    /// Tick of the pose after.
+    /// Tick of the pose after it.
     pub end: u32,
     /// Ticks since `start`.
     pub elapsed: u32,
-    /// Which of two places holds the pose before, 0 or 1; the other one holds the pose after. The latter stays where it
-    /// is when its turn comes.
+    /// The place, 0 or 1, that holds the pose before; the other one holds the pose after. The pose after keeps its
+    /// place when it becomes the pose before.
     pub place: usize,
 }
 
@@ -28,7 +29,7 @@ impl UpdateRate {
     /// Every tick.
     pub const PLAIN: Self = Self { every: 1, offset: 0 };
 
-    /// The poses around a tick; none if every tick has its own.
+    /// The poses around a tick; `None` if every tick has its own.
     pub fn between(self, tick: u32) -> Option<Between> {
         if self.every == 1 {
             return None;
@@ -47,7 +48,7 @@ impl UpdateRate {
 }
 
 impl Between {
-    /// The part of the way to the pose after, 0 to 1.
+    /// The fraction of the way to the pose after, 0 to 1.
     pub fn part(self) -> f32 {
         self.elapsed as f32 / (self.end - self.start).max(1) as f32
     }

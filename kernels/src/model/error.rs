@@ -1,4 +1,4 @@
-//! The error of everything that checks data.
+//! The error type of everything that checks a model's data.
 
 /// A fault in data that a model is made from: its place inside the model, and what would be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +11,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// The fault of a place.
+    /// A fault at a place.
     pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { place: place.into(), problem: problem.into() }
     }

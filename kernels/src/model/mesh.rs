@@ -4,12 +4,12 @@ use super::{ModelError, Repair, Skin};
 use crate::vertex::Cube;
 use std::ops::Range;
 
-/// Most influences of a vertex; more keep the largest.
+/// Most influences of a vertex; a vertex with more keeps the largest.
 pub const MAX_INFLUENCES: usize = 16;
-/// Influence counts that runs have; a vertex is padded up to the next one with weight 0.
+/// Influence counts of runs. A vertex is padded to the next count with pairs of weight 0.
 pub const INFLUENCE_CLASSES: [usize; 6] = [1, 2, 3, 4, 8, 16];
 
-/// (joint, weight) pairs in compressed-row form, joints counted in the primitive's skin.
+/// (joint, weight) pairs in compressed-row form; joints are indices into the primitive's skin.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Influences {
     /// `offsets[v]..offsets[v + 1]` are vertex v's pairs; one longer than the vertex count.
@@ -21,7 +21,7 @@ pub struct Influences {
 }
 
 impl Influences {
-    /// No vertex yet.
+    /// Influences of no vertex.
     pub fn new() -> Self {
         Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
     }
@@ -66,8 +66,8 @@ pub struct PrimitiveData {
     pub indices: Vec<u32>,
     /// Parts of `indices` by material.
     pub subsets: Vec<Subset>,
-    /// How many of the vertices, from the first, are the file's own: what `dump` prints. The rest are copies that an
-    /// importer had to make at seams. Zero for a rigid mesh that hangs on a joint.
+    /// Number of leading vertices that come from the file; `dump` prints these. The rest are copies that an importer
+    /// made at seams. Zero for a rigid mesh attached to a joint.
     pub dumped_vertices: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct Primitive {
     pub skin: u16,
     /// Vertices in the file and copies together.
     pub vertex_count: u32,
-    /// What `dump` prints of them.
+    /// Number of leading vertices that `dump` prints.
     pub dumped_vertices: u32,
     /// Whether the file has normals; if not, the store's were generated and `dump` leaves them empty.
     pub has_normals: bool,
@@ -95,13 +95,13 @@ pub struct Run {
     pub first_vertex: u32,
     /// Number of vertices.
     pub vertex_count: u32,
-    /// First pair in [`Mesh::joints`] and [`Mesh::weights`]; `influences` pairs a vertex follow.
+    /// First pair in [`Mesh::joints`] and [`Mesh::weights`]; a vertex has `influences` consecutive pairs.
     pub first_influence: u32,
 }
 
-/// Where a stored vertex came from.
+/// Origin of a stored vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct VertexSource {
+pub struct VertexOrigin {
     /// Index into [`Mesh::primitives`].
     pub primitive: u32,
     /// Index of the vertex in the primitive, in file order.
@@ -121,7 +121,7 @@ pub struct Mesh {
     runs: Vec<Run>,
     indices: Vec<u32>,
     primitives: Vec<Primitive>,
-    sources: Vec<VertexSource>,
+    sources: Vec<VertexOrigin>,
     pub(super) cube: Cube,
 }
 
@@ -161,11 +161,11 @@ impl Mesh {
                 let pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
                 let pairs: Vec<(u16, f32)> =
                     pairs.into_iter().map(|(joint, weight)| (first_entry + joint, weight)).collect();
-                vertices.push((VertexSource { primitive: index as u32, vertex: vertex as u32 }, pairs));
+                vertices.push((VertexOrigin { primitive: index as u32, vertex: vertex as u32 }, pairs));
             }
         }
         weight_repairs.describe(repairs);
-        // Stable: within a class vertices keep the file's order, so neighbours stay neighbours.
+        // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
         vertices.sort_by_key(|(_, pairs)| class_of(pairs.len()));
 
         let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
@@ -174,7 +174,7 @@ impl Mesh {
             .iter()
             .map(|p| p.normals.clone().unwrap_or_else(|| generated_normals(&p.positions, &p.indices)))
             .collect();
-        let gather = |s: &VertexSource| (s.primitive as usize, s.vertex as usize);
+        let gather = |s: &VertexOrigin| (s.primitive as usize, s.vertex as usize);
         let mut mesh = Self {
             positions: vertices.iter().map(|(s, _)| primitives[gather(s).0].positions[gather(s).1]).collect(),
             normals: vertices.iter().map(|(s, _)| normals[gather(s).0][gather(s).1]).collect(),
@@ -197,7 +197,7 @@ impl Mesh {
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
             primitives: Vec::with_capacity(primitives.len()),
             sources: vertices.iter().map(|(s, _)| *s).collect(),
-            // The model knows the rest pose.
+            // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
         for (vertex, (_, pairs)) in vertices.iter().enumerate() {
@@ -213,7 +213,7 @@ impl Mesh {
             if let Some(run) = mesh.runs.last_mut() {
                 run.vertex_count += 1;
             }
-            // Padding repeats the first joint, whose row is in cache already.
+            // Padding repeats the first joint, whose palette entry is in the cache already.
             let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
             for (joint, weight) in pairs.iter().copied().chain(padding) {
                 mesh.joints.push(joint);
@@ -253,9 +253,10 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// The primitives as an importer would offer them, in file order; joints count in the primitive's skin again.
+    /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
+    /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<(VertexSource, usize)> = self.sources.iter().copied().zip(0..).collect();
+        let mut stored: Vec<(VertexOrigin, usize)> = self.sources.iter().copied().zip(0..).collect();
         stored.sort_unstable();
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
@@ -298,15 +299,15 @@ impl Mesh {
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
-    /// Normals in mesh space; generated where the file has none, zero where there is no triangle either.
+    /// Normals in mesh space; generated if the file has none, zero for vertices without a triangle.
     pub fn normals(&self) -> &[[f32; 3]] {
         &self.normals
     }
-    /// Tangents, where every primitive has them.
+    /// Tangents, if every primitive has them.
     pub fn tangents(&self) -> Option<&[[f32; 4]]> {
         self.tangents.as_deref()
     }
-    /// Texture coordinates, where any primitive has them.
+    /// Texture coordinates, if any primitive has them.
     pub fn uvs(&self) -> Option<&[[f32; 2]]> {
         self.uvs.as_deref()
     }
@@ -314,7 +315,7 @@ impl Mesh {
     pub fn joints(&self) -> &[u16] {
         &self.joints
     }
-    /// Palette entries that a palette must have: every joint is less.
+    /// Number of entries that a palette must have: greater than every joint.
     pub fn entries(&self) -> usize {
         self.entries
     }
@@ -344,11 +345,11 @@ impl Mesh {
     pub fn primitives(&self) -> &[Primitive] {
         &self.primitives
     }
-    /// Where each stored vertex came from.
-    pub fn sources(&self) -> &[VertexSource] {
+    /// Origins of the stored vertices.
+    pub fn sources(&self) -> &[VertexOrigin] {
         &self.sources
     }
-    /// Where packed positions are: around the rest pose.
+    /// The cube that packed positions are relative to, around the rest pose.
     pub fn cube(&self) -> &Cube {
         &self.cube
     }
@@ -439,7 +440,7 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize) -> Resul
     Ok(())
 }
 
-/// Counts repairs so that each kind is told once.
+/// Counts repairs, so that each kind is reported once.
 #[derive(Default)]
 struct WeightRepairs {
     renormalised: u32,
@@ -475,8 +476,8 @@ impl WeightRepairs {
     }
 }
 
-/// How far from one a sum of weights may be without a word about it, and without being renormalised: what rounding
-/// leaves is kept, so that a file's weights stay the numbers they are.
+/// Largest deviations of a sum of weights from 1 that are not reported and, smaller, not renormalised: rounding errors
+/// are kept, so that a file's weights keep their exact values.
 const WORTH_A_WORD: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 
@@ -510,7 +511,8 @@ fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs)
     pairs
 }
 
-/// Area-weighted normals: flat where triangles share no vertex, as glTF asks for meshes without normals.
+/// Area-weighted normals. Triangles that share no vertex get flat normals, which glTF requires for meshes without
+/// normals.
 fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
     use glam::DVec3;
     let at = |i: u32| DVec3::from(positions[i as usize].map(f64::from));

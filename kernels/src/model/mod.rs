@@ -18,18 +18,18 @@ pub use clip::compact;
 pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
 pub use error::ModelError;
 pub use mesh::{
-    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexSource,
+    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexOrigin,
 };
 pub use parts::{Axes, Bounds, Handedness, Material, ModelParts};
 pub use repair::Repair;
-pub use skeleton::{Joint, Local, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
+pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 
 use crate::vertex::Cube;
 use glam::{DAffine3, DVec3, Vec3};
 
-/// Skeleton + clips + skins + meshes: shared by all instances, immutable.
+/// Skeleton, clips, skins and mesh: shared by all instances and immutable.
 #[derive(Debug, Clone)]
 pub struct Model {
     name: String,
@@ -118,7 +118,7 @@ impl Model {
         })
     }
 
-    /// The parts again, to change some and build another model. Triangles that no subset draws are left out.
+    /// Takes the model apart, to change some parts and build another one. Triangles that no subset draws are left out.
     pub fn into_parts(self) -> ModelParts {
         let skin = |skin: &Skin| {
             let entries = skin.entries.start as usize..skin.entries.end as usize;
@@ -176,7 +176,7 @@ impl Model {
     pub fn materials(&self) -> &[Material] {
         &self.materials
     }
-    /// What import had to repair.
+    /// Repairs made on import.
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }
@@ -184,14 +184,14 @@ impl Model {
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
-    /// The same model with other clips for the same skeleton, one for one.
+    /// The same model with other clips for the same skeleton.
     pub fn with_clips(self, clips: Vec<Clip>) -> Self {
         Self { clips, ..self }
     }
-    /// The same model with every clip of [`Clip::smoothed`].
+    /// The same model with every clip [smoothed](Clip::smoothed).
     ///
     /// # Errors
-    /// What it answers.
+    /// The errors of [`Clip::smoothed`].
     pub fn smoothed(self) -> Result<Self, ModelError> {
         let clips = self.clips.iter().map(Clip::smoothed).collect::<Result<_, _>>()?;
         Ok(self.with_clips(clips))
@@ -199,13 +199,13 @@ impl Model {
     /// Adds a clip and returns its index.
     ///
     /// # Errors
-    /// A clip of another skeleton: a track of a joint that this one lacks.
+    /// A track of a joint that the skeleton lacks.
     pub fn add_clip(&mut self, clip: Clip) -> Result<u32, ModelError> {
         check_clip(&clip, &self.skeleton)?;
         self.clips.push(clip);
         Ok(self.clips.len() as u32 - 1)
     }
-    /// The same model with every clip's linear rotations blended another way (`dump --rotation`).
+    /// The same model with another interpolation of every clip's linear rotations (`dump --rotation`).
     pub fn with_rotation_blend(mut self, blend: RotationBlend) -> Self {
         for clip in &mut self.clips {
             clip.set_rotation_blend(blend);

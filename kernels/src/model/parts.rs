@@ -1,4 +1,4 @@
-//! The parts of a model beside skeleton, clips and mesh, and all parts before they are checked.
+//! The parts of a model besides skeleton, clips and mesh, and all parts together before they are checked.
 
 use super::clip::Clip;
 use super::mesh::PrimitiveData;
@@ -16,7 +16,7 @@ pub enum Handedness {
     Left,
 }
 
-/// The file's own axes. Stores keep them; only drawing and placing instances look here.
+/// The file's own axes. Stores keep them; only drawing and placing of instances use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axes {
     /// Handedness of the file's space.
@@ -55,7 +55,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Length of the diagonal; parity errors are stated in parts of it.
+    /// Length of the diagonal; parity errors are stated as fractions of it.
     pub fn diagonal(&self) -> f32 {
         (self.max - self.min).length()
     }

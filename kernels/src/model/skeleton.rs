@@ -3,7 +3,7 @@
 use super::{ModelError, Rows, rows_to_affine};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
-/// A joint's parent entry when it has none.
+/// Parent of a joint without one.
 pub const NO_PARENT: u16 = u16::MAX;
 /// Most joints of a skeleton, and most palette entries of a model.
 pub const MAX_JOINTS: usize = 65_535;
@@ -20,20 +20,20 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// No movement.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
 }
 
-/// How a joint stands to its parent at rest.
+/// Transform of a joint relative to its parent at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Local {
-    /// Rotation, translation, scale: what clips can move.
+pub enum JointTransform {
+    /// Rotation, translation and scale, which clips can change.
     Transform(Transform),
-    /// A fixed affine matrix, kept as it is because shear has no rotation-and-scale form; clips cannot move it.
+    /// A fixed affine matrix, stored as is because shear has no rotation-and-scale form; clips cannot change it.
     Matrix(Rows),
 }
 
-/// A joint as an importer found it: any order, parents by index.
+/// A joint as an importer found it: in any order, with its parent's index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// Name in the file; need not be unique.
@@ -41,7 +41,7 @@ pub struct Joint {
     /// Index of the parent in the same list.
     pub parent: Option<usize>,
     /// Rest transform to the parent.
-    pub rest: Local,
+    pub rest: JointTransform,
 }
 
 /// Joints and every ancestor that moves them, each after its parent.
@@ -103,8 +103,10 @@ impl Skeleton {
         for &index in &order {
             let joint = &joints[index];
             let rest = match joint.rest {
-                Local::Transform(t) => checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?,
-                Local::Matrix(rows) => {
+                JointTransform::Transform(t) => {
+                    checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?
+                }
+                JointTransform::Matrix(rows) => {
                     if rows.iter().any(|v| !v.is_finite()) {
                         return Err(ModelError::new(
                             place(index, joint),
@@ -126,19 +128,19 @@ impl Skeleton {
     pub fn len(&self) -> usize {
         self.parents.len()
     }
-    /// Never: a skeleton has at least one joint.
+    /// Always `false`: a skeleton has at least one joint.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
-    /// Names, one a joint.
+    /// Names, one per joint.
     pub fn names(&self) -> &[String] {
         &self.names
     }
-    /// Parents, one a joint, [`NO_PARENT`] at roots; always smaller than the joint's own index.
+    /// Parents, one per joint, [`NO_PARENT`] at roots; always less than the joint's own index.
     pub fn parents(&self) -> &[u16] {
         &self.parents
     }
-    /// Rest transforms, one a joint; identity where [`Skeleton::matrices`] has the joint.
+    /// Rest transforms, one per joint; the identity for joints in [`Skeleton::matrices`].
     pub fn rest(&self) -> &[Transform] {
         &self.rest
     }
@@ -188,7 +190,7 @@ mod tests {
     use super::*;
 
     fn joint(name: &str, parent: Option<usize>) -> Joint {
-        Joint { name: name.into(), parent, rest: Local::Transform(Transform::IDENTITY) }
+        Joint { name: name.into(), parent, rest: JointTransform::Transform(Transform::IDENTITY) }
     }
 
     #[test]
@@ -217,9 +219,15 @@ mod tests {
         assert!(Skeleton::new(vec![]).is_err());
         assert!(Skeleton::new(vec![joint("a", Some(7))]).unwrap_err().problem.contains("out of range"));
         let nan = Transform { translation: Vec3::NAN, ..Transform::IDENTITY };
-        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(nan) }]).is_err());
+        assert!(
+            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(nan) }])
+                .is_err()
+        );
         let zero = Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..Transform::IDENTITY };
-        assert!(Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: Local::Transform(zero) }]).is_err());
+        assert!(
+            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(zero) }])
+                .is_err()
+        );
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS]).is_ok());
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS + 1]).is_err());
     }

@@ -1,13 +1,13 @@
-//! Skeletons by hand.
+//! A builder of skeletons by hand.
 
-use super::{Channel, Interpolation, Joint, Keys, Local, ModelError, Skeleton, Transform};
+use super::{Channel, Interpolation, Joint, JointTransform, Keys, ModelError, Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
 /// Builds a skeleton joint by joint, in any order, by names.
 ///
-/// A joint stands at its bind offset from its parent, in the parent's axes, turned by its bind orientation. Frames of
-/// an animation add a translation to the offset and turn further by a rotation.
+/// A joint is at its bind offset from its parent, in the parent's axes, with its bind orientation. Frames of an
+/// animation add a translation to the offset and apply a further rotation.
 ///
 /// An arm of three joints that bends at the second and skins a tube:
 ///
@@ -30,7 +30,7 @@ use std::collections::HashMap;
 ///             Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST }];
 /// let clip = Clip::new("bend", None, RotationBlend::Slerp, arm.keys("elbow", &bend)?)?;
 ///
-/// // A tube along x: rings of six vertices, each ring held by the joint before it.
+/// A tube along x: rings of six vertices, each ring bound to the joint before it.
 /// let mut tube = PrimitiveData { influences: Influences::new(), ..Default::default() };
 /// for ring in 0..=8u32 {
 ///     let x = ring as f32 * 0.25;
@@ -78,7 +78,7 @@ pub struct SkeletonBuilder {
     joints: Vec<JointBuilder>,
 }
 
-/// A joint in the making.
+/// A joint under construction.
 #[derive(Debug, Clone)]
 pub struct JointBuilder {
     name: String,
@@ -89,27 +89,27 @@ pub struct JointBuilder {
 }
 
 impl JointBuilder {
-    /// How the joint is turned to its parent at bind; no turn by default.
+    /// Sets the joint's rotation relative to its parent in the bind pose; identity by default.
     pub fn orientation(&mut self, orientation: Quat) -> &mut Self {
         self.orientation = orientation;
         self
     }
 
-    /// Metres along the joint's own x axis that a drawing of the skeleton shows.
+    /// Sets the length in metres, along the joint's own x axis, that a drawing of the skeleton shows.
     pub fn length(&mut self, length: f32) -> &mut Self {
         self.length = Some(length);
         self
     }
 }
 
-/// What animates a joint at a time.
+/// Change of a joint's bind transform at one time of an animation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
     /// Seconds.
     pub time: f32,
     /// Added to the bind offset, in the parent's axes, metres.
     pub translation: Vec3,
-    /// Turns further than the bind orientation.
+    /// Rotation on top of the bind orientation.
     pub rotation: Quat,
 }
 
@@ -118,7 +118,7 @@ impl Frame {
     pub const REST: Self = Self { time: 0.0, translation: Vec3::ZERO, rotation: Quat::IDENTITY };
 }
 
-/// A skeleton by hand, with what only it knows.
+/// A skeleton with the lengths of its joints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuiltSkeleton {
     /// Joints, parents first.
@@ -128,7 +128,7 @@ pub struct BuiltSkeleton {
 }
 
 impl SkeletonBuilder {
-    /// No joint yet.
+    /// A builder without joints.
     pub fn new() -> Self {
         Self::default()
     }
@@ -144,8 +144,8 @@ impl SkeletonBuilder {
     /// The skeleton.
     ///
     /// # Errors
-    /// A name twice, a parent that is no joint, no root or more than one, a cycle, a length that is not 0 or more, or
-    /// whatever [`Skeleton::new`] refuses.
+    /// A duplicate name, an unknown parent, no root or more than one, a cycle, a negative length or one that is not
+    /// finite, or any error of [`Skeleton::new`].
     pub fn build(self) -> Result<BuiltSkeleton, ModelError> {
         let place = |index: usize, name: &str| format!("joint {index} {name:?}");
         let mut by_name = HashMap::new();
@@ -176,7 +176,7 @@ impl SkeletonBuilder {
                 }
             };
             let rest = Transform { rotation: joint.orientation, translation: joint.offset, scale: Vec3::ONE };
-            joints.push(Joint { name: joint.name.clone(), parent, rest: Local::Transform(rest) });
+            joints.push(Joint { name: joint.name.clone(), parent, rest: JointTransform::Transform(rest) });
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
         let mut lengths = vec![None; skeleton.len()];
@@ -188,7 +188,7 @@ impl SkeletonBuilder {
 }
 
 impl BuiltSkeleton {
-    /// Every joint, for a mesh that was made around the skeleton as it is bound.
+    /// A skin of all joints, for a mesh that was modelled around the skeleton's bind pose.
     pub fn skin(&self) -> super::SkinData {
         let inverse_binds = self.skeleton.rest_model_pose().into_iter().map(|m| super::affine_to_rows(&m.inverse()));
         super::SkinData {

@@ -1,4 +1,4 @@
-//! Skins: lists of joints with their inverse binds.
+//! Skins: lists of joints with their inverse bind matrices.
 
 use super::affine::Rows;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub struct Skin {
 pub struct SkinData {
     /// Name in the file, possibly empty.
     pub name: String,
-    /// Joints of the skeleton, in the order in which vertices count them.
+    /// Joints of the skeleton, in the order in which vertices refer to them.
     pub joints: Vec<u16>,
     /// Maps mesh space to joint space at bind, one for each of `joints`.
     pub inverse_binds: Vec<Rows>,

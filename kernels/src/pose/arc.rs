@@ -1,4 +1,4 @@
-//! Between two rotations along the arc: spherical interpolation without trigonometry.
+//! Interpolation between two rotations along the arc: spherical, without trigonometry.
 
 use crate::simd::{Scalar, Simd, abs, load_group};
 
@@ -11,7 +11,7 @@ pub(super) fn slerp(a: [f32; 4], b: [f32; 4], angle: f32, t: f32) -> [f32; 4] {
     std::array::from_fn(|c| wa * a[c] + wb * b[c])
 }
 
-/// [`slerp`] of `W` pairs: `square` is the angle's, `scale` the angle over its sine.
+/// [`slerp`] of `W` pairs: `square` is the square of the angle, `scale` the angle over its sine.
 #[inline(always)] // to take on the caller's instruction set
 pub(super) fn arc<const W: usize, S: Simd<W>>(
     a: [S::V; 4],
@@ -40,11 +40,11 @@ fn weight<const W: usize, S: Simd<W>>(t: S::V, square: S::V, scale: S::V) -> S::
     S::mul(S::mul(t, scale), polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))))
 }
 
-/// The shorter arc between pairs of rotations whose angles nobody knows, a fraction of the way along it.
+/// Slerp at one fraction along the shorter arc, for pairs of rotations whose angles are not stored.
 ///
-/// `sin(tx)/sin(x)` is a series in `t` whose coefficients are even functions of the angle `x`, and so polynomials in
-/// `u = 1 - cos(x)`. Sorted by powers of `u` instead, what depends on `t` is computed once for all joints of a pose, and a
-/// joint needs no angle: no root and no arc tangent.
+/// `sin(tx)/sin(x)` is a series in `t` whose coefficients are even functions of the angle `x`, and so polynomials in `u
+/// = 1 - cos(x)`. Sorted by powers of `u`, the factors that depend on `t` are computed once for all joints of a pose,
+/// and a joint needs no angle: no root and no arc tangent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ShortArc {
     /// Coefficients of the weights of the first rotation and of the second, lowest first.
@@ -52,7 +52,7 @@ pub(super) struct ShortArc {
 }
 
 impl ShortArc {
-    /// `t` of the way from the first rotation to the second.
+    /// For the fraction `t` of the way from the first rotation to the second.
     #[inline(always)] // to take on the caller's instruction set
     pub fn new<const W: usize, S: Simd<W>>(t: f32) -> Self {
         let mut weights = [[0.0; 16]; 2];
@@ -69,7 +69,7 @@ impl ShortArc {
         Self { weights }
     }
 
-    /// The rotation there, for `W` pairs of unit quaternions.
+    /// The interpolated rotations of `W` pairs of unit quaternions.
     #[inline(always)] // as above
     pub fn between<const W: usize, S: Simd<W>>(&self, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
         let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
@@ -118,8 +118,8 @@ pub fn sine_over_x(x: f32) -> f32 {
 /// Powers of `u` in [`ShortArc`].
 const TERMS: usize = 9;
 
-/// `sin(tx) / (t sin(x))` for angles of 0 to pi/2, a row for each power of `t²`, by powers of `u = 1 - cos(x)`: Chebyshev
-/// polynomials, which leave an error of 1.5e-7. Zeros fill a vector.
+/// `sin(tx) / (t sin(x))` for angles of 0 to pi/2: one row per power of `t²`, in powers of `u = 1 - cos(x)`. Chebyshev
+/// polynomials with an error of 1.5e-7. Zeros fill a vector.
 #[rustfmt::skip] // a matrix
 const SINE_RATIO: [[f32; 16]; 6] = [
     [    1.000_000_1,  3.333_231_5e-1,    1.336_004e-1,  5.447_938_3e-2,    3.847_348e-2, -2.364_173_2e-2,  5.878_273_4e-2,   -4.140_665e-2,    1.718_537e-2, 0., 0., 0., 0., 0., 0., 0.],
@@ -174,7 +174,7 @@ mod tests {
             for t in [0.0, 0.25, 0.5, 0.9, 1.0] {
                 for sign in [1.0, -1.0] {
                     let got = ShortArc::new::<1, Scalar>(t as f32).between::<1, Scalar>(at(0.0, 1.0), at(angle, sign));
-                    // At a right angle either way is the shorter one.
+                    // At a right angle both arcs are equally short.
                     if i < 100 || sign > 0.0 {
                         let off = got.iter().zip(at(t * angle, 1.0)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                         assert!(off < 5e-7, "{got:?} is off by {off} at {t} of {angle}");

@@ -1,12 +1,12 @@
-//! Stage `blend`: the local poses of an instance's layers become one.
+//! Stage `blend`: combines the local poses of an instance's layers.
 //!
-//! Rotations are added up as quaternions in one hemisphere and normalised, translations and scales along straight
-//! lines. An inertial fade adds what the old pose and its speed were off when the fade began, times the quintics
-//! that take them to zero with no speed and no acceleration left (Hermite's, as in Bollo, "Inertialization",
-//! GDC 2018, without its clamps). The plain formulae are in docs/animation.md.
+//! Rotations are added as quaternions in one hemisphere and normalised; translations and scales are interpolated
+//! linearly. An inertial fade adds the differences of the old pose and its speed from the new ones at the start of the
+//! fade, times quintics that reach zero with zero speed and acceleration (Hermite's, as in Bollo, "Inertialization",
+//! GDC 2018, without its clamps). The formulae are in docs/animation.md.
 
 use super::merge::{Merge, merge};
-use super::registers::{Pose, difference, normalised, pose, shorter, turned};
+use super::registers::{Pose, difference, normalised, pose, rotated, shorter};
 use super::shares::{Mask, Momentum, Recipe, Share};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
@@ -45,7 +45,7 @@ impl<const N: usize> Kernel for Blend<'_, '_, N> {
     }
 }
 
-// Closures would not take on the instruction set, so vectors are only touched in loops.
+// Closures would not take on the instruction set, so vectors are used only in loops.
 
 /// `W` neighbouring lanes of a joint.
 #[derive(Clone, Copy)]
@@ -86,7 +86,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         pose::<N, W, S>(&self.slots[slot * self.joints + self.joint], self.vector)
     }
 
-    /// A share's weights; none if a mask makes them all 0.
+    /// A share's weights; `None` if a mask makes all of them 0.
     #[inline(always)] // as above
     fn weights<S: Simd<W>>(self, share: &Share<N>) -> Option<S::V> {
         let weights = self.load::<S>(&share.weights);
@@ -101,7 +101,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         }
     }
 
-    /// The weighted mean of all merge layers; the rest pose where they weigh nothing.
+    /// The weighted mean of all merge layers; the rest pose in lanes where the weights are 0.
     #[inline(always)] // as above
     fn merge<S: Simd<W>>(self, shares: &[Share<N>]) -> Pose<S, W> {
         let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
@@ -110,7 +110,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
             let pose = self.pose::<S>(share.slot);
             count += 1;
             if count == 1 {
-                // As it is until there is a second one: most instances merge nothing.
+                // The first layer stays unscaled until there is a second one: most instances merge nothing.
                 (sum, total) = (pose, weights);
                 continue;
             }
@@ -151,7 +151,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
             scale.y,
             scale.z,
         ];
-        // Less than any weight that counts: the sign says which lanes have none.
+        // The difference is negative, which is the sign that selects, in lanes without weight.
         let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
         for (v, rest) in pose.iter_mut().zip(rest) {
             *v = S::select_negative(none, S::splat(rest), *v);
@@ -159,7 +159,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         pose
     }
 
-    /// What is beneath, joined by an override or additive layer.
+    /// Applies an override or additive layer to the pose beneath it.
     #[inline(always)] // as above
     fn join<S: Simd<W>>(self, beneath: Pose<S, W>, share: &Share<N>) -> Pose<S, W> {
         let Some(weights) = self.weights::<S>(share) else { return beneath };
@@ -176,13 +176,13 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
             }
         } else {
             let signed = S::select_negative(pose[3], S::sub(S::splat(0.0), weights), weights);
-            let turn = [
+            let rotation = [
                 S::mul(signed, pose[0]),
                 S::mul(signed, pose[1]),
                 S::mul(signed, pose[2]),
                 S::mul_add(signed, pose[3], keep),
             ];
-            joined = turned::<W, S>(&joined, turn);
+            joined = rotated::<W, S>(&joined, rotation);
             for axis in 0..3 {
                 let (t, s) = (TRANSLATION + axis, SCALE + axis);
                 joined[t] = S::mul_add(weights, pose[t], beneath[t]);
@@ -193,7 +193,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         normalised::<W, S>(joined)
     }
 
-    /// The new pose with what an inertial fade has left of the old one.
+    /// The new pose plus the remaining difference of an inertial fade from the old one.
     #[inline(always)] // as above
     fn carry<S: Simd<W>>(self, new: Pose<S, W>, momentum: &Momentum<N>) -> Pose<S, W> {
         let mut ticks = [[S::splat(0.0); 10]; 2];
@@ -202,22 +202,22 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
         }
         let [now, before] = ticks;
         let (offset, speed) = (self.load::<S>(&momentum.offset), self.load::<S>(&momentum.speed));
-        // Both differences in one hemisphere, or their change would go the long way round.
+        // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
         let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
-        let mut turn = [S::splat(0.0); 4];
-        for (c, v) in turn.iter_mut().enumerate() {
+        let mut rotation = [S::splat(0.0); 4];
+        for (c, v) in rotation.iter_mut().enumerate() {
             let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
             let change = S::sub(now[c], S::mul(sign, before[c]));
             *v = S::mul_add(offset, S::sub(now[c], whole), S::mul_add(speed, change, whole));
         }
-        let mut carried = normalised::<W, S>(turned::<W, S>(&new, turn));
+        let mut carried = normalised::<W, S>(rotated::<W, S>(&new, rotation));
         for (v, (now, before)) in carried.iter_mut().zip(now.into_iter().zip(before)).skip(TRANSLATION) {
             *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
         }
         carried
     }
 
-    /// The old pose less the new one at a tick around the fade's start, when layers had these shares.
+    /// The old pose minus the new one at a tick around the fade's start, where layers had these shares.
     #[inline(always)] // as above
     fn off<S: Simd<W>>(self, momentum: &Momentum<N>, shares: &[Share<N>]) -> Pose<S, W> {
         let mut with = self.merge::<S>(shares);

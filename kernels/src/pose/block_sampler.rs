@@ -1,4 +1,4 @@
-//! Stage `sample` of one block, by the quickest way that its clips allow.
+//! Stage `sample` of one block, by the fastest method that its clips allow.
 
 use super::Local;
 use super::sample::sample;
@@ -8,21 +8,21 @@ use crate::crowd::{BLOCK, Crowd, Group, Inertia, Layer, Layers, REST, time};
 use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
-/// Samples blocks of a crowd, slot by slot: those whose clips all lie in rows with joints side by side, others
-/// instance by instance.
+/// Samples blocks of a crowd, slot by slot: whole blocks at once if their clips are stored with joints side by side,
+/// otherwise instance by instance.
 pub(super) struct BlockSampler<const N: usize> {
     isa: Isa,
     rows: Vec<GroupRows>,
 }
 
-/// A group's clips with joints side by side, where they can be laid out so.
+/// A group's clips with joints side by side, as far as they have that layout.
 struct GroupRows {
     stills: Stills,
     rest: Option<ClipRows>,
     clips: Vec<Option<ClipRows>>,
 }
 
-/// What a lane plays in a slot.
+/// The clip and time that a lane plays in a slot.
 struct Play {
     lane: usize,
     clip: u32,
@@ -30,9 +30,9 @@ struct Play {
 }
 
 impl<const N: usize> BlockSampler<N> {
-    /// For blocks of `N` instances of a crowd; lays its clips out.
+    /// A sampler for blocks of `N` instances of a crowd; converts its clips.
     pub fn new(crowd: &Crowd, isa: Isa) -> Self {
-        // Vectors are for whole blocks.
+        // Vectors are used for whole blocks only.
         let rows = if N == BLOCK { crowd.groups().iter().map(GroupRows::new).collect() } else { Vec::new() };
         Self { isa, rows }
     }
@@ -46,7 +46,7 @@ impl<const N: usize> BlockSampler<N> {
         clips.map(|(skeleton, clip)| ClipRows::bytes(skeleton, clip)).sum()
     }
 
-    /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those that count for something then.
+    /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
     pub fn sample(&self, block: &Block, group: &Group, layers: &Layers, tick: u32, slots: &mut [Local<N>]) {
         let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
         for index in 0..block.layers {
@@ -71,8 +71,8 @@ impl<const N: usize> BlockSampler<N> {
         }
     }
 
-    /// Samples what `play` says that lanes play, a clip and a time, into one slot; lanes that play nothing there hold
-    /// any pose.
+    /// Samples one slot: `play` returns the clip and time of a lane. Lanes that play nothing there hold an arbitrary
+    /// pose.
     fn slot(
         &self,
         block: &Block,
@@ -89,7 +89,7 @@ impl<const N: usize> BlockSampler<N> {
         let plays: ArrayVec<Play, N> = lanes.iter().enumerate().filter_map(played).collect();
         let rows = self.rows.get(block.group);
         if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
-            // Rows are laid out for whole blocks alone, so N is BLOCK.
+            // Rows exist for whole blocks only, so N is BLOCK.
             return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
         }
         for Play { lane, clip, time } in plays {
@@ -107,7 +107,8 @@ impl GroupRows {
         Self { stills, rest, clips }
     }
 
-    /// What all lanes play, if all of it lies in rows; lanes that play nothing repeat the first.
+    /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows. Lanes that play nothing
+    /// repeat the first.
     fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
         let rows = |play: &Play| {
             let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };

@@ -1,11 +1,11 @@
-//! What the pose stages tell a caller that measures them.
+//! Interface through which a caller measures the pose stages.
 
 /// A stage of posing, in the order in which a crowd goes through them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PoseStage {
     /// Clips to local poses.
     Sample,
-    /// The local poses of an instance's layers to one.
+    /// The local poses of an instance's layers to one local pose.
     Blend,
     /// Local poses to model poses.
     LocalToModel,
@@ -13,13 +13,13 @@ pub enum PoseStage {
     Palette,
 }
 
-/// Runs pieces of stages, and may time them. Several threads call it at once.
+/// Runs pieces of stages, and may time them. Several threads call it concurrently.
 pub trait PoseClock: Sync {
-    /// Calls `work` once: a piece of a stage.
+    /// Calls `work`, a piece of a stage, exactly once.
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut());
 }
 
-/// Measures nothing.
+/// A clock that measures nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoClock;
 

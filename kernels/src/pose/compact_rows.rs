@@ -1,85 +1,87 @@
 //! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
 
 use super::arc::ShortArc;
-use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
+use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
 use super::sample_compact::Frames;
 use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
-/// What the upper bit of a number stands for where it says which component is left out.
+/// Value of a number's upper bit if that bit encodes the component that is left out.
 const UPPER: f32 = 32_768.0;
-/// More than any number: nothing is above it.
+/// Greater than any number, so that no bit counts as set.
 const NEVER: f32 = 131_072.0;
 
 /// Sixteen joints' numbers of one component.
-type Numbers = [u16; CHUNK];
+type Numbers = [u16; STRIP];
 
-/// What the numbers of a chunk's rotations stand for.
+/// Decoding parameters of a strip's rotations.
 #[repr(C, align(64))] // rows on cache lines
-struct Turns {
+struct RotationCoding {
     low: [Row; 3],
     step: [Row; 3],
-    /// The component left out, in binary: a row a digit, negative for 0.
+    /// The component left out, in binary: one row per digit, negative for 0.
     dropped: [Row; 2],
-    /// Where a key's own upper bits say which, if anywhere: negative there, and from which number on the bit is set.
+    /// For joints whose keys encode the component in their upper bits: a row that is negative for these joints, and the
+    /// number from which on the bit is set.
     any: Option<[Row; 2]>,
 }
 
-/// Translations and scales of a chunk.
+/// Translations and scales of a strip.
 #[repr(C, align(64))] // as above
 struct Moves {
     low: Vectors,
     step: Vectors,
-    /// A frame each.
+    /// One item per frame.
     numbers: Aligned<[Numbers; 6]>,
 }
 
 /// Frames of a compact clip.
 pub(super) struct CompactRows {
     frames: Frames,
-    chunks: usize,
-    turns: Vec<Turns>,
-    /// `[frame][chunk]`.
+    strips: usize,
+    rotations: Vec<RotationCoding>,
+    /// `[frame][strip]`.
     numbers: Aligned<[Numbers; 3]>,
-    /// Of the chunks that move or scale at all.
+    /// Translations and scales of each strip, if any of its joints moves or scales.
     moves: Vec<Option<Moves>>,
 }
 
 impl CompactRows {
-    /// Bytes at most, for so many chunks of joints.
-    pub fn bytes(compact: &Compact, chunks: usize) -> u64 {
+    /// Upper bound of the bytes for this many strips of joints.
+    pub fn bytes(compact: &Compact, strips: usize) -> u64 {
         let frames = (compact.frames as usize).max(2);
-        let chunk = (size_of::<Turns>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
-        Aligned::<[Numbers; 3]>::bytes(frames * chunks) + chunks as u64 * chunk
+        let strip =
+            (size_of::<RotationCoding>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * strips) + strips as u64 * strip
     }
 
-    /// The clip's rows over what joints do without a track.
+    /// The clip's rows; joints without a track take their values from `base`.
     pub fn new(compact: &Compact, base: &[Transform]) -> Self {
-        let chunks = base.len().div_ceil(CHUNK);
-        // Every time falls between two frames, if need be between one and itself.
+        let strips = base.len().div_ceil(STRIP);
+        // Every time falls between two frames. A single frame is stored twice.
         let frames = (compact.frames as usize).max(2);
         let frame = |index: usize| compact.frame(index.min(compact.frames as usize - 1));
         let mut rows = Self {
             frames: Frames::of(compact),
-            chunks,
-            turns: (0..chunks).map(|chunk| still_turns(base, chunk)).collect(),
-            numbers: Aligned::zeroed(frames * chunks),
-            moves: (0..chunks).map(|_| None).collect(),
+            strips,
+            rotations: (0..strips).map(|strip| still_rotations(base, strip)).collect(),
+            numbers: Aligned::zeroed(frames * strips),
+            moves: (0..strips).map(|_| None).collect(),
         };
         for (index, track) in compact.tracks.iter().enumerate() {
-            let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
+            let (strip, lane) = (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP);
             if track.channel == Channel::Rotation {
-                rows.turns[chunk].set(lane, track);
+                rows.rotations[strip].set(lane, track);
                 for f in 0..frames {
-                    let numbers = &mut rows.numbers[f * chunks + chunk];
+                    let numbers = &mut rows.numbers[f * strips + strip];
                     numbers.iter_mut().zip(frame(f)[index]).for_each(|(row, number)| row[lane] = number);
                 }
                 continue;
             }
-            let moves = rows.moves[chunk].get_or_insert_with(|| Moves {
-                low: vectors(base, chunk),
-                step: [[0.0; CHUNK]; 6],
+            let moves = rows.moves[strip].get_or_insert_with(|| Moves {
+                low: vectors(base, strip),
+                step: [[0.0; STRIP]; 6],
                 numbers: Aligned::zeroed(frames),
             });
             let first = if track.channel == Channel::Translation { 0 } else { 3 };
@@ -93,53 +95,54 @@ impl CompactRows {
         rows
     }
 
-    /// The frame before a time, and how far it is to the next one.
+    /// The frame before a time and the fraction of the way to the next one.
     pub fn seek(&self, time: f32) -> (usize, f32) {
         self.frames.place(time)
     }
 
-    /// Whether any joint of a chunk moves or scales.
-    pub fn moves(&self, chunk: usize) -> bool {
-        self.moves[chunk].is_some()
+    /// Whether any joint of a strip moves or scales.
+    pub fn moves(&self, strip: usize) -> bool {
+        self.moves[strip].is_some()
     }
 
-    /// Rotations of `W` joints, `arc` of the way from a frame to the next.
+    /// Rotations of `W` joints, at the fraction `arc` of the way from a frame to the next.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn turns<const W: usize, S: Simd<W>>(
+    pub fn rotations_at<const W: usize, S: Simd<W>>(
         &self,
-        chunk: usize,
+        strip: usize,
         frame: usize,
         arc: &ShortArc,
         group: usize,
     ) -> [S::V; 4] {
-        let at = frame * self.chunks + chunk;
-        let (a, b) = (&self.numbers[at], &self.numbers[at + self.chunks]);
-        let turns = &self.turns[chunk];
-        let dropped = load_rows::<W, S, 2>(&turns.dropped, group);
-        match &turns.any {
-            // Both frames leave out the same components, so the arc may run before they are put in their places.
+        let at = frame * self.strips + strip;
+        let (a, b) = (&self.numbers[at], &self.numbers[at + self.strips]);
+        let rotations = &self.rotations[strip];
+        let dropped = load_rows::<W, S, 2>(&rotations.dropped, group);
+        match &rotations.any {
+            // Both frames leave out the same components, so the interpolation can run before components are put in
+            // order.
             None => {
-                let a = turns.kept::<W, S>(widened::<W, S, 3>(a, group), group);
-                let b = turns.kept::<W, S>(widened::<W, S, 3>(b, group), group);
+                let a = rotations.stored::<W, S>(widened::<W, S, 3>(a, group), group);
+                let b = rotations.stored::<W, S>(widened::<W, S, 3>(b, group), group);
                 placed::<W, S>(arc.between::<W, S>(a, b), dropped)
             }
             Some(any) => {
-                let a = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(a, group), dropped, group);
-                let b = turns.with_upper_bits::<W, S>(any, widened::<W, S, 3>(b, group), dropped, group);
+                let a = rotations.with_upper_bits::<W, S>(any, widened::<W, S, 3>(a, group), dropped, group);
+                let b = rotations.with_upper_bits::<W, S>(any, widened::<W, S, 3>(b, group), dropped, group);
                 arc.between::<W, S>(a, b)
             }
         }
     }
 
-    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
-        chunk: usize,
+        strip: usize,
         (frame, fraction): (usize, f32),
         group: usize,
     ) -> Option<[S::V; 6]> {
-        let Some(Moves { low, step, numbers }) = &self.moves[chunk] else { return None };
+        let Some(Moves { low, step, numbers }) = &self.moves[strip] else { return None };
         let (low, step) = (load_rows::<W, S, 6>(low, group), load_rows::<W, S, 6>(step, group));
         let a = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame], group));
         let b = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame + 1], group));
@@ -147,18 +150,18 @@ impl CompactRows {
     }
 }
 
-/// Rotations that stay, as numbers of 0: the lowest is the value.
-fn still_turns(base: &[Transform], chunk: usize) -> Turns {
+/// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
+fn still_rotations(base: &[Transform], strip: usize) -> RotationCoding {
     let largest = |t: &Transform| {
         let q = t.rotation.to_array();
         (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
     };
-    Turns {
+    RotationCoding {
         low: std::array::from_fn(|c| {
-            row(base, chunk, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
+            row(base, strip, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
         }),
-        step: [[0.0; CHUNK]; 3],
-        dropped: std::array::from_fn(|digit| row(base, chunk, |t| digit_of(largest(t), digit))),
+        step: [[0.0; STRIP]; 3],
+        dropped: std::array::from_fn(|digit| row(base, strip, |t| digit_of(largest(t), digit))),
         any: None,
     }
 }
@@ -168,22 +171,22 @@ fn digit_of(component: usize, digit: usize) -> f32 {
     if component >> digit & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-impl Turns {
+impl RotationCoding {
     fn set(&mut self, lane: usize, track: &CompactTrack) {
         for c in 0..3 {
             (self.low[c][lane], self.step[c][lane]) = (track.low[c], track.step[c]);
         }
         if track.dropped == ANY {
-            let [joints, upper] = self.any.get_or_insert([[1.0; CHUNK], [NEVER; CHUNK]]);
+            let [joints, upper] = self.any.get_or_insert([[1.0; STRIP], [NEVER; STRIP]]);
             (joints[lane], upper[lane]) = (-1.0, UPPER);
         } else {
             (0..2).for_each(|digit| self.dropped[digit][lane] = digit_of(track.dropped.into(), digit));
         }
     }
 
-    /// A key's three kept components, then the one left out.
+    /// A key's three stored components, then the one left out.
     #[inline(always)] // as above
-    fn kept<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
+    fn stored<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
         let (low, step) = (load_rows::<W, S, 3>(&self.low, group), load_rows::<W, S, 3>(&self.step, group));
         let [a, b, c] = decoded::<W, S, 3>(low, step, numbers);
         let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
@@ -191,7 +194,7 @@ impl Turns {
         [a, b, c, S::mul(square, S::inverse_sqrt(square))]
     }
 
-    /// A key whose upper bits may say which component is left out: x y z w.
+    /// A key whose upper bits may encode the component left out, in the order x y z w.
     #[inline(always)] // as above
     fn with_upper_bits<const W: usize, S: Simd<W>>(
         &self,
@@ -206,7 +209,7 @@ impl Turns {
             *number = S::select_negative(over, *number, over);
             *digit = S::select_negative(joints, over, *digit);
         }
-        placed::<W, S>(self.kept::<W, S>(numbers, group), dropped)
+        placed::<W, S>(self.stored::<W, S>(numbers, group), dropped)
     }
 }
 

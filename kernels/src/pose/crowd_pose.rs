@@ -1,9 +1,10 @@
-//! A crowd's pose stages, on one thread or on all: part by part, so that poses stay in the cache from stage to stage.
+//! A crowd's pose stages, on one thread or on several: part by part, so that poses stay in the cache from stage to
+//! stage.
 
 use super::block_sampler::BlockSampler;
 use super::clock::{NoClock, PoseClock, PoseStage};
-use super::kept_poses::KeptPoses;
 use super::merge::{Merge, merge};
+use super::pose_cache::PoseCache;
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::shared_palettes::SharedPalettes;
 use super::{Affine, Local, local_to_model, palette};
@@ -17,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
 const PART_BYTES: usize = 512 << 10;
-/// Parts that each thread gets at least, so that none waits long for another.
+/// Fewest parts per thread, so that no thread waits long for another.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Number of instances that are posed side by side, one in each lane.
@@ -64,16 +65,16 @@ pub enum PoseData {
 pub struct CrowdPose(Poser);
 
 enum Poser {
-    One(Box<Posing<1>>),
-    Block(Box<Posing<BLOCK>>),
+    One(Box<BlockPoser<1>>),
+    Block(Box<BlockPoser<BLOCK>>),
 }
 
 impl CrowdPose {
     /// Bytes that [`CrowdPose::new`] allocates.
     pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> u64 {
         match width {
-            Width::One => Posing::<1>::bytes(crowd, threads),
-            Width::Block => Posing::<BLOCK>::bytes(crowd, threads),
+            Width::One => BlockPoser::<1>::bytes(crowd, threads),
+            Width::Block => BlockPoser::<BLOCK>::bytes(crowd, threads),
         }
     }
 
@@ -83,15 +84,15 @@ impl CrowdPose {
         Blocks::new(crowd, BLOCK, false).all().iter().map(entries).sum()
     }
 
-    /// Room for a crowd's poses: for one part per thread, or for all of them where poses outlive a frame.
+    /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
     pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
         Self(match width {
-            Width::One => Poser::One(Box::new(Posing::new(crowd, isa, threads))),
-            Width::Block => Poser::Block(Box::new(Posing::new(crowd, isa, threads))),
+            Width::One => Poser::One(Box::new(BlockPoser::new(crowd, isa, threads))),
+            Width::Block => Poser::Block(Box::new(BlockPoser::new(crowd, isa, threads))),
         })
     }
 
-    /// The blocks of instances, for kernels that run over the same ones.
+    /// The blocks of instances, for kernels that loop over the same blocks.
     pub fn blocks(&self) -> &Blocks {
         match &self.0 {
             Poser::One(posing) => &posing.blocks,
@@ -115,7 +116,7 @@ impl CrowdPose {
     /// Poses the crowd at a tick, part by part through all stages, on `threads`.
     ///
     /// # Panics
-    /// Palettes are asked for in lanes and instances are posed one at a time, or `out` is too short.
+    /// Palettes are requested in lanes but instances are posed one at a time, or `out` is too short.
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, clock: &dyn PoseClock, out: PaletteOut) {
         threads.install(|| match (&mut self.0, out) {
             (Poser::One(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
@@ -137,7 +138,8 @@ impl CrowdPose {
         }
     }
 
-    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from those of [`PaletteOut::Lanes`].
+    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from the output of
+    /// [`PaletteOut::Lanes`].
     pub fn read_lanes(&self, crowd: &Crowd, lanes: &[Affine<BLOCK>], instances: Range<u32>, out: &mut Vec<f32>) {
         for block in self.blocks().all() {
             for (lane, instance) in block.instances.clone().enumerate() {
@@ -150,24 +152,24 @@ impl CrowdPose {
 }
 
 /// Poses a crowd in blocks of `N` instances.
-struct Posing<const N: usize> {
-    /// Of the poses, which instances may share.
+struct BlockPoser<const N: usize> {
+    /// Blocks of the poses, which instances may share.
     posed: Blocks,
-    /// Of the instances.
+    /// Blocks of the instances.
     blocks: Blocks,
     shared: Option<SharedPalettes>,
-    kept: KeptPoses,
-    /// For each block, how its layers merge, if they merge the same way at every tick.
+    cache: PoseCache,
+    /// For each block the merge of its layers, if it is the same at every tick.
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler<N>,
     plan: Plan,
-    rooms: Vec<Mutex<Poses<N>>>,
+    buffers: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
-    /// Whether any instance plays more than one whole clip, or shows what is between two poses.
+    /// Whether any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
-    /// Of the last frame.
+    /// Tick of the last frame.
     tick: u32,
 }
 
@@ -183,13 +185,13 @@ struct Plan {
     /// Blocks of a part.
     part: usize,
     threads: usize,
-    rooms: usize,
-    /// Whether every part has a room of its own, because poses outlive the frame. Otherwise every thread has one.
+    buffers: usize,
+    /// Whether every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
-    /// Most local poses and model poses of a part.
+    /// Largest number of local poses and of model poses in a part.
     local: usize,
     model: usize,
-    /// Most palette entries of a block.
+    /// Largest number of palette entries in a block.
     palette: usize,
 }
 
@@ -202,21 +204,21 @@ impl Plan {
         let fits = (PART_BYTES / largest).max(1);
         let part = if threads == 1 { fits } else { fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1) };
         let lasting = crowd.has_update_rates();
-        let rooms = if lasting { count.div_ceil(part) } else { threads };
+        let buffers = if lasting { count.div_ceil(part) } else { threads };
         let most = |count: &dyn Fn(&Block) -> usize| {
             blocks.all().chunks(part).map(|part| part.iter().map(count).sum::<usize>()).max().unwrap_or(0)
         };
         let palette = blocks.all().iter().map(|b| entries(crowd, b)).max().unwrap_or(0);
-        Self { part, threads, rooms, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
+        Self { part, threads, buffers, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
     }
 
     fn bytes<const N: usize>(&self) -> u64 {
-        let room = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
-        self.rooms as u64 * room + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
+        let buffer = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
+        self.buffers as u64 * buffer + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
     }
 }
 
-impl<const N: usize> Posing<N> {
+impl<const N: usize> BlockPoser<N> {
     fn bytes(crowd: &Crowd, threads: usize) -> u64 {
         let shared = SharedPalettes::bytes(crowd);
         let posed = crowd.posed();
@@ -233,13 +235,13 @@ impl<const N: usize> Posing<N> {
         let posed = Blocks::new(crowd, N, parallel);
         let plan = Plan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
-        let room = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
-        let (kept, sampler) = (KeptPoses::new(&posed), BlockSampler::new(crowd, isa));
-        let rooms = (0..plan.rooms).map(room).collect();
+        let buffer = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
+        let (cache, sampler) = (PoseCache::new(&posed), BlockSampler::new(crowd, isa));
+        let buffers = (0..plan.buffers).map(buffer).collect();
         let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
         let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
         let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { posed, blocks, shared, kept, steady, isa, sampler, plan, rooms, palettes, blends, tick: 0 }
+        Self { posed, blocks, shared, cache, steady, isa, sampler, plan, buffers, palettes, blends, tick: 0 }
     }
 
     fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
@@ -249,8 +251,8 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// Poses the crowd at a tick. Where instances share poses, those are posed first and `hand_out` gives every
-    /// instance its palette; otherwise `unshared` does everything.
+    /// Poses the crowd at a tick. If instances share poses, those are posed first and `hand_out` copies a palette to
+    /// every instance; otherwise `unshared` does everything.
     fn at<T>(
         &mut self,
         crowd: &Crowd,
@@ -267,8 +269,8 @@ impl<const N: usize> Posing<N> {
         self.shared = Some(shared);
     }
 
-    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` says where
-    /// that share begins.
+    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` returns
+    /// the offset of that share.
     fn in_parts<T: Send>(
         &self,
         crowd: &Crowd,
@@ -278,7 +280,7 @@ impl<const N: usize> Posing<N> {
         palette: impl Fn(Isa, &Group, &Block, &[Affine<N>], &mut [T]) + Sync,
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
-            let mut poses = self.room(part.start / self.plan.part);
+            let mut poses = self.buffer(part.start / self.plan.part);
             self.pose_part(crowd, part.clone(), &mut poses, clock);
             clock.run(PoseStage::Palette, &mut || {
                 let all = &self.posed.all()[part.clone()];
@@ -295,12 +297,12 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// The room for a part: its own, or the thread's.
-    fn room(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
-        if self.plan.lasting { lock(&self.rooms[part]) } else { of_thread(&self.rooms) }
+    /// The buffer of a part: its own, or the thread's.
+    fn buffer(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
+        if self.plan.lasting { lock(&self.buffers[part]) } else { of_thread(&self.buffers) }
     }
 
-    /// All stages but `palette` of neighbouring blocks.
+    /// Runs all stages but `palette` for neighbouring blocks.
     fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock) {
         let all = &self.posed.all()[part];
         let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
@@ -324,15 +326,15 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// The clips of a block's layers, those that count for something at the tick. Poses that are kept for several ticks
-    /// are blended here already.
+    /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
+    /// are also blended here.
     fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         let (layers, sampler) = (crowd.layers(), &self.sampler);
         let Some(between) = block.rate.between(self.tick) else {
             return sampler.sample(block, group, layers, self.tick, slots);
         };
         let joints = group.model.skeleton().len();
-        self.kept.update(block, between, |tick, slot| {
+        self.cache.update(block, between, |tick, slot| {
             if block.plain {
                 return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
             }
@@ -342,10 +344,10 @@ impl<const N: usize> Posing<N> {
         });
     }
 
-    /// A block's layers, or the poses before and after, become the local pose in the first slot.
+    /// Combines a block's layers, or the poses before and after the tick, in the first slot.
     fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         if let Some(between) = block.rate.between(self.tick) {
-            blend_between(self.isa, group, block.kept_slots(between), between.part(), slots);
+            blend_between(self.isa, group, block.cached_slots(between), between.part(), slots);
         } else if let Some(steady) = &self.steady[block.index] {
             merge(self.isa, steady, group.model.skeleton().len(), slots);
         } else if !block.plain {
@@ -361,7 +363,7 @@ impl<const N: usize> Posing<N> {
         for pose in instances.clone().map(shown) {
             let block = self.posed.of(pose);
             let part = block.index / self.plan.part;
-            let mut poses = self.room(part);
+            let mut poses = self.buffer(part);
             let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
             if !self.plan.lasting && ready != Some(block.index) {
                 self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock);
@@ -383,7 +385,7 @@ impl<const N: usize> Posing<N> {
     }
 }
 
-impl Posing<BLOCK> {
+impl BlockPoser<BLOCK> {
     fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>]) {
         let to_lanes = |isa, group: &Group, _: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
             palette_of(isa, group, model, out);
@@ -424,12 +426,12 @@ impl Posing<BLOCK> {
     }
 }
 
-/// The calling thread's own of a list with one item for each thread.
+/// The calling thread's item of a list with one item per thread.
 fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
     lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
 }
 
-/// A panic elsewhere leaves numbers in the buffer that are overwritten before they are read.
+/// Ignores poisoning: after a panic elsewhere, the buffer's numbers are overwritten before they are read.
 fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
     item.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,24 +1,24 @@
-//! Where errors of poses show.
+//! Points at which errors of poses are measured.
 
 use crate::model::{Channel, NO_PARENT, Skeleton};
 use glam::Vec3;
 
-/// Where a joint's error shows: its origin, and a point along each of its axes as far out as its children, so that
-/// twists count too.
+/// Points that show a joint's error: its origin, and a point along each of its axes at the distance of its farthest
+/// child, so that twists count too.
 pub struct Ends {
     arms: Vec<f32>,
     size: f64,
 }
 
 impl Ends {
-    /// For a skeleton: its size is the diagonal of the box around its resting joints.
+    /// The ends of a skeleton. Its size is the diagonal of the box around its resting joints.
     pub fn new(skeleton: &Skeleton) -> Self {
         let pose = skeleton.rest_model_pose();
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for joint in &pose {
             (min, max) = (min.min(joint.translation.as_vec3()), max.max(joint.translation.as_vec3()));
         }
-        // A single joint has no extent; then lengths count as they are.
+        // A single joint has no extent; its errors are not scaled.
         let size = if max == min { 1.0 } else { f64::from(max.distance(min)) };
         let mut arms = vec![0.0f32; skeleton.len()];
         for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
@@ -34,11 +34,12 @@ impl Ends {
         Self { arms, size }
     }
 
-    /// About how far a joint's ends go, over the skeleton's size, for a change of 1 in one of its channels.
+    /// Approximate distance that a joint's ends move, over the skeleton's size, for a change of 1 in one of its
+    /// channels.
     pub fn reach(&self, joint: usize, channel: Channel) -> f64 {
         let arm = f64::from(self.arms[joint]);
         let distance = match channel {
-            // Half the angle is in the quaternion.
+            // A quaternion holds half the angle.
             Channel::Rotation => 2.0 * arm,
             Channel::Translation => 1.0,
             Channel::Scale => arm,

@@ -1,32 +1,32 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
 use super::arc::{arc, sine_over_x};
-use super::rows::{CHUNK, Row, Vectors, line, load_rows, row, vectors};
+use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
 use crate::simd::{Aligned, Simd};
 
-/// A rotation key: x y z w, then of the way to the next key the square of the angle, and the angle over its sine.
-type Turn = [Row; 6];
+/// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
+type RotationKey = [Row; 6];
 
 /// Keys of linear tracks that share their times.
 pub(super) struct LinearRows {
     times: Vec<f32>,
-    chunks: usize,
-    /// `[key][chunk]`.
-    rotations: Aligned<Turn>,
-    /// `[key]` of the chunks that move or scale at all.
+    strips: usize,
+    /// `[key][strip]`.
+    rotations: Aligned<RotationKey>,
+    /// `[key]` of each strip with a joint that moves or scales.
     vectors: Vec<Option<Aligned<Vectors>>>,
 }
 
 impl LinearRows {
-    /// Bytes at most, for so many chunks of joints.
-    pub fn bytes(raw: &RawKeys, chunks: usize) -> u64 {
+    /// Upper bound of the bytes for this many strips of joints.
+    pub fn bytes(raw: &RawKeys, strips: usize) -> u64 {
         let keys = raw.times().len().max(2);
-        Aligned::<Turn>::bytes(keys * chunks) + chunks as u64 * Aligned::<Vectors>::bytes(keys)
+        Aligned::<RotationKey>::bytes(keys * strips) + strips as u64 * Aligned::<Vectors>::bytes(keys)
     }
 
-    /// The rows of keys over what joints do without a track; none if tracks differ in their key times, or are not all
-    /// linear and spherical.
+    /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
+    /// times, or are not all linear and spherical.
     pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {
         let plain = blend == RotationBlend::Slerp
             && raw.timelines().len() <= 1
@@ -36,24 +36,24 @@ impl LinearRows {
         }
         let mut times = raw.times().to_vec();
         let keys = times.len();
-        // Every time falls between two keys, if need be between two of one value.
+        // Every time falls between two keys. A single key is stored twice.
         while times.len() < 2 {
             times.push(times.last().map_or(0.0, |t| t + 1.0));
         }
-        let chunks = base.len().div_ceil(CHUNK);
-        let mut rotations: Aligned<Turn> = Aligned::zeroed(times.len() * chunks);
+        let strips = base.len().div_ceil(STRIP);
+        let mut rotations: Aligned<RotationKey> = Aligned::zeroed(times.len() * strips);
         for (index, rows) in rotations.iter_mut().enumerate() {
             for (c, rows) in rows.iter_mut().enumerate() {
-                *rows = row(base, index % chunks, |t| match c {
+                *rows = row(base, index % strips, |t| match c {
                     0..4 => t.rotation.to_array()[c],
                     4 => 0.0,
                     _ => 1.0,
                 });
             }
         }
-        let mut moved: Vec<Option<Aligned<Vectors>>> = (0..chunks).map(|_| None).collect();
+        let mut moved: Vec<Option<Aligned<Vectors>>> = (0..strips).map(|_| None).collect();
         for track in raw.tracks() {
-            let (chunk, lane) = (usize::from(track.joint) / CHUNK, usize::from(track.joint) % CHUNK);
+            let (strip, lane) = (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP);
             let values = raw.values_of(track);
             let key_of = |time: usize| time.min(keys - 1);
             if track.channel == Channel::Rotation {
@@ -62,14 +62,14 @@ impl LinearRows {
                     let angle = if key + 1 < keys { raw.angles()[track.first_angle as usize + key] } else { 0.0 };
                     let [x, y, z, w] = values.as_chunks::<4>().0[key];
                     let numbers = [x, y, z, w, angle * angle, 1.0 / sine_over_x(angle)];
-                    let rows = &mut rotations[time * chunks + chunk];
+                    let rows = &mut rotations[time * strips + strip];
                     rows.iter_mut().zip(numbers).for_each(|(row, number)| row[lane] = number);
                 }
             } else {
                 let first = if track.channel == Channel::Translation { 0 } else { 3 };
-                let rows = moved[chunk].get_or_insert_with(|| {
+                let rows = moved[strip].get_or_insert_with(|| {
                     let mut rows = Aligned::zeroed(times.len());
-                    rows.fill(vectors(base, chunk));
+                    rows.fill(vectors(base, strip));
                     rows
                 });
                 for (time, rows) in rows.iter_mut().enumerate() {
@@ -78,10 +78,10 @@ impl LinearRows {
                 }
             }
         }
-        Some(Self { times, chunks, rotations, vectors: moved })
+        Some(Self { times, strips, rotations, vectors: moved })
     }
 
-    /// The interval that a time falls into, and how far; as [`super::sample`] has it.
+    /// The interval that contains a time and the position in it, 0 to 1; as in [`super::sample`].
     pub fn seek(&self, time: f32) -> (usize, f32) {
         let after = self.times.partition_point(|&t| t <= time);
         let key = after.saturating_sub(1).min(self.times.len() - 2);
@@ -89,35 +89,35 @@ impl LinearRows {
         (key, fraction.clamp(0.0, 1.0))
     }
 
-    /// Whether any joint of a chunk moves or scales.
-    pub fn moves(&self, chunk: usize) -> bool {
-        self.vectors[chunk].is_some()
+    /// Whether any joint of a strip moves or scales.
+    pub fn moves(&self, strip: usize) -> bool {
+        self.vectors[strip].is_some()
     }
 
     /// Rotations of `W` joints, as [`super::sample`]'s slerp.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn turns<const W: usize, S: Simd<W>>(
+    pub fn rotations_at<const W: usize, S: Simd<W>>(
         &self,
-        chunk: usize,
+        strip: usize,
         (key, fraction): (usize, f32),
         group: usize,
     ) -> [S::V; 4] {
-        let at = key * self.chunks + chunk;
-        let (a, b) = (&self.rotations[at], &self.rotations[at + self.chunks]);
+        let at = key * self.strips + strip;
+        let (a, b) = (&self.rotations[at], &self.rotations[at + self.strips]);
         let [x, y, z, w, square, scale] = load_rows::<W, S, 6>(a, group);
         let [u, v, s, t, ..] = load_rows::<W, S, 6>(b, group);
         arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(fraction), square, scale)
     }
 
-    /// Translations and scales of `W` joints; none where no joint of the chunk moves.
+    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
-        chunk: usize,
+        strip: usize,
         (key, fraction): (usize, f32),
         group: usize,
     ) -> Option<[S::V; 6]> {
-        let Some(rows) = &self.vectors[chunk] else { return None };
+        let Some(rows) = &self.vectors[strip] else { return None };
         let (a, b) = (load_rows::<W, S, 6>(&rows[key], group), load_rows::<W, S, 6>(&rows[key + 1], group));
         Some(line::<W, S>(a, b, fraction))
     }

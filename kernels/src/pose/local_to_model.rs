@@ -1,4 +1,4 @@
-//! Stage `local_to_model`: local poses down the hierarchy become model poses.
+//! Stage `local_to_model`: converts local poses to model poses, down the hierarchy.
 
 use super::{Affine, Local, ROTATION, SCALE, TRANSLATION, run_lanes};
 use crate::model::{NO_PARENT, Skeleton};
@@ -6,7 +6,7 @@ use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
-/// Both slices hold one entry a joint. Parents come first, so one pass is enough.
+/// Both slices hold one entry per joint. Parents come first, so one pass is enough.
 pub(super) fn local_to_model<const N: usize>(
     isa: Isa,
     skeleton: &Skeleton,
@@ -52,7 +52,7 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
     }
 }
 
-/// Rotation, translation and scale as rows; the quaternion form is the usual one for unit quaternions.
+/// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
 fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> [S::V; 12] {
     let mut l = [S::splat(0.0); 10];

@@ -1,4 +1,4 @@
-//! Stage `blend` of blocks that only merge, whole layers on all joints: what most crowds of several clips do.
+//! Stage `blend` of blocks that only merge whole layers on all joints, which is the common case of several clips.
 
 use super::registers::{normalised, pose, shorter};
 use super::shares::{Mask, Recipe};
@@ -7,11 +7,11 @@ use crate::crowd::{LayerKind, MAX_LAYERS};
 use crate::simd::{Isa, Kernel, Simd, load_group};
 use arrayvec::ArrayVec;
 
-/// Slots, and what each counts for in each lane; together 1.
+/// Slots with their weight in each lane; the weights of a lane add up to 1.
 pub(super) struct Merge<const N: usize>(ArrayVec<(usize, [f32; N]), MAX_LAYERS>);
 
 impl<const N: usize> Merge<N> {
-    /// A recipe's merge; none if there is more to it, or a lane in which all weights are 0.
+    /// A recipe's merge; `None` if it has other kinds of layers, masks or fades, or a lane in which all weights are 0.
     pub fn of(recipe: &Recipe<N>) -> Option<Self> {
         let merges = recipe.shares.iter().all(|s| s.kind == LayerKind::Merge && matches!(s.mask, Mask::All));
         let total = |lane: usize| recipe.shares.iter().map(|s| s.weights[lane]).sum::<f32>();
@@ -24,7 +24,7 @@ impl<const N: usize> Merge<N> {
     }
 }
 
-/// Merges a block's poses, `[slot][joint]` of so many joints, into its first slot.
+/// Merges a block's poses, `[slot][joint]` with this many joints, into its first slot.
 pub(super) fn merge<const N: usize>(isa: Isa, merge: &Merge<N>, joints: usize, slots: &mut [Local<N>]) {
     if !matches!(merge.0[..], [(0, _)]) {
         run_lanes::<N, _>(isa, MergeSlots { merge, joints, slots });

@@ -1,8 +1,8 @@
-//! From clips to palettes: `sample`, `blend`, `local_to_model`, `palette`.
+//! Poses: from clips to palettes, in the stages `sample`, `blend`, `local_to_model` and `palette`.
 //!
 //! [`one`] and [`block`] hold the stages as free functions over slices, for one instance and for 16 in lanes.
-//! [`CrowdPose`] takes a whole crowd through all of them. Inside, kernels are generic over `N`, the instances that lie
-//! side by side: 1 or [`BLOCK`].
+//! [`CrowdPose`] takes a whole crowd through all of them. Inside, kernels are generic over `N`, the number of instances
+//! that are side by side: 1 or [`BLOCK`].
 
 mod arc;
 mod blend;
@@ -12,12 +12,12 @@ mod clock;
 mod compact_rows;
 mod crowd_pose;
 mod ends;
-mod kept_poses;
 mod linear_rows;
 mod local_to_model;
 mod merge;
 pub mod one;
 mod palette;
+mod pose_cache;
 mod rates;
 mod recipe;
 mod registers;
@@ -38,7 +38,7 @@ use crate::crowd::BLOCK;
 use crate::model::Channel;
 use crate::simd::{self, Isa, Kernel, Scalar};
 
-/// Runs a kernel for `N` instances: vectors are for whole blocks.
+/// Runs a kernel for `N` instances: with vectors for whole blocks only.
 fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     if const { N == BLOCK } { simd::run(isa, kernel) } else { kernel.run::<1, Scalar>() }
 }
@@ -61,7 +61,7 @@ pub const fn first_row(channel: Channel) -> usize {
     }
 }
 
-/// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the bytes of [`crate::model::Rows`].
+/// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the memory layout of [`crate::model::Rows`].
 pub type Affine<const N: usize> = [[f32; N]; 12];
 
 /// Writes neighbouring numbers of one lane.

@@ -4,7 +4,7 @@ use super::{Affine, Local};
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;
 
-/// Samples a clip, or takes the rest pose (no difference, for an additive clip) where it has no track.
+/// Samples a clip. Joints without a track keep the rest pose (no difference in an additive clip).
 ///
 /// `time` is in seconds and is clamped to each track's keys. `local` holds one item per joint. Every `time` costs the
 /// same: keys are found by bisection, once for all tracks that share key times.

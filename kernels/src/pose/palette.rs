@@ -4,9 +4,9 @@ use super::{Affine, run_lanes};
 use crate::model::Rows;
 use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
 
-/// Palette of a block, `[entry][12][N]`: what CPU crowd kernels read.
+/// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
 ///
-/// `joints` and `inverse_binds` hold one item an entry (a model's skins concatenated), `model` one a joint.
+/// `joints` and `inverse_binds` hold one item per palette entry (a model's skins concatenated), `model` one per joint.
 pub(super) fn to_lanes<const N: usize>(
     isa: Isa,
     joints: &[u16],
@@ -17,9 +17,9 @@ pub(super) fn to_lanes<const N: usize>(
     run_lanes::<N, _>(isa, ToLanes { joints, inverse_binds, model, palette });
 }
 
-/// Palettes of a block's instances, `[instance][entry][12]`: what GPU kernels read.
+/// Palettes of a block's instances in rows, `[instance][entry][12]`, for GPU kernels.
 ///
-/// `palette` holds `joints.len()` entries for each instance that the block really has, at most `N`.
+/// `palette` holds `joints.len()` entries for each instance that the block has, at most `N`.
 pub(super) fn to_rows<const N: usize>(
     isa: Isa,
     joints: &[u16],
@@ -70,7 +70,7 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
     }
 }
 
-/// One entry of a palette: `model * inverse_bind` with the inverse bind shared by all lanes.
+/// One entry of a palette: `model * inverse_bind`; all lanes share the inverse bind.
 #[inline(always)]
 fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows, out: &mut Affine<N>) {
     for group in 0..N / W {

@@ -1,26 +1,26 @@
-//! Uniform rates that a clip may be kept at, and times at which what becomes of it is measured.
+//! Candidate frame rates for resampling a clip, and the times at which the resampled clip's error is measured.
 
 use crate::model::{Clip, ClipKeys};
 
-/// Most frames that a clip is kept in.
+/// Most frames of a resampled clip.
 const MOST_FRAMES: usize = 1 << 16;
-/// How few and how many times a clip is measured at.
+/// Smallest and largest number of times at which the error of a clip is measured.
 const FEWEST_TIMES: usize = 1 << 9;
 const MOST_TIMES: usize = 1 << 14;
 
-/// Where a clip has keys.
+/// Range and spacing of a clip's keys.
 #[derive(Debug, Clone, Copy)]
 pub struct KeySpan {
     /// Seconds at the first key of any track.
     pub start: f32,
     /// Seconds at the last one.
     pub end: f32,
-    /// Intervals if all were as short as the shortest, jumps between neighbouring floats aside.
+    /// Number of intervals if all were as short as the shortest one; jumps between neighbouring floats do not count.
     intervals: usize,
 }
 
 impl KeySpan {
-    /// Of a clip's tracks, or its frames if it is compact.
+    /// The span of a clip's tracks, or of its frames if it is compact.
     pub fn of(clip: &Clip) -> Self {
         let raw = match clip.keys() {
             ClipKeys::Raw(raw) => raw,
@@ -31,7 +31,7 @@ impl KeySpan {
             }
         };
         let lines = || raw.timelines().iter().map(|line| raw.times_on(line));
-        // Neighbouring floats are how an importer writes a jump, which no rate follows: they say nothing of a rate.
+        // Importers write a jump as two keys at neighbouring floats. No rate can follow it, so it does not count.
         let intervals = lines().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
         let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);
         let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);
@@ -43,8 +43,8 @@ impl KeySpan {
         Self { start, end, intervals }
     }
 
-    /// Numbers of frames to try, fewest first: those that fall on every n-th of evenly spaced keys, and some between and
-    /// beyond, up to so many to an interval.
+    /// Numbers of frames to try, fewest first: those whose frames fall on every n-th of evenly spaced keys, and some
+    /// between and beyond, up to `most` frames per interval.
     pub fn candidates(self, most: usize) -> Vec<usize> {
         let intervals = self.intervals;
         if intervals == 0 {
@@ -61,11 +61,11 @@ impl KeySpan {
         frames
     }
 
-    /// Times from 0 to a duration to measure so many frames at, spread so that the first few already cover the clip.
+    /// Times from 0 to `duration` at which to measure a clip of so many frames, in an order that covers the clip early.
     pub fn times(self, duration: f32, frames: usize) -> impl Iterator<Item = f32> {
-        // Several to an interval and to a frame, lest a jump falls between them.
+        // Several per interval and per frame, so that no jump falls between them.
         let count = (8 * self.intervals).max(4 * frames).next_power_of_two().clamp(FEWEST_TIMES, MOST_TIMES);
-        // An odd stride visits every one of a power of two; the golden section keeps neighbours apart.
+        // An odd stride visits all items of a power of two; the golden section keeps consecutive ones apart.
         let stride = (count as f64 * 0.618) as usize | 1;
         (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
     }

@@ -1,4 +1,4 @@
-//! What a block's layers count for at a tick, lane by lane: from integer schedules to the weights that blending takes.
+//! Weights of a block's layers at a tick, lane by lane: converts integer schedules to the weights that blending reads.
 
 use super::Local;
 use super::blend::blend;
@@ -9,7 +9,7 @@ use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
 use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
-/// Blends what the layers of a block's instances show at a tick, `[slot][joint]`, into the first slot.
+/// Blends the poses of the layers of a block's instances at a tick, `[slot][joint]`, into the first slot.
 pub(super) fn blend_layers<const N: usize>(
     isa: Isa,
     block: &Block,
@@ -18,14 +18,14 @@ pub(super) fn blend_layers<const N: usize>(
     tick: u32,
     slots: &mut [Local<N>],
 ) {
-    // Filled where it is: moving its 140 kB would take longer than blending.
+    // Filled in place: moving its 140 kB would take longer than blending.
     let mut recipe = Recipe::default();
     recipe.add_layers(block, group, layers, tick);
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 
-/// What merges the layers of a block's instances at any tick; none if there is more to them than whole layers that always
-/// count for the same.
+/// The merge of a block's layers, if it is the same at every tick; `None` if there is nothing to merge, or if any
+/// instance has fades, masks, or other than merge layers.
 pub(super) fn steady_merge<const N: usize>(block: &Block, group: &Group, layers: &Layers) -> Option<Merge<N>> {
     let steady = block.instances.clone().all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
     if block.plain || !steady {
@@ -36,7 +36,7 @@ pub(super) fn steady_merge<const N: usize>(block: &Block, group: &Group, layers:
     Merge::of(&recipe)
 }
 
-/// Blends the pose that is `part` of the way between two slots', `[slot][joint]`, into the first slot.
+/// Interpolates between the poses of two slots, `[slot][joint]`, at the fraction `part`, into the first slot.
 pub(super) fn blend_between<const N: usize>(
     isa: Isa,
     group: &Group,
@@ -84,7 +84,7 @@ impl<'a, const N: usize> Recipe<'a, N> {
     }
 }
 
-/// Adds the shares of layers `0..layers`; those that count for nothing in any lane are left out.
+/// Adds the shares of layers `0..layers`, except those with weight 0 in every lane.
 fn add_shares<'a, const N: usize>(
     shares: &mut Shares<'a, N>,
     group: &'a Group,

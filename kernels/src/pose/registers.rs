@@ -6,7 +6,7 @@ use crate::simd::{Simd, load_group};
 /// One joint's pose in a vector of instances, in registers.
 pub(super) type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
 
-/// A group of lanes of a joint.
+/// Loads a group of lanes of a joint.
 #[inline(always)] // as all here: to take on the caller's instruction set
 pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> Pose<S, W> {
     let mut pose = [S::splat(0.0); 10];
@@ -16,7 +16,7 @@ pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>,
     pose
 }
 
-/// The old pose less the new one: the turn from new to old with w >= 0, then differences.
+/// The old pose minus the new one: the rotation from new to old with w >= 0, then differences.
 #[inline(always)] // as above
 pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) -> Pose<S, W> {
     let zero = S::splat(0.0);
@@ -25,26 +25,26 @@ pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pos
         *off = S::sub(*off, *new);
     }
     let back = [S::sub(zero, new[0]), S::sub(zero, new[1]), S::sub(zero, new[2]), new[3]];
-    let turn = product::<W, S>([old[0], old[1], old[2], old[3]], back);
-    for (off, v) in off.iter_mut().zip(turn) {
-        *off = S::select_negative(turn[3], S::sub(zero, v), v);
+    let rotation = product::<W, S>([old[0], old[1], old[2], old[3]], back);
+    for (off, v) in off.iter_mut().zip(rotation) {
+        *off = S::select_negative(rotation[3], S::sub(zero, v), v);
     }
     off
 }
 
-/// Weights with the sign that takes each pose's rotation into the hemisphere of the other's.
+/// Weights with the sign that flips each pose's rotation into the hemisphere of the other's.
 #[inline(always)] // as above
 pub(super) fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
     let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
     S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
 
-/// Turns a pose in its parent's axes: `turn * rotation`, of whatever length.
+/// Rotates a pose in its parent's axes: `by * rotation`, without normalisation.
 #[inline(always)] // as above
-pub(super) fn turned<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, turn: [S::V; 4]) -> Pose<S, W> {
-    let mut turned = *pose;
-    turned[..4].copy_from_slice(&product::<W, S>(turn, [pose[0], pose[1], pose[2], pose[3]]));
-    turned
+pub(super) fn rotated<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, by: [S::V; 4]) -> Pose<S, W> {
+    let mut rotated = *pose;
+    rotated[..4].copy_from_slice(&product::<W, S>(by, [pose[0], pose[1], pose[2], pose[3]]));
+    rotated
 }
 
 /// The product of two quaternions.
@@ -62,13 +62,13 @@ pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) ->
     ]
 }
 
-/// The pose with a rotation of length 1.
+/// The pose with its rotation normalised.
 #[inline(always)] // as above
 pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
     let [x, y, z, w, ..] = pose;
     let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
     let near = S::inverse_sqrt(square);
-    // One more step of Newton's: down a chain of joints errors of length add up.
+    // One more Newton step: errors of length accumulate down a chain of joints.
     let half = S::mul(S::splat(0.5), S::mul(square, S::mul(near, near)));
     let inverse = S::mul(near, S::sub(S::splat(1.5), half));
     for v in &mut pose[..4] {

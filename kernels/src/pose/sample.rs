@@ -1,18 +1,18 @@
-//! Stage `sample`: a clip at a time becomes local poses.
+//! Stage `sample`: computes local poses from a clip and a time.
 
 use super::arc::{angle_between, slerp};
 use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION, write};
 use crate::model::{Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform};
 
-/// Cosine above which [`RotationBlend::AuthoredPath`] falls to the normalised line.
+/// Cosine from which on [`RotationBlend::AuthoredPath`] interpolates linearly and normalises.
 const AUTHORED_PATH_LINE: f32 = 0.95;
 
 /// Writes every joint's local pose of one instance into lane `lane` of a block.
 ///
-/// `time` is in seconds and is clamped to each track's keys; joints (or channels) without a track keep the rest
-/// pose (no difference in an additive clip), as do all with no clip. `local` holds one entry a joint. Any `time` costs the same: keys are found by
-/// bisection, once for all tracks that share key times.
+/// `time` is in seconds and is clamped to each track's keys. Joints (or channels) without a track keep the rest pose
+/// (no difference in an additive clip), and so do all joints without a clip. `local` holds one entry per joint. Every
+/// `time` costs the same: keys are found by bisection, once for all tracks that share key times.
 pub(super) fn sample<const N: usize>(
     skeleton: &Skeleton,
     clip: Option<&Clip>,
@@ -34,7 +34,7 @@ pub(super) fn sample<const N: usize>(
     }
 }
 
-/// Writes what raw keys move over the poses that are there, in lane `lane` of a block.
+/// Overwrites the poses in lane `lane` of a block with the values of raw keys.
 fn sample_raw<const N: usize>(raw: &RawKeys, blend: RotationBlend, time: f32, lane: usize, local: &mut [Local<N>]) {
     let mut timeline = u32::MAX;
     let mut cursor = Cursor { key: 0, step_key: 0, fraction: 0.0, interval: 0.0 };
@@ -52,9 +52,9 @@ fn sample_raw<const N: usize>(raw: &RawKeys, blend: RotationBlend, time: f32, la
     }
 }
 
-/// Where a time falls among keys.
+/// Position of a time among keys.
 struct Cursor {
-    /// The interval's first key; with a single key, that one.
+    /// The interval's first key; the only key if there is one.
     key: usize,
     /// The key that holds under step interpolation.
     step_key: usize,
@@ -66,7 +66,7 @@ struct Cursor {
 
 impl Cursor {
     fn seek(times: &[f32], time: f32) -> Self {
-        // NaN compares false throughout and so lands on the first key.
+        // NaN compares false with everything and so selects the first key.
         let after = times.partition_point(|&t| t <= time);
         let key = after.saturating_sub(1).min(times.len().saturating_sub(2));
         let step_key = after.saturating_sub(1);
@@ -121,7 +121,8 @@ fn rotation(raw: &RawKeys, blend: RotationBlend, track: &Track, cursor: &Cursor)
     }
 }
 
-/// Spherical and quadrangle interpolation (Shoemake 1987): slerp between keys towards slerp between control points.
+/// Spherical and quadrangle interpolation (Shoemake 1987): slerp between keys blended with slerp between control
+/// points.
 fn squad(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 4] {
     let value = |index: usize| key::<4>(raw, track, 2 * cursor.key + index);
     if cursor.interval == 0.0 {

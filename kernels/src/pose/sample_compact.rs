@@ -1,4 +1,4 @@
-//! Stage `sample` from compact clips: two frames are decoded, what is between them lies on a straight line or the arc.
+//! Stage `sample` from compact clips: decodes two frames and interpolates between them, linearly or along the arc.
 
 use super::arc::ShortArc;
 use super::{Local, ROTATION, first_row, write};
@@ -6,7 +6,7 @@ use crate::model::Channel;
 use crate::model::compact::{ANY, Compact, CompactTrack};
 use crate::simd::Scalar;
 
-/// Writes what a compact clip moves over the poses that are there, in lane `lane` of a block.
+/// Overwrites the poses in lane `lane` of a block with the values of a compact clip.
 pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
     for still in &compact.still {
         let value = &still.value[..still.channel.width()];
@@ -29,7 +29,7 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     }
 }
 
-/// When a clip's frames are.
+/// Times of a clip's frames.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frames {
     start: f32,
@@ -38,14 +38,14 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Those of a clip.
+    /// The frames of a clip.
     pub fn of(compact: &Compact) -> Self {
         Self { start: compact.start, interval: compact.interval, last: compact.frames - 1 }
     }
 
-    /// The frame before a time, and how far it is to the next one.
+    /// The frame before a time and the fraction of the way to the next one.
     pub fn place(self, time: f32) -> (usize, f32) {
-        // Doubles, because frames far into a long clip would leave little of a float's digits to the fraction.
+        // In f64, because far into a long clip a float leaves few digits for the fraction.
         let since = f64::from(time) - f64::from(self.start);
         let last = f64::from(self.last);
         let place = if self.last > 0 { (since / f64::from(self.interval)).clamp(0.0, last) } else { 0.0 };

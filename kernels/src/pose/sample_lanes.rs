@@ -1,14 +1,14 @@
-//! Stage `sample` for whole blocks: joints side by side while a clip is read, instances side by side when poses are
-//! written.
+//! Stage `sample` for whole blocks: joints are side by side while a clip is read, instances are side by side when poses
+//! are written.
 //!
-//! A clip whose joints share their key times is laid out once as `[key][16 joints]`, so that an instance's time is found
-//! once and 16 joints are interpolated at once, whichever clip the instance plays and wherever it is in it. Sixteen
-//! instances' joints then turn by a transpose into 16 joints' instances, which is how a [`Local`] lies in memory.
+//! A clip whose joints share their key times is stored once as `[key][16 joints]`. An instance's position in the clip
+//! is then found once and 16 joints are interpolated at once, whichever clip the instance plays at whichever time. A
+//! transpose of 16 instances by 16 joints then gives the memory layout of a [`Local`].
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
 use super::linear_rows::LinearRows;
-use super::rows::{CHUNK, Row, Vectors, load_rows, vectors};
+use super::rows::{Row, STRIP, Vectors, load_rows, vectors};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
@@ -18,7 +18,7 @@ use glam::{Quat, Vec3};
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
     keys: Keys,
-    /// A chunk's place in [`Stills`], for when it neither moves nor scales.
+    /// A strip's place in [`Stills`], used when it neither moves nor scales.
     still: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ enum Keys {
     Compact(CompactRows),
 }
 
-/// Translations and scales that stay: most clips of a model share them, and then all lanes of a block do.
+/// Constant translations and scales. Most clips of a model share them, and then all lanes of a block do.
 #[derive(Default)]
 pub(super) struct Stills(Vec<Vectors>);
 
@@ -35,18 +35,18 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 
 impl ClipRows {
-    /// About how many bytes a clip's rows take at most.
+    /// Approximate upper bound of the bytes of a clip's rows.
     pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
-        let chunks = skeleton.len().div_ceil(CHUNK);
+        let strips = skeleton.len().div_ceil(STRIP);
         let keys = match clip.keys() {
-            ClipKeys::Raw(raw) => LinearRows::bytes(raw, chunks),
-            ClipKeys::Compact(compact) => CompactRows::bytes(compact, chunks),
+            ClipKeys::Raw(raw) => LinearRows::bytes(raw, strips),
+            ClipKeys::Compact(compact) => CompactRows::bytes(compact, strips),
         };
-        keys + (chunks * size_of::<Vectors>()) as u64
+        keys + (strips * size_of::<Vectors>()) as u64
     }
 
-    /// A clip's rows, the rest pose's without one; none if its tracks differ in their key times, or are not all linear
-    /// and spherical.
+    /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
+    /// not all linear and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
@@ -54,11 +54,11 @@ impl ClipRows {
             Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
             Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
         };
-        let still = (0..base.len().div_ceil(CHUNK)).map(|chunk| stills.place(vectors(&base, chunk))).collect();
+        let still = (0..base.len().div_ceil(STRIP)).map(|strip| stills.place(vectors(&base, strip))).collect();
         Some(Self { keys, still })
     }
 
-    /// The key before a time, and how far it is to the next one.
+    /// The key before a time and the fraction of the way to the next one.
     fn seek(&self, time: f32) -> (usize, f32) {
         match &self.keys {
             Keys::Linear(rows) => rows.seek(time),
@@ -66,11 +66,11 @@ impl ClipRows {
         }
     }
 
-    /// Whether any joint of a chunk moves or scales.
-    fn moves(&self, chunk: usize) -> bool {
+    /// Whether any joint of a strip moves or scales.
+    fn moves(&self, strip: usize) -> bool {
         match &self.keys {
-            Keys::Linear(rows) => rows.moves(chunk),
-            Keys::Compact(rows) => rows.moves(chunk),
+            Keys::Linear(rows) => rows.moves(strip),
+            Keys::Compact(rows) => rows.moves(strip),
         }
     }
 }
@@ -85,7 +85,8 @@ impl Stills {
     }
 }
 
-/// What joints do without a track: they rest, or do not differ, or are still in a compact clip's own way.
+/// Values of channels without a track: the rest pose, no difference in an additive clip, or a compact clip's own
+/// constants.
 fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     let mut base = skeleton.rest().to_vec();
     if clip.is_some_and(Clip::is_additive) {
@@ -103,7 +104,7 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     base
 }
 
-/// Writes a block's local poses: `plays` holds a clip and a time for each lane.
+/// Writes a block's local poses; `plays` holds a clip and a time for each lane.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
     let cursors = plays.map(|(clip, time)| clip.seek(time));
     simd::run(isa, SampleLanes { stills, clips: plays.map(|(clip, _)| clip), cursors, local });
@@ -126,35 +127,35 @@ impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, clips, cursors, local } = self;
-        let mut turns = Scratch([[[0.0; CHUNK]; BLOCK]; 4]);
+        let mut rotations = Scratch([[[0.0; STRIP]; BLOCK]; 4]);
         let mut arcs = [ShortArc::default(); BLOCK];
         for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
             if let Keys::Compact(_) = clip.keys {
                 *arc = ShortArc::new::<W, S>(fraction);
             }
         }
-        let mut vectors = Scratch([[[0.0; CHUNK]; BLOCK]; 6]);
-        for (chunk, local) in local.chunks_mut(CHUNK).enumerate() {
+        let mut vectors = Scratch([[[0.0; STRIP]; BLOCK]; 6]);
+        for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let mut moving = false;
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                moving |= clip.moves(chunk) || clip.still[chunk] != clips[0].still[chunk];
-                for group in 0..CHUNK / W {
+                moving |= clip.moves(strip) || clip.still[strip] != clips[0].still[strip];
+                for group in 0..STRIP / W {
                     let q = match &clip.keys {
-                        Keys::Linear(rows) => rows.turns::<W, S>(chunk, cursor, group),
-                        Keys::Compact(rows) => rows.turns::<W, S>(chunk, cursor.0, &arcs[lane], group),
+                        Keys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
+                        Keys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
                     };
-                    for (rows, v) in turns.0.iter_mut().zip(q) {
+                    for (rows, v) in rotations.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
                     }
                 }
-                // Poses are written across joints, which no prefetcher foresees.
+                // Poses are written across joints, a pattern that no prefetcher predicts.
                 if let Some(joint) = local.get(lane) {
                     prefetch(joint);
                 }
             }
-            spread::<W, S, 4>(&turns.0, ROTATION, local);
+            spread::<W, S, 4>(&rotations.0, ROTATION, local);
             if !moving {
-                let still = &stills.0[clips[0].still[chunk]];
+                let still = &stills.0[clips[0].still[strip]];
                 for (j, local) in local.iter_mut().enumerate() {
                     for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; BLOCK];
@@ -163,14 +164,14 @@ impl Kernel for SampleLanes<'_> {
                 continue;
             }
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                for group in 0..CHUNK / W {
+                for group in 0..STRIP / W {
                     let moved = match &clip.keys {
-                        Keys::Linear(rows) => rows.vectors::<W, S>(chunk, cursor, group),
-                        Keys::Compact(rows) => rows.vectors::<W, S>(chunk, cursor, group),
+                        Keys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        Keys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
                     };
                     let v = match moved {
                         Some(v) => v,
-                        None => load_rows::<W, S, 6>(&stills.0[clip.still[chunk]], group),
+                        None => load_rows::<W, S, 6>(&stills.0[clip.still[strip]], group),
                     };
                     for (rows, v) in vectors.0.iter_mut().zip(v) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
@@ -182,7 +183,7 @@ impl Kernel for SampleLanes<'_> {
     }
 }
 
-/// From `[row][instance][joint]` to `[joint][first + row][instance]`.
+/// Transposes `[row][instance][joint]` to `[joint][first + row][instance]`.
 #[inline(always)]
 fn spread<const W: usize, S: Simd<W>, const R: usize>(
     rows: &[[Row; BLOCK]; R],
@@ -191,10 +192,10 @@ fn spread<const W: usize, S: Simd<W>, const R: usize>(
 ) {
     for (row, instances) in rows.iter().enumerate() {
         for (lanes, instances) in instances.as_chunks::<W>().0.iter().enumerate() {
-            for group in 0..CHUNK / W {
+            for group in 0..STRIP / W {
                 let mut square = [S::splat(0.0); W];
                 for (v, joints) in square.iter_mut().zip(instances) {
-                    *v = load_group::<CHUNK, W, S>(joints, group);
+                    *v = load_group::<STRIP, W, S>(joints, group);
                 }
                 S::transpose(&mut square);
                 for (local, v) in local.iter_mut().skip(group * W).zip(square) {

@@ -1,4 +1,4 @@
-//! Palettes of poses that instances share, handed out to every instance.
+//! Palettes of poses that instances share, copied to every instance.
 
 use super::Affine;
 use crate::blocks::{Block, Blocks};
@@ -16,24 +16,24 @@ impl SharedPalettes {
         crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64)
     }
 
-    /// None if instances do not share poses.
+    /// `None` if instances do not share poses.
     pub fn new(crowd: &Crowd) -> Option<Self> {
         crowd.poses()?;
         let rows = vec![[0.0; 12]; crowd.posed().palette_entries() as usize];
         Some(Self { rows })
     }
 
-    /// Where the palettes of the poses go.
+    /// Memory for the palettes of the poses.
     pub fn rows_mut(&mut self) -> &mut [Rows] {
         &mut self.rows
     }
 
-    /// Every instance's palette in lanes; `blocks` are those of the instances.
+    /// Copies every instance's palette to lanes; `blocks` are those of the instances.
     pub fn to_lanes(&self, blocks: &Blocks, crowd: &Crowd, out: &mut [Affine<BLOCK>]) {
         blocks.each(crowd, out, |b| b.first_entry, |block, _, out| self.block_to_lanes(crowd, block, out));
     }
 
-    /// The palettes of one block of instances in lanes.
+    /// Copies the palettes of one block of instances to lanes.
     pub fn block_to_lanes(&self, crowd: &Crowd, block: &Block, out: &mut [Affine<BLOCK>]) {
         for (lane, instance) in block.instances.clone().enumerate() {
             for (columns, rows) in out.iter_mut().zip(self.of(crowd, instance)) {
@@ -44,7 +44,7 @@ impl SharedPalettes {
         }
     }
 
-    /// Every instance's palette in rows; `blocks` are those of the instances.
+    /// Copies every instance's palette to rows; `blocks` are those of the instances.
     pub fn to_rows(&self, blocks: &Blocks, crowd: &Crowd, out: &mut [Rows]) {
         blocks.each(
             crowd,
@@ -60,7 +60,7 @@ impl SharedPalettes {
         );
     }
 
-    /// The palette that an instance shows.
+    /// The palette of the pose that an instance shows.
     fn of(&self, crowd: &Crowd, instance: u32) -> &[Rows] {
         let pose = crowd.poses().map_or(instance, |poses| poses[instance as usize]);
         crowd.posed().rows_of(&self.rows, pose..pose + 1)

@@ -1,35 +1,35 @@
-//! What the layers of a block's instances count for: the input of [`super::blend`].
+//! Weights of the layers of a block's instances: the input of [`super::blend`].
 
 use crate::crowd::{LayerKind, MAX_LAYERS};
 use arrayvec::ArrayVec;
 
-/// Which joints a layer moves, and how far.
+/// Weights of joints in a layer.
 #[derive(Debug, Clone, Copy)]
 pub enum Mask<'a, const N: usize> {
-    /// All, wholly.
+    /// All joints, fully.
     All,
-    /// A weight a joint, the same for all lanes.
+    /// One weight per joint, the same for all lanes.
     Same(&'a [f32]),
-    /// A weight a joint for each lane; none moves all joints wholly.
+    /// One weight per joint for each lane; `None` moves all joints fully.
     Lanes([Option<&'a [f32]>; N]),
 }
 
-/// What a slot's poses count for in a block; lanes of weight 0 leave it out.
+/// Weights of a slot's poses in the lanes of a block. Lanes of weight 0 are not changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a, const N: usize> {
-    /// Which of the block's local poses.
+    /// Index of the slot among the block's local poses.
     pub slot: usize,
-    /// The layer's index, which decides the order.
+    /// The layer's index, which determines the order.
     pub layer: usize,
-    /// How it joins what is beneath.
+    /// Operation that combines it with the pose beneath.
     pub kind: LayerKind,
-    /// A weight a lane.
+    /// One weight per lane.
     pub weights: [f32; N],
-    /// Times these.
+    /// Weights per joint, as factors of `weights`.
     pub mask: Mask<'a, N>,
 }
 
-/// Shares in the order in which they join; lanes may differ in kind, so a slot can have one for each.
+/// Shares in the order in which they are combined. Lanes may differ in kind, so a slot can have one share per kind.
 pub type Shares<'a, const N: usize> = ArrayVec<Share<'a, N>, { 3 * MAX_LAYERS }>;
 
 /// Lanes whose layer of one index is in an inertial fade.
@@ -37,28 +37,29 @@ pub type Shares<'a, const N: usize> = ArrayVec<Share<'a, N>, { 3 * MAX_LAYERS }>
 pub struct Momentum<'a, const N: usize> {
     /// The layer's index.
     pub layer: usize,
-    /// -1 where it comes, 1 where it goes.
+    /// -1 if the layer starts, 1 if it ends.
     pub coming: [f32; N],
-    /// What is left of the offset at the fade's start; 0 in lanes that are in no such fade.
+    /// Remaining fraction of the offset at the fade's start; 0 in lanes without such a fade.
     pub offset: [f32; N],
-    /// What has come of its change in the tick before the start.
+    /// Factor for the change of that offset in the tick before the start.
     pub speed: [f32; N],
-    /// The layers up to this one when the fade began, and a tick before.
+    /// The layers up to this one when the fade began, and one tick earlier.
     pub past: [Shares<'a, N>; 2],
 }
 
-/// Everything that [`blend`] needs to know of a block.
+/// Input of [`super::blend`] for a block.
 #[derive(Debug, Clone, Default)]
 pub struct Recipe<'a, const N: usize> {
-    /// What the layers count for now.
+    /// Weights of the layers at this tick.
     pub shares: Shares<'a, N>,
     /// Inertial fades under way, by layer.
     pub momenta: ArrayVec<Momentum<'a, N>, MAX_LAYERS>,
 }
 
-/// Weights of the offset and of its change a tick, `elapsed` of `length` ticks into an inertial fade.
+/// Weights of the offset and of its change per tick, `elapsed` of `length` ticks into an inertial fade.
 ///
-/// The quintics that start at 1 with no speed, and at 0 with a speed of 1, and end with nothing.
+/// They are the quintics that start at 1 with speed 0, and at 0 with speed 1, and end at 0 with speed and acceleration
+/// 0.
 pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
     let s = elapsed as f32 / length as f32;
     let s3 = s * s * s;
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(quintics(0, 20), [1.0, 0.0]);
         let end = quintics(20, 20);
         assert!(end[0].abs() < 1e-6 && end[1].abs() < 1e-5, "{end:?}");
-        // A tick in, the speed has given almost a whole tick's change, and the offset is almost untouched.
+        // After one tick, the speed has contributed almost a whole tick's change, and the offset is almost unchanged.
         let [offset, speed] = quintics(1, 1_000);
         assert!((offset - 1.0).abs() < 1e-6 && (speed - 1.0).abs() < 1e-4);
     }

@@ -1,5 +1,5 @@
-//! Memory that begins on a cache line, so that vectors neither straddle lines nor miss streaming stores, and lies in
-//! huge pages where it is large: 16 instances' outputs, far apart, miss the translation of every small page.
+//! Memory that begins on a cache line, so that vectors do not straddle lines and streaming stores apply. Large slices
+//! are in huge pages: the outputs of 16 instances are far apart and would miss the TLB on every small page.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use std::marker::PhantomData;
@@ -13,11 +13,11 @@ pub const LINE: usize = 64;
 #[repr(C, align(64))]
 struct Line([u8; LINE]);
 
-/// Bytes of a huge page, and of slices from which one pays.
+/// Bytes of a huge page, and smallest slice that is placed in huge pages.
 const PAGE: usize = 2 << 20;
 const HUGE_FROM: usize = 512 << 10;
 
-/// A huge page; only ever where it was allocated.
+/// A huge page. Values exist only on the heap, where they were allocated.
 #[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(2097152))]
 struct Page([u8; PAGE]);
@@ -37,7 +37,7 @@ enum Memory {
 }
 
 impl<T: AnyBitPattern + NoUninit> Aligned<T> {
-    /// `length` items, all bytes zero.
+    /// A slice of `length` items with all bytes zero.
     pub fn zeroed(length: usize) -> Self {
         let bytes = Self::bytes(length) as usize;
         let memory = match bytes {
@@ -47,7 +47,7 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
         Self { memory, length, items: PhantomData }
     }
 
-    /// Bytes that so many items take: whole cache lines, or whole huge pages.
+    /// Bytes that this many items take: whole cache lines, or whole huge pages.
     pub fn bytes(length: usize) -> u64 {
         let bytes = length * size_of::<T>();
         bytes.next_multiple_of(if bytes < HUGE_FROM { LINE } else { PAGE }) as u64
@@ -70,7 +70,7 @@ impl Memory {
     }
 }
 
-/// Zeroed pages, huge if the system has them: it is asked before they are touched.
+/// Zeroed pages, huge if the system grants them: the request comes before the first access.
 fn pages(count: usize) -> Vec<Page> {
     let mut pages = Vec::<Page>::with_capacity(count);
     // SAFETY: the range is the vector's own; where the advice is refused, pages stay small.
@@ -78,7 +78,8 @@ fn pages(count: usize) -> Vec<Page> {
     unsafe {
         libc::madvise(pages.as_mut_ptr().cast(), count * PAGE, libc::MADV_HUGEPAGE);
     }
-    // SAFETY: all of the capacity's bytes are written, and zeros are a page. By value a page would not fit a stack.
+    // SAFETY: all bytes of the capacity are written, and zeros are a valid page. A page by value would not fit on a
+    // stack.
     unsafe {
         pages.as_mut_ptr().write_bytes(0, count);
         pages.set_len(count);
@@ -110,7 +111,7 @@ impl<T: AnyBitPattern + NoUninit> DerefMut for Aligned<T> {
 mod tests {
     use super::*;
 
-    /// Three numbers of which neither lines nor pages hold a whole number.
+    /// Three floats: neither lines nor pages hold a whole number of them.
     type Item = [f32; 3];
 
     #[test]

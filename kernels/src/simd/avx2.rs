@@ -4,7 +4,7 @@ use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
 
-/// AVX2 and FMA; only entered where both were detected.
+/// AVX2 and FMA; entered only if both were detected.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2;
 

@@ -4,7 +4,7 @@ use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
 
-/// AVX-512F, DQ and VL; only entered where they were detected.
+/// AVX-512F, DQ and VL; entered only if they were detected.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512;
 
@@ -107,7 +107,7 @@ impl Simd<16> for Avx512 {
                 r[i + 2] = _mm512_shuffle_ps::<0x44>(b, d);
                 r[i + 3] = _mm512_shuffle_ps::<0xee>(b, d);
             }
-            // Now r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
+            // Here r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
             for c in 0..4 {
                 let [w, x, y, z] = [r[c], r[4 + c], r[8 + c], r[12 + c]];
                 let (even, odd) = (_mm512_shuffle_f32x4::<0x88>(w, x), _mm512_shuffle_f32x4::<0xdd>(w, x));

@@ -3,7 +3,7 @@
 use super::vector::Simd;
 use glam::{BVec4A, UVec4, Vec4};
 
-/// What the target always has; without fused multiplication, which would be a function call there.
+/// 128-bit vectors, which every target has. No fused multiply-add: it would be a function call on some targets.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline;
 

@@ -1,4 +1,4 @@
-//! Which instruction set the CPU kernels use: chosen once, at run time.
+//! The instruction set of the CPU kernels, chosen once at run time.
 
 use std::env::VarError;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Isa {
     /// One float at a time.
     Scalar,
-    /// What the target always has: 128-bit vectors on x86-64 and aarch64.
+    /// Instructions that every target has: 128-bit vectors on x86-64 and aarch64.
     Baseline,
     /// 256-bit vectors and fused multiply-add.
     Avx2,
@@ -16,11 +16,11 @@ pub enum Isa {
     Avx512,
 }
 
-/// Environment variable that asks for a weaker instruction set.
+/// Environment variable that selects a weaker instruction set.
 pub const VARIABLE: &str = "SKINBENCH_ISA";
 
 impl Isa {
-    /// All of them, weakest first.
+    /// All instruction sets, weakest first.
     pub const ALL: [Self; 4] = [Self::Scalar, Self::Baseline, Self::Avx2, Self::Avx512];
 
     /// Name in [`VARIABLE`], tables and CSV.
@@ -35,7 +35,7 @@ impl Isa {
         }
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has the instruction set.
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Baseline => true,
@@ -53,20 +53,20 @@ impl Isa {
         }
     }
 
-    /// Those that this machine has, weakest first.
+    /// The instruction sets of this machine, weakest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|isa| isa.is_available())
     }
 
-    /// The strongest that this machine has.
+    /// The strongest instruction set of this machine.
     pub fn strongest() -> Self {
         Self::available().last().unwrap_or(Self::Baseline)
     }
 
-    /// The one that [`VARIABLE`] asks for, or the strongest.
+    /// The instruction set that [`VARIABLE`] names, or the strongest.
     ///
     /// # Errors
-    /// One line: a name that is none, or an instruction set that this machine lacks.
+    /// One line: an unknown name, or an instruction set that this machine lacks.
     pub fn chosen() -> Result<Self, String> {
         match std::env::var(VARIABLE) {
             Ok(name) => Self::named(&name),
@@ -75,10 +75,10 @@ impl Isa {
         }
     }
 
-    /// The one of that name, if this machine has it.
+    /// The instruction set with this name, if this machine has it.
     ///
     /// # Errors
-    /// One line that lists the names there are.
+    /// One line that lists the accepted names.
     pub fn named(name: &str) -> Result<Self, String> {
         let known = Self::available().map(Self::name).collect::<Vec<_>>().join(", ");
         match Self::ALL.into_iter().find(|isa| isa.name() == name) {

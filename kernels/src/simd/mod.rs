@@ -1,7 +1,7 @@
-//! Vectors of `W` floats: one trait, one small module for each instruction set, one place that chooses.
+//! Vectors of `W` floats: one trait, one small module per instruction set, one function that chooses.
 //!
-//! A kernel is a struct with a generic body ([`Kernel`]); [`run`] compiles the body for each instruction set and calls
-//! the one asked for. Only the modules below hold intrinsics, and only [`run`] enters code that they need.
+//! A kernel is a struct with a generic body ([`Kernel`]). [`run`] compiles the body for each instruction set and calls
+//! the requested one. Only the modules below hold intrinsics, and only [`run`] enters code that needs them.
 
 mod aligned;
 #[cfg(target_arch = "x86_64")]
@@ -25,15 +25,15 @@ pub use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch};
 
 /// A computation whose body compiles for every instruction set.
 pub trait Kernel {
-    /// What it answers.
+    /// Result of the kernel.
     type Out;
-    /// The body. Must be `#[inline(always)]`, and so must all that it calls with `S`; closures (and what takes them,
-    /// `array::from_fn` and `map` among them) do not take on the caller's instruction set unless they happen to be
-    /// inlined, so none stands in a hot loop.
+    /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `S`. Closures (and functions
+    /// that take them, such as `array::from_fn` and `map`) do not take on the caller's instruction set unless they
+    /// happen to be inlined, so hot loops use none.
     fn run<const W: usize, S: Simd<W>>(self) -> Self::Out;
 }
 
-/// Runs a kernel on an instruction set; one that the machine lacks falls back to the baseline.
+/// Runs a kernel on an instruction set; the baseline replaces one that the machine lacks.
 pub fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -51,8 +51,8 @@ pub fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     }
 }
 
-/// As [`run`], for kernels of 128-bit vectors alone: the instruction sets differ for them only in whether
-/// multiplications and additions are fused.
+/// As [`run`], for kernels of 128-bit vectors: for them instruction sets differ only in whether multiplications and
+/// additions are fused.
 pub fn run_128<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -77,4 +77,4 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
 }
 
 #[cfg(test)]
-mod tests;
+mod operation_tests;

@@ -1,9 +1,9 @@
-//! One float at a time: the weakest instruction set that can be asked for.
+//! One float at a time: the weakest instruction set.
 
 use super::vector::Simd;
 use glam::Vec4;
 
-/// No vectors at all.
+/// Scalar code, without vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct Scalar;
 

@@ -1,25 +1,25 @@
-//! The contract of vectors, and arithmetic on top of it.
+//! The trait of vectors, and arithmetic on top of it.
 
 use super::aligned::LINE;
 use glam::Vec4;
 
 /// An instruction set's vectors of `W` floats.
 ///
-/// Implementations are only entered through [`super::run`] (or behind the same detection), which is what makes their
-/// intrinsics sound.
+/// Implementations are entered only through [`super::run`] (or after the same detection), which makes their intrinsics
+/// sound.
 pub trait Simd<const W: usize>: Copy {
     /// `W` floats in a register.
     type V: Copy;
 
     /// The same float in all lanes.
     fn splat(value: f32) -> Self::V;
-    /// From memory, unaligned.
+    /// Loads `W` floats, unaligned.
     fn load(from: &[f32; W]) -> Self::V;
-    /// Integers from memory as floats.
+    /// Loads `W` integers as floats.
     fn widen(from: &[u16; W]) -> Self::V;
-    /// To memory, unaligned.
+    /// Stores `W` floats, unaligned.
     fn store(v: Self::V, to: &mut [f32; W]);
-    /// To memory past the caches where `to` is aligned to the vector, else as [`Simd::store`].
+    /// Stores past the caches if `to` is aligned to the vector, otherwise as [`Simd::store`].
     fn stream(v: Self::V, to: &mut [f32; W]);
     /// `a + b`.
     fn add(a: Self::V, b: Self::V) -> Self::V;
@@ -39,15 +39,15 @@ pub trait Simd<const W: usize>: Copy {
     fn inverse_sqrt(v: Self::V) -> Self::V;
     /// Magnitude of `a`, sign of `b`.
     fn copysign(a: Self::V, b: Self::V) -> Self::V;
-    /// `a` where the sign bit of `by` is set, else `b`.
+    /// `a` in lanes where the sign bit of `by` is set, otherwise `b`.
     fn select_negative(by: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// Two numbers within +-32767 as rounded 16-bit integers, `low` in the lower half of each lane's bits.
     fn pack_16(low: Self::V, high: Self::V) -> Self::V;
-    /// Rows to columns.
+    /// Transposes `W` rows of `W` floats.
     fn transpose(rows: &mut [Self::V; W]);
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns.
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4;
-    /// Makes streamed stores visible before what follows.
+    /// Makes streamed stores visible before the stores that follow.
     fn fence();
 }
 
@@ -57,7 +57,7 @@ pub fn abs<const W: usize, S: Simd<W>>(v: S::V) -> S::V {
     S::copysign(v, S::splat(1.0))
 }
 
-/// Lanes `W * group..` of a row of `N`.
+/// Loads lanes `W * group..` of a row of `N`.
 #[inline(always)] // as above
 pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(row: &[f32; N], group: usize) -> S::V {
     S::load(&row.as_chunks().0[group])
@@ -75,13 +75,13 @@ pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S
     S::mul_add(x, v[0], S::mul_add(y, v[1], S::mul(z, v[2])))
 }
 
-/// Asks for an item's cache lines ahead of their use.
+/// Prefetches an item's cache lines.
 #[inline(always)] // as above
 pub fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..size_of::<T>().div_ceil(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has SSE; a prefetch touches no memory that it may not.
+        // SAFETY: every x86-64 has SSE; a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast::<i8>().wrapping_add(LINE * line)) }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -1,6 +1,6 @@
-//! A lone character with AVX-512: 16 vertices side by side. Vertices are cut, once, into clusters that at most 16
-//! joints hold; a cluster's palette is then 12 registers, one for each number of a matrix, and looking an entry up is a
-//! permutation within a register instead of a gather from memory.
+//! Skinning of a single character with AVX-512: 16 vertices side by side. Vertices are divided once into clusters that
+//! depend on at most 16 joints. A cluster's palette fits 12 registers, one for each number of a matrix, and looking up
+//! an entry is a permutation within a register instead of a gather from memory.
 
 use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
 use crate::model::{Mesh, Rows, Run};
@@ -8,44 +8,44 @@ use crate::simd::{Avx512, Isa, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use std::arch::x86_64::*;
 
-/// Vertices of a batch, and joints of a cluster: the lanes of a register.
+/// Vertices of a batch and joints of a cluster: the lanes of a register.
 const LANES: usize = 16;
-/// Most words of a vertex, and pairs of words.
+/// Most words of a vertex, and most pairs of words.
 const MOST_WORDS: usize = 10;
 
-/// Numbers of 16 vertices, or of one influence of theirs.
+/// One number of 16 vertices, or of one of their influences.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Lanes<T>([T; LANES]);
 
-/// Neighbouring vertices of one run, held by at most 16 joints.
+/// Neighbouring vertices of one run with at most 16 joints in total.
 #[derive(Debug, Clone)]
 struct Cluster {
-    /// Palette entries; unused places repeat the first.
+    /// Palette entries; unused places repeat the first one.
     joints: [u16; LANES],
     influences: usize,
-    batches: Vec<Batch>,
+    batches: Vec<VertexBatch>,
 }
 
 /// Up to 16 neighbouring vertices.
 #[derive(Debug, Clone)]
-struct Batch {
+struct VertexBatch {
     first_vertex: usize,
     count: usize,
     /// Position x y z, normal x y z, tangent x y z w.
     numbers: Box<[Lanes<f32>; MOST_WORDS]>,
-    /// For each influence the joint's place in the cluster, and the weight.
+    /// For each influence the joint's place in the cluster and the weight.
     influences: Vec<(Lanes<i32>, Lanes<f32>)>,
 }
 
-/// A mesh cut into clusters.
+/// A mesh divided into clusters.
 #[derive(Debug, Clone)]
 pub struct Clusters {
     clusters: Vec<Cluster>,
 }
 
 impl Clusters {
-    /// Cuts a mesh, in the order of its vertices.
+    /// Divides a mesh into clusters, in the order of its vertices.
     pub fn new(mesh: &Mesh) -> Self {
         let mut clusters = Vec::new();
         for run in mesh.runs() {
@@ -54,7 +54,7 @@ impl Clusters {
         Self { clusters }
     }
 
-    /// About how many bytes the clusters of a mesh take: those of its vertices and pairs, in lanes.
+    /// Approximate bytes of the clusters of a mesh: its vertices and pairs, in lanes.
     pub fn bytes(mesh: &Mesh) -> u64 {
         (mesh.vertex_count() * MOST_WORDS * 4 + mesh.joints().len() * 8) as u64
     }
@@ -70,7 +70,7 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
     let (mut vertex, mut known) = (run.first_vertex as usize, Vec::new());
     let mut open: Option<Cluster> = None;
     while vertex < end {
-        // Up to a whole batch, as far as the cluster's joints and its own stay within 16.
+        // At most a whole batch, as long as the joints of the cluster and of the vertices stay within 16.
         let most = LANES.min(end - vertex);
         let fits = |mut joints: Vec<u16>| {
             let mut count = 0;
@@ -95,9 +95,9 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
         };
         known = joints;
         let cluster = open.get_or_insert_with(|| Cluster { joints: [0; LANES], influences, batches: Vec::new() });
-        cluster.batches.push(Batch::new(mesh, vertex, count, influences));
+        cluster.batches.push(VertexBatch::new(mesh, vertex, count, influences));
         vertex += count;
-        // Places move while joints are added, so they are given when the cluster is known.
+        // Places change while joints are added, so they are assigned when the cluster is complete.
         cluster.joints = std::array::from_fn(|i| *known.get(i).unwrap_or(&known[0]));
     }
     clusters.extend(open);
@@ -116,7 +116,7 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
     }
 }
 
-impl Batch {
+impl VertexBatch {
     fn new(mesh: &Mesh, first_vertex: usize, count: usize, influences: usize) -> Self {
         let lanes =
             |number: &dyn Fn(usize) -> f32| Lanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))));
@@ -129,7 +129,7 @@ impl Batch {
     }
 }
 
-/// Skins one instance: `clusters` of the mesh, the rest as [`super::skin`]'s. Only where AVX-512 is.
+/// Skins one instance; needs AVX-512. `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
 ///
 /// # Panics
 /// The machine lacks AVX-512.
@@ -185,7 +185,7 @@ fn skin_all<const FLOATS: usize, const WORDS: usize>(
     }
 }
 
-/// The words of a vertex: its numbers, packed if there are fewer words.
+/// The words of a vertex: its numbers, packed if the format has fewer words than numbers.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
 #[inline]
 fn finished<const FLOATS: usize, const WORDS: usize>(mesh: &Mesh, numbers: [__m512; FLOATS]) -> [__m512; WORDS] {
@@ -232,8 +232,8 @@ fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Ma
     m
 }
 
-/// How words in lanes become vertices in a row: for each line and pair of words, which lanes it takes from the pair,
-/// and where they go.
+/// Permutations that interleave words in lanes to consecutive vertices: for each line and pair of words, the lanes that
+/// come from the pair, and their positions.
 struct Weave<const WORDS: usize> {
     places: [[Lanes<i32>; MOST_WORDS / 2]; WORDS],
     masks: [[u16; MOST_WORDS / 2]; WORDS],

@@ -1,5 +1,6 @@
-//! One vertex at a time, its matrix in 128-bit registers: three rows are blended, then turned into four columns, so
-//! that a point is three multiplications. The classic kernel of engines, and the yardstick of the others.
+//! Skins one vertex at a time with its matrix in 128-bit registers: blends three rows, then transposes them to four
+//! columns, so that a point takes three multiplications. It is the classic kernel of engines, and the yardstick for the
+//! others.
 
 use super::scalar::in_runs;
 use crate::model::{Mesh, Rows, Run};
@@ -8,7 +9,7 @@ use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4};
 use std::ops::Range;
 
-/// Skins one instance: arguments as [`super::skin`]'s.
+/// Skins one instance. The arguments are as for [`super::skin`].
 ///
 /// # Panics
 /// `palette` or `out` is too short.
@@ -29,7 +30,7 @@ impl Kernel for Columns<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { mesh, palette, format, out } = self;
-        // Checked once, so that no vertex need check its joints.
+        // Checked once, so that vertices need no check of their joints.
         let palette = &palette[..mesh.entries()];
         in_runs(
             mesh,
@@ -83,7 +84,8 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
         let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);
         let m = [x, y, z];
         let position = transform::<W, S>(m, *p, t).to_array();
-        // Four floats where three are meant: the next write mends the fourth, so only the last vertex is cut.
+        // Writes four floats for three: the next write overwrites the fourth, so only the last vertex needs a shorter
+        // write.
         let out = &mut out[index * FLOATS..];
         match out.first_chunk_mut::<4>() {
             Some(to) => *to = position,
@@ -130,7 +132,7 @@ fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4
     S::mul_add_128(x, Vec4::splat(v[0]), sum)
 }
 
-/// The blended matrix of a vertex, column by column; w is not used.
+/// The blended matrix of a vertex, column by column; the w components are not used.
 #[inline(always)]
 fn columns<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
     palette: &[Rows],
@@ -151,7 +153,7 @@ fn columns<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
     [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
 }
 
-/// Unit length; zero stays zero.
+/// Normalises; a zero vector stays zero.
 #[inline(always)]
 fn unit(v: Vec4) -> Vec4 {
     let squared = v.x * v.x + v.y * v.y + v.z * v.z;

@@ -1,10 +1,10 @@
 //! Dual-quaternion skinning (Kavan, Collins, Žára, O'Sullivan 2008): a vertex follows the blended rigid motion of its
 //! joints, so that twisted limbs keep their volume.
 //!
-//! A joint is a unit dual quaternion `r + e d` and a uniform scale `s`; `d = (0, t) r / 2`. With the signs that turn
-//! every `r_k` to the side of the vertex's first: `r = sum w_k r_k` and `d` likewise, both divided by `|r|`, and
-//! `s = sum w_k s_k`. The vertex's matrix is `s R(r)` with the translation `2 (r_w d - d_w r + r x d)`; what follows is
-//! as with blended matrices.
+//! A joint is a unit dual quaternion `r + e d` and a uniform scale `s`, with `d = (0, t) r / 2`. After a change of sign
+//! that puts every `r_k` in the hemisphere of the vertex's first: `r = sum w_k r_k` and `d` likewise, both divided by
+//! `|r|`, and `s = sum w_k s_k`. The vertex's matrix is `s R(r)` with the translation `2 (r_w d - d_w r + r x d)`; the
+//! rest is as with blended matrices.
 
 use super::words::{Blend, Matrix};
 use crate::crowd::BLOCK;
@@ -15,7 +15,7 @@ use glam::{Mat3, Quat, Vec3};
 /// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
 pub type DualQuaternion = [[f32; BLOCK]; 9];
 
-/// Turns a block's palette into dual quaternions. Entries must be rotations, translations and uniform scales.
+/// Converts a block's palette to dual quaternions. Entries must be rotations, translations and uniform scales.
 pub fn dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
     for (out, m) in out.iter_mut().zip(palette) {
         for lane in 0..BLOCK {
@@ -48,13 +48,13 @@ impl Blend for &[DualQuaternion] {
                 first = real;
             }
             let weight = S::splat(weight);
-            let turned = S::copysign(weight, dot::<W, S>(real, first));
+            let signed = S::copysign(weight, dot::<W, S>(real, first));
             for (r, (sum, next)) in sum.iter_mut().zip(next).enumerate() {
-                *sum = S::mul_add(if r < 8 { turned } else { weight }, next, *sum);
+                *sum = S::mul_add(if r < 8 { signed } else { weight }, next, *sum);
             }
         }
         let [x, y, z, w, dx, dy, dz, dw, s] = sum;
-        // Every product below holds two factors of r or d: dividing by |r|² normalises them all.
+        // Every product below has two factors of r or d, so a division by |r|² normalises all of them.
         let one = S::splat(1.0);
         let two = S::div(S::splat(2.0), S::max(dot::<W, S>([x, y, z, w], [x, y, z, w]), S::splat(f32::MIN_POSITIVE)));
         let (x2, y2, z2) = (S::mul(x, two), S::mul(y, two), S::mul(z, two));

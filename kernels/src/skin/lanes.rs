@@ -1,8 +1,9 @@
-//! A block of instances at once, one in each lane: the mesh is read once a block, the palette without gathers.
+//! Skins a block of instances at once, one in each lane. The mesh is read once per block, and the palette without
+//! gathers.
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, turned_normal, turned_tangent};
+use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, Run};
 use crate::pose::Affine;
@@ -13,8 +14,8 @@ use std::ops::Range;
 /// Skins a block of up to [`BLOCK`] instances.
 ///
 /// `palette` holds the model's palette entries in lanes; `out` takes `[instance][vertex][word]` for as many instances
-/// as it has room for. With tangents asked of a mesh that has none, they are zero. An instruction set that the machine
-/// lacks falls back to the baseline.
+/// as it has room for. Tangents are zero if the format has them and the mesh has none. The baseline replaces an
+/// instruction set that the machine lacks.
 pub fn skin_lanes(
     isa: Isa,
     mesh: &Mesh,
@@ -26,7 +27,8 @@ pub fn skin_lanes(
     simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
 }
 
-/// As [`skin_lanes`], with `out` as `[vertex][word][instance]` for the `out.len()` over the instance's words instances.
+/// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
+/// words of one instance.
 pub fn skin_interleaved(
     isa: Isa,
     mesh: &Mesh,
@@ -50,7 +52,7 @@ pub fn skin_dual_quaternions(
     simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
 }
 
-/// A tile of vertices, its rows on cache lines as long as it stays in here.
+/// A tile of vertices. Its rows are cache lines.
 #[repr(align(64))]
 struct Tile<T>(T);
 
@@ -77,8 +79,8 @@ impl<P: Blend> Kernel for Lanes<'_, P> {
 }
 
 impl<P: Blend> Lanes<'_, P> {
-    /// Tile by tile: vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words a vertex where
-    /// that is asked for, to where it goes.
+    /// Skins tile by tile: vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words per
+    /// vertex if the format is packed, to the output.
     #[inline(always)]
     fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(self) {
         let Self { mesh, palette, format, store, out, interleaved } = self;
@@ -90,12 +92,12 @@ impl<P: Blend> Lanes<'_, P> {
         let none: &mut [f32] = &mut [];
         let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
         if P::UNROLLED && store == Store::Streamed && !is_packed && interleaved_out.len() == vertices * words * BLOCK {
-            // Rows of a full block are whole cache lines: they go straight to where they belong.
+            // Rows of a full block are whole cache lines, so they are written to the output directly.
             let slots = interleaved_out.as_chunks_mut().0.as_chunks_mut().0;
             filler.fill::<W, S, FLOATS, true>(0, slots, &mut Streams::new(&mut [], vertices, store), &[]);
             return S::fence();
         }
-        // Of these two, one has no output and nothing to do.
+        // One of these two has an empty output and does nothing.
         let none: &mut [f32] = &mut [];
         let (out, packed_out) = if is_packed { (none, out) } else { (out, none) };
         let mut streams = Streams::<FLOATS>::new(out, vertices, store);
@@ -135,8 +137,7 @@ impl<P: Blend> Lanes<'_, P> {
     }
 }
 
-/// Packs the numbers of a tile's vertices; meanwhile the packed tile before, whose rows these are, goes on through the
-/// streams.
+/// Packs the numbers of a tile's vertices. Meanwhile the streams write out the previous packed tile, `rows`.
 #[inline(always)]
 fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(
     mesh: &Mesh,
@@ -160,18 +161,18 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
     }
 }
 
-/// What skins vertices in their order.
+/// Skins a mesh's vertices in their order.
 struct Filler<'a, P> {
     mesh: &'a Mesh,
     palette: &'a P,
     normals: Normals,
-    /// Runs from the one that holds the next vertex.
+    /// Runs, starting with the one that holds the next vertex.
     runs: &'a [Run],
 }
 
 impl<P: Blend> Filler<'_, P> {
-    /// Skins the vertices from `first` on into slots: `DIRECT` past the caches, or into a tile, and meanwhile the tile
-    /// before, whose rows these are, goes on through the streams.
+    /// Skins the vertices from `first` on into slots: past the caches if `DIRECT`, otherwise into a tile, while the
+    /// streams write out the previous tile.
     #[inline(always)]
     fn fill<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool>(
         &mut self,
@@ -185,7 +186,7 @@ impl<P: Blend> Filler<'_, P> {
             let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
             let range = run_first.max(first)..run_end.min(end);
             let slots = &mut slots[range.start - first..range.end - first];
-            // Scalars and positions alone are not worth a body for each number of influences.
+            // Scalar code and positions alone are not worth a function body per influence count.
             if const { P::UNROLLED && W > 1 && FLOATS > 3 } {
                 match run.influences {
                     1 => self.part::<W, S, FLOATS, DIRECT, 1>(run, range, slots, streams, before),
@@ -207,9 +208,10 @@ impl<P: Blend> Filler<'_, P> {
         }
     }
 
-    /// Skins neighbouring vertices of one run of `INFLUENCES`, or of as many as the run says where that is 0.
+    /// Skins neighbouring vertices of one run of `INFLUENCES`, or of the run's count if that is 0.
     ///
-    /// Numbers are stored as soon as they are known: a vertex's are then broadcast by the loads that read them.
+    /// Numbers are stored as soon as they are computed, so that the vertex's source numbers can be broadcast by the loads
+    /// that read them.
     #[inline(always)]
     fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool, const INFLUENCES: usize>(
         &self,
@@ -232,12 +234,12 @@ impl<P: Blend> Filler<'_, P> {
                 let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
                 put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
                 if FLOATS >= 6 {
-                    let normal = turned_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
+                    let normal = rotated_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
                     put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], group);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
-                    let tangent = turned_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
+                    let tangent = rotated_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
                     put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], group);
                     put_rows::<W, S, DIRECT>(&[S::splat(handedness)], &mut slot[9..], group);
                 }
@@ -255,7 +257,7 @@ fn splat<const W: usize, S: Simd<W>>([x, y, z]: &[f32; 3]) -> [S::V; 3] {
     [S::splat(*x), S::splat(*y), S::splat(*z)]
 }
 
-/// A group of lanes to their rows.
+/// Stores a group of lanes in their rows.
 #[inline(always)]
 fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
     for (row, v) in rows.iter_mut().zip(numbers) {
@@ -264,7 +266,7 @@ fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(numbers: &[S::V], ro
     }
 }
 
-/// Writes rows of lanes as they are, as many lanes as there are instances.
+/// Writes rows of lanes as they are, with as many lanes as there are instances.
 #[inline(always)]
 fn write_rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], instances: usize, out: &mut [f32]) {
     if instances < BLOCK {

@@ -1,9 +1,9 @@
-//! Skinning kernels: free functions over slices, palette and mesh in, `[vertex][word]` out, where
-//! [`crate::vertex::VertexFormat`] says which words.
+//! Skinning kernels: free functions over slices. They read a palette and a mesh and write `[vertex][word]`; the words
+//! are those of [`crate::vertex::VertexFormat`].
 //!
-//! `v' = sum w_k * palette_k * v`; normals take the 3x3 part. All but dual quaternions blend the matrices first and
-//! transform once: 12 multiplications an influence and 18 a vertex with a normal. docs/cpu.md holds each kernel's idea,
-//! counts and measurements.
+//! `v' = sum w_k * palette_k * v`; normals use the 3x3 part. All but dual quaternions blend the matrices first and
+//! transform once: 12 multiplications per influence and 18 per vertex with a normal. docs/cpu.md describes the idea,
+//! the operation counts and the measurements of each kernel.
 
 #[cfg(target_arch = "x86_64")]
 mod cluster;

@@ -1,10 +1,10 @@
-//! One instance, one vertex at a time: the readable kernel.
+//! Skins one instance, one vertex at a time: the most readable kernel.
 
 use crate::model::{Mesh, Rows, Run};
 use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
-/// Vertices that are packed at once.
+/// Vertices that are packed together.
 const BATCH: usize = 64;
 /// Most numbers of a vertex.
 const MOST_FLOATS: usize = 10;
@@ -27,7 +27,7 @@ pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]
     });
 }
 
-/// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run, which writes their numbers as plain
+/// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run. `skin` writes their numbers as plain
 /// floats: into `out`, or into a buffer from which they are packed.
 #[inline(always)] // so that `skin` takes on the caller's instruction set
 pub(super) fn in_runs(
@@ -91,7 +91,7 @@ fn skin_run<const INFLUENCES: usize>(
     }
 }
 
-/// The words of [`crate::vertex`]'s packed encoding.
+/// Writes the words of [`crate::vertex`]'s packed encoding.
 fn write_packed(mesh: &Mesh, numbers: &[f32], out: &mut [f32]) {
     let cube = mesh.cube();
     let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
@@ -124,7 +124,7 @@ fn cofactors(m: &Rows) -> Rows {
     [x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0]
 }
 
-/// Unit length unless raw. A normal of zero length (a joint scaled to nothing) stays zero instead of NaN.
+/// Normalises unless raw. A normal of zero length (a joint scaled to nothing) stays zero instead of NaN.
 fn finished(n: [f32; 3], normals: Normals) -> [f32; 3] {
     if normals == Normals::Raw {
         return n;

@@ -1,32 +1,32 @@
-//! From tiles of vertices with instances in lanes to one contiguous output an instance, in whole cache lines.
+//! Writes tiles of vertices, with instances in lanes, to one contiguous output per instance, in whole cache lines.
 
 use crate::crowd::BLOCK;
 use crate::simd::{LINE, Simd, load_group};
 
-/// Vertices of a tile: whatever a vertex's words, a tile is that many whole cache lines an instance.
+/// Vertices of a tile: for any number of words per vertex, a tile is that many whole cache lines per instance.
 pub(super) const TILE: usize = LINE / size_of::<f32>();
 /// Most words of a vertex.
 const MOST_WORDS: usize = 10;
-/// Bytes of output from which streaming pays: about what a core's second-level cache holds.
+/// Output size in bytes from which streaming pays: approximately the second-level cache of a core.
 const STREAM_FROM: u64 = 4 << 20;
 
-/// How vertices are written.
+/// Kind of store that writes vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
-    /// Through the caches: for output that stays there.
+    /// Through the caches: for output that fits them.
     Cached,
-    /// Past the caches in whole lines: neither read before nor kept after.
+    /// Past the caches in whole lines, which are neither read before nor kept after.
     Streamed,
 }
 
 impl Store {
-    /// What suits an output of so many bytes.
+    /// The kind of store that suits an output of `bytes` bytes.
     pub fn for_bytes(bytes: u64) -> Self {
         if bytes >= STREAM_FROM { Self::Streamed } else { Self::Cached }
     }
 }
 
-/// Writes a vector as the store says.
+/// Writes a vector with this kind of store.
 #[inline(always)] // as all here: to take on the caller's instruction set
 pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f32; W]) {
     match store {
@@ -35,40 +35,42 @@ pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f
     }
 }
 
-/// A line that a lane's output is cut into, aligned as the memory it goes to.
+/// A line of a lane's output, aligned like its destination.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line([f32; TILE]);
 
-/// Lines of a lane: those of a tile, and before them the one that the tile before ended in.
-type Stage = [Line; MOST_WORDS + 1];
+/// Lines of a lane: those of a tile, preceded by the last line of the tile before.
+type StagingLines = [Line; MOST_WORDS + 1];
 
-/// The outputs of a block's instances, `WORDS` a vertex, filled tile by tile.
+/// The outputs of a block's instances, `WORDS` per vertex, filled tile by tile.
 ///
-/// A tile is turned, so that lanes become rows, a part at a time between the vertices of the next tile: shuffles and
-/// stores then fill what multiplications leave of the processor. Output that stays in the caches is turned straight to
-/// its place. Streamed output is turned to a stage for each lane and leaves lane by lane between the vertices of the
-/// tile after that: a burst would fill the store buffer, and vertices wait for it. A stage is read shifted to the line
-/// boundaries of the lane's output: the end of a tile waits for the next.
+/// A tile is transposed, so that lanes become rows, in pieces between the vertices of the next tile: shuffles and
+/// stores then run in parallel with multiplications. Cached output is transposed directly to its destination. Streamed
+/// output is transposed to a staging buffer for each lane, and written lane by lane between the vertices of the tile
+/// after that: a burst would fill the store buffer, and the vertices would wait. A staging buffer is read at an offset
+/// that matches the line boundaries of the lane's output, so the end of a tile is written with the next one.
 pub(super) struct Streams<'a, const WORDS: usize> {
     out: &'a mut [f32],
     store: Store,
     instances: usize,
     instance_words: usize,
-    /// Of the tile that is turned and of the one that leaves, by turns.
-    stages: [[Stage; TILE]; 2],
-    /// Which of the stages are being filled.
+    /// Staging buffers of the tile that is being transposed and of the one that is being written, alternating.
+    stages: [[StagingLines; TILE]; 2],
+    /// Index of the staging buffers that are being filled.
     filled: usize,
-    /// The first vertex of the tile that is turned, once there is one.
+    /// The first vertex of the tile that is being transposed, if any.
     first: Option<usize>,
-    /// Lanes of the tile before that leave, and whether its lines are the outputs' first.
+    /// Number of lanes of the previous tile that are still to be written, and whether its lines are the first of the
+    /// outputs.
     leaving: usize,
     are_first: bool,
-    /// Steps since the tile was taken: as many as its vertices turn all of it, and let all of the one before leave.
+    /// Steps since the tile was taken. One step per vertex transposes the whole tile and writes the whole tile before
+    /// it.
     steps: usize,
     /// Words of a lane's first line that belong to the instance before it.
     shifts: [usize; TILE],
-    /// Where the next lines of a lane go.
+    /// Offsets of the next lines of each lane.
     places: [usize; TILE],
 }
 
@@ -77,7 +79,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     pub const VERTICES: usize = if WORDS > 6 { TILE / 2 } else { TILE };
     const LINES: usize = WORDS * Self::VERTICES / TILE;
 
-    /// Outputs of as many instances as there is room for, with so many vertices.
+    /// Outputs of as many instances as `out` has room for, with this many vertices.
     #[inline(always)]
     pub fn new(out: &'a mut [f32], vertices: usize, store: Store) -> Self {
         let stages = [[[Line([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
@@ -106,24 +108,24 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All of the last tile's steps must
-    /// be done.
+    /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All steps of the last tile
+    /// must be done.
     #[inline(always)]
     pub fn take(&mut self, first: usize) {
-        self.turn_over();
+        self.swap_stages();
         (self.first, self.steps) = (Some(first), 0);
     }
 
-    /// Lets the tile that is turned leave.
+    /// Passes the transposed tile on to be written.
     #[inline(always)]
-    fn turn_over(&mut self) {
+    fn swap_stages(&mut self) {
         if let (Some(first), Store::Streamed) = (self.first, self.store) {
             (self.leaving, self.are_first) = (self.instances, first == 0);
             self.filled ^= 1;
         }
     }
 
-    /// One more step, if any is left.
+    /// Runs one more step, if any is left.
     #[inline(always)]
     pub fn step<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
         let step = self.steps;
@@ -133,7 +135,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         self.steps += 1;
         let squares = TILE / W * (TILE / W) * Self::LINES;
         for square in step * squares / Self::VERTICES..(step + 1) * squares / Self::VERTICES {
-            self.turn::<W, S>(tile, square % (TILE / W), square / (TILE / W));
+            self.transpose::<W, S>(tile, square % (TILE / W), square / (TILE / W));
         }
         for other in 0..BLOCK / Self::VERTICES {
             let lane = step + other * Self::VERTICES;
@@ -143,7 +145,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// All steps that are left.
+    /// Runs all steps that are left.
     #[inline(always)]
     pub fn finish_steps<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]]) {
         while self.steps < Self::VERTICES {
@@ -151,11 +153,11 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// Turns `W` of a tile's rows in a group of lanes. The loops over lanes are so plain that they unroll: others would put
-    /// the registers of the transpose in memory.
+    /// Transposes `W` of a tile's rows in a group of lanes. The loops over lanes are simple enough to be unrolled;
+    /// otherwise the registers of the transpose would be spilled to memory.
     #[inline(always)]
-    fn turn<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
-        let square = turned::<W, S>(&tile.as_chunks::<W>().0[part], group);
+    fn transpose<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
+        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], group);
         match self.store {
             Store::Streamed => {
                 let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[group];
@@ -167,7 +169,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
                 let first = self.first.unwrap_or(0);
                 let mut at = group * W * self.instance_words + first * WORDS + part * W;
                 for v in square {
-                    // Lanes that hold no instance have no place.
+                    // Lanes without an instance have no destination.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
                         S::store(v, to);
                     }
@@ -177,14 +179,15 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// Lets a lane of the tile before leave.
+    /// Writes a lane of the previous tile.
     #[inline(always)]
     fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
         let [even, odd] = &mut self.stages;
         let (filled, stages) = if self.filled == 0 { (even, odd) } else { (odd, even) };
         let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], Self::LINES);
         if self.are_first {
-            // A first line may be another instance's, too, so the first tile goes out in words, up to the last whole line.
+            // A first line may also belong to another instance, so the first tile is written in words, up to the last
+            // whole line.
             let words = lines * TILE - shift;
             self.out[*place..][..words].copy_from_slice(&floats(&mut stages[lane])[TILE..][..words]);
             *place += words;
@@ -199,12 +202,12 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         filled[lane][0] = stages[lane][lines];
     }
 
-    /// Lets everything leave that waits, then writes the rows of the vertices that are left over: `count` from `first` on,
-    /// fewer than a tile. Where there are none, the tile is the last one that was taken.
+    /// Writes everything that waits, then the rows of the remaining vertices: `count` from `first` on, fewer than a
+    /// tile. If `count` is 0, `tile` is the last one that was taken.
     #[inline(always)]
     pub fn finish<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], first: usize, count: usize) {
         self.finish_steps::<W, S>(tile);
-        self.turn_over();
+        self.swap_stages();
         for lane in 0..self.leaving {
             self.send::<W, S>(lane);
         }
@@ -222,9 +225,9 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     }
 }
 
-/// `W` rows' lanes of a group as `W` lanes' rows: sixteen rows are one line of each instance, `W` of them a part of it.
+/// Transposes `W` rows of a group of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
 #[inline(always)]
-fn turned<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
+fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
     let mut square = [S::splat(0.0); W];
     for (v, row) in square.iter_mut().zip(rows) {
         *v = load_group::<BLOCK, W, S>(row, group);
@@ -234,7 +237,7 @@ fn turned<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) ->
 }
 
 #[inline(always)]
-fn floats(stage: &mut Stage) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
+fn floats(stage: &mut StagingLines) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
     // SAFETY: `Line` is 64 bytes of floats without padding.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }

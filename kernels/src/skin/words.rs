@@ -1,4 +1,4 @@
-//! What becomes of a blended matrix: the words of a vertex, in `W` instances at once.
+//! Computes the words of a vertex from its blended matrix, for `W` instances at once.
 
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
@@ -14,7 +14,7 @@ const SNORM: f32 = 32767.0;
 /// A matrix in `W` lanes, row by row.
 pub(super) type Matrix<V> = [V; 12];
 
-/// What a vertex's matrix is blended from, in blocks of instances.
+/// A palette of a block of instances, from which a vertex's matrix is blended.
 pub(super) trait Blend {
     /// Whether kernels are compiled for each usual number of influences, or once for any number.
     const UNROLLED: bool;
@@ -44,11 +44,11 @@ impl Blend for &[Affine<BLOCK>] {
     }
 }
 
-/// A vertex before skinning, one in each lane.
+/// A vertex before skinning, broadcast to all lanes.
 pub(super) struct Source<V> {
     pub position: [V; 3],
     pub normal: [V; 3],
-    /// With the handedness in w.
+    /// Tangent with the handedness in w.
     pub tangent: [V; 4],
 }
 
@@ -62,11 +62,11 @@ pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
     let mut out = [S::splat(0.0); FLOATS];
     out[..3].copy_from_slice(&moved::<W, S>(m, source.position));
     if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&turned_normal::<W, S>(m, source.normal, normals));
+        out[3..6].copy_from_slice(&rotated_normal::<W, S>(m, source.normal, normals));
     }
     if FLOATS >= 10 {
         let [x, y, z, handedness] = source.tangent;
-        out[6..9].copy_from_slice(&turned_tangent::<W, S>(m, [x, y, z], normals));
+        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(m, [x, y, z], normals));
         out[9] = handedness;
     }
     out
@@ -84,7 +84,11 @@ pub(super) fn moved<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, p: [S::V; 3]) 
 
 /// A skinned normal.
 #[inline(always)]
-pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S::V; 3], normals: Normals) -> [S::V; 3] {
+pub(super) fn rotated_normal<const W: usize, S: Simd<W>>(
+    m: &Matrix<S::V>,
+    n: [S::V; 3],
+    normals: Normals,
+) -> [S::V; 3] {
     match normals {
         Normals::Raw => rotate::<W, S>(m, n),
         Normals::Unit => normalise::<W, S>(rotate::<W, S>(m, n)),
@@ -94,7 +98,7 @@ pub(super) fn turned_normal<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, n: [S:
 
 /// A skinned tangent, without its handedness.
 #[inline(always)]
-pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
+pub(super) fn rotated_tangent<const W: usize, S: Simd<W>>(
     m: &Matrix<S::V>,
     t: [S::V; 3],
     normals: Normals,
@@ -105,7 +109,7 @@ pub(super) fn turned_tangent<const W: usize, S: Simd<W>>(
     }
 }
 
-/// The first `floats` numbers of a vertex as packed words; those that the format lacks are zero.
+/// The first `floats` numbers of a vertex as packed words; missing attributes are zero.
 #[inline(always)]
 pub(super) fn pack<const W: usize, S: Simd<W>>(
     cube: &Cube,
@@ -126,7 +130,7 @@ pub(super) fn pack<const W: usize, S: Simd<W>>(
     out
 }
 
-/// What the numbers of packed vertices need of their normals: octahedral coordinates forget lengths.
+/// Treatment of normals before packing: octahedral coordinates do not store a length, so normalising would be wasted.
 pub(super) fn before_packing(normals: Normals) -> Normals {
     if normals == Normals::Unit { Normals::Raw } else { normals }
 }
@@ -136,8 +140,8 @@ fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 
     [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
 }
 
-/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out: an array that is indexed by
-/// a variable would put every vertex's matrix in memory, exact normals or not.
+/// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out, because an array with a
+/// variable index would put every vertex's matrix in memory, whether normals are exact or not.
 #[inline(always)]
 fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
     let [x, y, z] = [[m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]];
@@ -155,11 +159,11 @@ fn cross<const W: usize, S: Simd<W>>(a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
     ]
 }
 
-/// Unit length; zero stays zero.
+/// Normalises; a zero vector stays zero.
 #[inline(always)]
 pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
     let squared = dot3::<W, S>(n, n);
-    // The smallest normal float keeps the root finite.
+    // The smallest normal float keeps the inverse root finite.
     let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
     [S::mul(n[0], scale), S::mul(n[1], scale), S::mul(n[2], scale)]
 }
@@ -177,7 +181,7 @@ fn in_cube<const W: usize, S: Simd<W>>(cube: &Cube, p: [S::V; 3]) -> [S::V; 3] {
     ]
 }
 
-/// Steps within the largest snorm16.
+/// Clamps steps to the largest snorm16.
 #[inline(always)]
 fn clamped<const W: usize, S: Simd<W>>(steps: S::V) -> S::V {
     S::max(S::min(steps, S::splat(SNORM)), S::splat(-SNORM))

@@ -7,7 +7,7 @@ const UNSIGNED_SHORT: u32 = 5123;
 const UNSIGNED_INT: u32 = 5125;
 const FLOAT: u32 = 5126;
 
-/// What a buffer view holds.
+/// Usage of a buffer view.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Use {
     Vertices,
@@ -23,7 +23,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Vectors or matrices of floats; returns the accessor.
+    /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
         self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
@@ -40,9 +40,9 @@ impl Buffer {
         accessor
     }
 
-    /// Indices of triangles among `count` vertices.
+    /// Appends indices of triangles among `count` vertices.
     pub(super) fn indices(&mut self, indices: &[u32], count: usize) -> usize {
-        // The largest number of a type means to start again.
+        // The largest number of a type is reserved for primitive restart.
         if count < usize::from(u16::MAX) {
             let short: Vec<u16> = indices.iter().map(|&i| i as u16).collect();
             self.push(UNSIGNED_SHORT, "SCALAR", short.len(), bytemuck::cast_slice(&short), Use::Indices)
@@ -51,7 +51,7 @@ impl Buffer {
         }
     }
 
-    /// Joints of a skin that has `count`.
+    /// Appends joints of a skin that has `count`.
     pub(super) fn joints(&mut self, joints: &[[u16; 4]], count: usize) -> usize {
         if count <= 1 << u8::BITS {
             let bytes: Vec<[u8; 4]> = joints.iter().map(|j| j.map(|j| j as u8)).collect();

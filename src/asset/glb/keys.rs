@@ -1,17 +1,17 @@
-//! Keys as glTF can say them: linear rotations are slerp, and a clip ends with its last key.
+//! Keys in the forms that glTF has: linear rotations are slerp, and a clip ends at its last key.
 
 use crate::model::{Channel, Clip, Interpolation, RawKeys, RotationBlend, Track};
 
-/// How far resampled curves may be off: radians for rotations, parts of the value for others.
+/// Largest error of resampled curves: radians for rotations, relative for other values.
 const TOLERANCE: f64 = 1e-6;
 /// Most halvings of one interval.
 const DEPTH: u32 = 10;
 
-/// A sampler's input and output.
+/// Input and output of a sampler.
 pub(super) struct Keys {
     pub(super) interpolation: Interpolation,
     pub(super) times: Vec<f32>,
-    /// One value a key, three for cubic splines.
+    /// One value per key, three for cubic splines.
     pub(super) values: Vec<[f32; 4]>,
 }
 
@@ -83,7 +83,7 @@ impl Curve<'_> {
         self.track.channel == Channel::Rotation
     }
 
-    /// Whether glTF's linear interpolation is what happens between keys.
+    /// Whether glTF's linear interpolation gives the same values between keys.
     fn is_slerp(&self) -> bool {
         self.track.interpolation == Interpolation::Linear && (!self.is_rotation() || self.blend == RotationBlend::Slerp)
     }
@@ -147,7 +147,7 @@ impl Curve<'_> {
         if self.is_rotation() { normalised(value) } else { value }
     }
 
-    /// Keys between two times, as many as glTF's interpolation needs to follow.
+    /// Adds keys between two times, as many as glTF's interpolation needs to follow the curve.
     fn subdivide(&self, from: f32, to: f32, depth: u32, keys: &mut Keys) {
         let middle = from + (to - from) / 2.0;
         if depth == 0 || !(from < middle && middle < to) {
@@ -179,7 +179,7 @@ fn distance(a: [f64; 4], b: [f64; 4]) -> f64 {
     dot(difference, difference).sqrt()
 }
 
-/// `b`, or what is the same rotation on `a`'s side.
+/// `b` or `-b` (the same rotation), whichever is closer to `a`.
 fn nearer(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
     if dot(a, b) < 0.0 { b.map(|v| -v) } else { b }
 }
@@ -188,7 +188,7 @@ fn lerp(a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
 }
 
-/// Along the arc as it is, without a flip.
+/// Spherical interpolation along the arc as it is, without a flip.
 fn slerp(a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     let sum = lerp(a, b, 0.5).map(|v| 2.0 * v);
     let angle = 2.0 * distance(a, b).atan2(dot(sum, sum).sqrt());
@@ -199,7 +199,7 @@ fn slerp(a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     normalised(std::array::from_fn(|c| wa * a[c] + wb * b[c]))
 }
 
-/// Of unit length; no rotation where there is none.
+/// Normalises; the identity if the length is zero.
 fn normalised(q: [f64; 4]) -> [f64; 4] {
     let length = dot(q, q).sqrt();
     if length > 0.0 { q.map(|v| v / length) } else { [0.0, 0.0, 0.0, 1.0] }

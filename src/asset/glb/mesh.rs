@@ -1,4 +1,4 @@
-//! Primitives with their vertices in the file's order again.
+//! Primitives with their vertices in the file's order.
 
 use super::buffer::{Buffer, Use};
 use crate::model::{Mesh, Model, Primitive};
@@ -13,7 +13,7 @@ pub(super) fn vertices_by_primitive(mesh: &Mesh) -> Vec<Vec<usize>> {
     vertices
 }
 
-/// A primitive as one of glTF for each subset; those after the first continue it.
+/// A primitive as one glTF primitive per subset; each after the first continues the one before.
 pub(super) fn primitives(
     model: &Model,
     primitive: &Primitive,
@@ -40,7 +40,7 @@ pub(super) fn primitives(
         parts.push(part);
     }
     if parts.is_empty() {
-        // Points, so that the vertices are there.
+        // Points, so that the vertices are in the file.
         own["mode"] = json!(0);
         if let Some(subset) = primitive.subsets.first() {
             own["material"] = json!(subset.material);
@@ -91,7 +91,7 @@ fn attributes(
     attributes
 }
 
-/// Each joint once, largest weight first, summing to one as nearly as f32 can.
+/// Each joint once, largest weight first, with weights that sum to one as closely as f32 allows.
 fn normalised_pairs(mesh: &Mesh, vertex: usize, first_entry: u16) -> Vec<(u16, f32)> {
     let mut pairs: Vec<(u16, f64)> = Vec::new();
     for (entry, weight) in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
@@ -112,7 +112,7 @@ fn normalised_pairs(mesh: &Mesh, vertex: usize, first_entry: u16) -> Vec<(u16, f
     rounded
 }
 
-/// glTF asks for unit length; a normal without direction gets some.
+/// glTF requires unit length, so a zero normal becomes an arbitrary one.
 fn unit(v: [f32; 3]) -> [f32; 3] {
     let length = v.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>().sqrt();
     if length > 0.0 { v.map(|c| (f64::from(c) / length) as f32) } else { [0.0, 0.0, 1.0] }

@@ -1,8 +1,8 @@
 //! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as plain base colours.
 //!
-//! Numbers stay as the model has them, also those of a left-handed one or of one whose Z is up, although glTF is
-//! right-handed with Y up: vertices are the same in every format. `asset.extras.skinbench` says which axes they are
-//! meant in, and our importer restores them; a primitive's says how many vertices were the original file's own.
+//! Numbers stay as they are in the model, also for a left-handed model or one with Z up, although glTF is right-handed
+//! with Y up: vertices are the same in every format. `asset.extras.skinbench` states the axes, and our importer
+//! restores them. The extras of a primitive state how many vertices the original file had.
 
 mod buffer;
 mod keys;
@@ -19,35 +19,35 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A model that could not be written.
+/// Error for a model that could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The container counts bytes in 32 bits.
     #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
     TooLarge(u64),
-    /// Compact keys are made from a file's keys, which are closer to what was authored.
+    /// Compact keys are derived from a file's keys, which are closer to the authored clip.
     #[error("clip {0:?} is compact; expected the clip that it was made from")]
     Compact(String),
-    /// The file, or the one that is to become it, could not be written.
+    /// The file, or the temporary file that replaces it, could not be written.
     #[error("{}: cannot be written: {source}", .file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// Reason given by the system.
         source: io::Error,
     },
 }
 
-/// Writes a model to a `.glb`; a file of that name is replaced at once, and only by a whole one.
+/// Writes a model to a `.glb`. An existing file is replaced atomically, and only when the new one is complete.
 ///
 /// # Errors
-/// As [`to_glb`]; or the folder cannot be written to.
+/// As [`to_glb`], or the folder is not writable.
 pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
     let bytes = to_glb(model)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let unfinished = file.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file)).map_err(|source| {
-        // Whatever went wrong, the other error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(&unfinished);
         ExportError::Unwritable { file: file.into(), source }
     })
@@ -55,8 +55,8 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
 
 /// A model as the bytes of a `.glb`.
 ///
-/// Clips sample to the same poses within 1e-6 rad of every rotation: normalised-linear and authored-path rotations
-/// get more keys where glTF's spherical interpolation would leave the path.
+/// Clips sample to the same poses within 1e-6 rad of every rotation: normalised-linear and authored-path rotations get
+/// more keys if glTF's spherical interpolation would leave the path.
 ///
 /// # Errors
 /// More bytes than the container's 32 bits count, or a compact clip.
@@ -102,7 +102,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     container(document.to_string().into_bytes(), buffer.bytes)
 }
 
-/// Header, JSON chunk, BIN chunk, whose length is a multiple of 4 already.
+/// The container: header, JSON chunk, and BIN chunk, whose length is already a multiple of 4.
 fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
     json.resize(json.len().next_multiple_of(4), b' ');
     let size = 12 + 8 + json.len() + 8 + bin.len();
@@ -134,14 +134,14 @@ fn materials(model: &Model) -> Vec<Value> {
     model.materials().iter().map(material).collect()
 }
 
-/// The document's lists in the making.
+/// The document's lists under construction.
 struct Writer<'a> {
     model: &'a Model,
     buffer: Buffer,
     /// The skeleton's joints first, in its order.
     nodes: Vec<Value>,
     meshes: Vec<Value>,
-    /// Skin of the document for those of the model's that skin something.
+    /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
     /// Nodes of the scene.
     roots: Vec<usize>,
@@ -207,7 +207,7 @@ impl Writer<'_> {
         skins
     }
 
-    /// One node for neighbouring primitives that the same skin, or the same joint alone, moves.
+    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves.
     fn meshes(&mut self) {
         #[derive(Clone, Copy, PartialEq)]
         enum Mover {
@@ -265,15 +265,15 @@ impl Writer<'_> {
             .map(|track| (track.joint.into(), track.channel, Keys::new(clip, raw, track)))
             .collect();
         if tracks.is_empty() {
-            // glTF has no clip without a channel: some joint stays where it is.
+            // glTF has no clip without a channel, so one joint gets a constant channel.
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
             let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
             let [x, y, z] = translation;
             let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
-            // The node of a mesh, which its skin keeps in place, where every joint is fixed.
+            // If every joint is fixed, the node of a mesh, which its skin keeps in place.
             tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
         }
-        // The loop's period is in the file as the last key alone.
+        // The file has the loop's period only as the time of the last key.
         let reached = tracks.iter().any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
         if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
             keys.hold_until(clip.duration());

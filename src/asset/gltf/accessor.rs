@@ -1,5 +1,5 @@
-//! The one reader of accessors: any component type, stride and sparse substitution, with every offset and count
-//! checked before anything is allocated. Bytes are read one by one, so no alignment is asked for.
+//! The reader of accessors: any component type, stride and sparse substitution. Every offset and count is checked
+//! before anything is allocated. Bytes are read one by one, so no alignment is required.
 
 use super::document::Document;
 use crate::asset::budget::Budget;
@@ -46,7 +46,7 @@ impl Component {
     }
 }
 
-/// Elements at a stride, known to lie inside their buffer view.
+/// Elements at a stride, checked to be inside their buffer view.
 struct Elements<'a> {
     bytes: &'a [u8],
     stride: usize,
@@ -97,12 +97,12 @@ impl Elements<'_> {
     }
 }
 
-/// An accessor whose parts were checked.
+/// An accessor whose parts have been checked.
 struct Layout<'a> {
     count: usize,
     component: Component,
     normalized: bool,
-    /// Absent: zeros.
+    /// The elements; `None` means zeros.
     base: Option<Elements<'a>>,
     sparse: Option<(Vec<[u32; 1]>, Elements<'a>)>,
 }
@@ -135,8 +135,8 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Finite numbers of any component type, normalised where the accessor says so; `user` is the JSON path that
-    /// names the accessor.
+    /// Reads finite numbers of any component type, normalised if the accessor says so; `user` is the JSON path that
+    /// refers to the accessor.
     pub(super) fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
         let layout = self.layout::<N>(index, user)?;
         let values = layout.read(|e| Some(e.floats(layout.component, layout.normalized))).unwrap_or_default();
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Unsigned integers.
+    /// Reads unsigned integers.
     pub(super) fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
         let layout = self.layout::<N>(index, user)?;
         layout.read(|e| e.integers(layout.component)).ok_or_else(|| {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
             }
             None => None,
         };
-        // Known to be within the view if there is one, so this only overflows where there is no data at all.
+        // With a buffer view the size is known to fit, so this saturates only for accessors without data.
         self.budget.charge(accessor.count.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
         let count = usize::try_from(accessor.count)
             .map_err(|_| Fault::new(place(".count"), format!("{}; too many for this machine", accessor.count)))?;
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
             fault("", format!("{length} bytes from {offset}; expected them inside the buffer's {}", buffer.len()))
         })?;
         let stride = match v.byte_stride {
-            // Some exporters write 0 for tightly packed.
+            // Some exporters write 0 for tightly packed data.
             Some(stride) if strided && stride != 0 => usize::try_from(stride).unwrap_or(usize::MAX),
             _ => size,
         };
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is wrong with a use of a buffer view: the reference to it, or the view itself.
+/// Fault in a use of a buffer view: the reference to it, or the view itself.
 enum ViewFault {
     Reference(String),
     View(Fault),

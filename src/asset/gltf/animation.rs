@@ -1,12 +1,12 @@
-//! Animations as clips.
+//! Conversion of animations to clips.
 
 use super::accessor::Reader;
 use super::document::{Animation, Document};
 use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend};
 
-/// Every animation as a clip, so that a clip's index is the file's; channels that move no joint only count towards
-/// its duration.
+/// Converts every animation to a clip, so that a clip's index is the same as in the file. Channels that move no joint
+/// only count towards its duration.
 pub(super) fn clips(reader: &Reader, joint_of: &[Option<u16>], repairs: &mut Vec<Repair>) -> Result<Vec<Clip>, Fault> {
     let mut off_unit = OffUnit::default();
     let clips = reader
@@ -30,7 +30,7 @@ fn clip(
     let mut keys = Vec::new();
     let mut duration = 0.0f32;
     for (at, channel) in animation.channels.iter().enumerate() {
-        // Without a node an extension says what moves: no joint.
+        // Without a node, an extension defines the target, which is no joint.
         let Some(node) = channel.target.node else { continue };
         let place = |field: &str| format!("animations[{index}].channels[{at}].{field}");
         let Some(sampler) = animation.samplers.get(channel.sampler as usize) else {

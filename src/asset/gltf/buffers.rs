@@ -14,13 +14,13 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Exporters disagree on whether data URIs are padded.
+/// Accepts data URIs with and without padding, because exporters differ.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Reads every buffer; each is exactly `byteLength` long.
+/// Reads every buffer. Each result is exactly `byteLength` long.
 pub(super) fn load<'a>(
     file: &Path,
     buffers: &[Buffer],
@@ -50,7 +50,7 @@ pub(super) fn load<'a>(
             Fault::new(place(), problem)
         };
         let length = usize::try_from(buffer.byte_length).map_err(|_| too_short())?;
-        // A BIN chunk is padded; what follows byteLength is no part of the buffer.
+        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
         loaded.push(match bytes {
             Cow::Borrowed(b) => Cow::Borrowed(b.get(..length).ok_or_else(too_short)?),
             Cow::Owned(_) if bytes.len() < length => return Err(too_short()),
@@ -63,7 +63,7 @@ pub(super) fn load<'a>(
     Ok(loaded)
 }
 
-/// What follows `data:`.
+/// Decodes the part of a data URI after `data:`.
 fn decode_data_uri(data: &str, budget: &Budget, place: impl Fn() -> String) -> Result<Vec<u8>, Fault> {
     let Some(encoded) = data.split_once(',').and_then(|(head, body)| head.ends_with(";base64").then_some(body)) else {
         return Err(Fault::new(place(), "a data URI without ;base64; expected data:application/octet-stream;base64,"));
@@ -84,7 +84,7 @@ impl Files<'_> {
     fn read(&mut self, uri: &str, length: u64) -> Result<Vec<u8>, String> {
         let path = self.resolve(uri)?;
         let unreadable = |error| format!("{uri:?} cannot be read: {error}");
-        // Before opening it: a pipe would block.
+        // Checked before the file is opened, because opening a pipe would block.
         let metadata = fs::metadata(&path).map_err(unreadable)?;
         if !metadata.is_file() {
             return Err(format!("{uri:?} is no file"));
@@ -92,7 +92,7 @@ impl Files<'_> {
         if metadata.len() < length {
             return Err(format!("{uri:?} has {} bytes; expected byteLength, which is {length}", metadata.len()));
         }
-        // Naming one file in many buffers must not enlarge the allowance.
+        // A file that several buffers refer to is granted once, so that it does not enlarge the allowance.
         if self.known.insert(path.clone()) {
             self.budget.grant(metadata.len());
         } else {
@@ -103,7 +103,7 @@ impl Files<'_> {
         Ok(bytes)
     }
 
-    /// The file that a relative URI names, inside the model's folder also after following links.
+    /// Resolves a relative URI. The file must be inside the model's folder, also after following links.
     fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
         let decoded = percent_decode_str(uri)
             .decode_utf8()

@@ -1,7 +1,7 @@
 //! The binary container: a header, then chunks.
 //!
-//! Read here rather than by the `gltf` crate, which underflows on a header length below 12 and refuses the unknown
-//! chunks that the specification has clients skip.
+//! The `gltf` crate is not used, because it underflows on a header length below 12 and refuses unknown chunks, which
+//! clients must ignore according to the specification.
 
 use crate::asset::fault::Fault;
 
@@ -9,7 +9,7 @@ const MAGIC: &[u8] = b"glTF";
 const HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
-/// The parts of a file: of a `.gltf` all of it is JSON.
+/// The parts of a file. A `.gltf` is JSON only.
 #[derive(Debug, PartialEq)]
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
@@ -18,7 +18,7 @@ pub(super) struct Container<'a> {
     pub(super) binary: bool,
 }
 
-/// Finds the JSON and the BIN chunk, by the file's first bytes, whatever its name.
+/// Finds the JSON and the BIN chunk by the file's first bytes, regardless of its name.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Container { json: bytes, bin: None, binary: false });

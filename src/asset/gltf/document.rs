@@ -1,7 +1,7 @@
-//! The JSON: the properties that skinning needs, under the specification's names.
+//! The JSON document: the properties that skinning needs, under the specification's names.
 //!
-//! Not the `gltf` crate's types: they wrap an index of 2^32 to 0 and refuse what the specification allows (animation
-//! channels without a node, scenes without nodes, textures without a source).
+//! The `gltf` crate's types are not used: they wrap an index of 2^32 to 0 and refuse valid files (animation channels
+//! without a node, scenes without nodes, textures without a source).
 
 use super::extras::Extras;
 use crate::asset::budget::Budget;
@@ -24,14 +24,14 @@ pub(super) struct Document {
     pub(super) skins: Vec<Skin>,
 }
 
-/// What our exporter notes about the file.
+/// Information that our exporter writes about the file.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Provenance {
     pub(super) extras: Extras<AxesExtras>,
 }
 
-/// Axes other than glTF's that numbers were kept in.
+/// Axes of the numbers, if they are not glTF's.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct AxesExtras {
@@ -39,13 +39,13 @@ pub(super) struct AxesExtras {
     pub(super) up: Option<u8>,
 }
 
-/// What our exporter notes about a primitive.
+/// Information that our exporter writes about a primitive.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct PrimitiveExtras {
-    /// How many vertices the original file had; the rest are copies at seams.
+    /// Number of vertices of the original file; the rest are copies at seams.
     pub(super) vertices: Option<u32>,
-    /// It is one more subset of the primitive before it.
+    /// Whether it is another subset of the primitive before it.
     pub(super) continues: bool,
 }
 
@@ -191,7 +191,7 @@ pub(super) struct Sampler {
     pub(super) interpolation: Option<String>,
 }
 
-/// What must be known before the rest can be understood.
+/// Properties that must be checked before the rest is parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Preamble {
@@ -207,7 +207,7 @@ struct Asset {
     min_version: Option<String>,
 }
 
-/// Extensions that may be required: of the geometry only quantisation, and whatever only changes how surfaces look.
+/// Extensions that a file may require: quantisation of geometry, and any that change only the look of surfaces.
 const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
 const IRRELEVANT_PREFIXES: &[&str] = &[
     "KHR_materials_",
@@ -220,11 +220,11 @@ const IRRELEVANT_PREFIXES: &[&str] = &[
     "MSFT_texture_",
 ];
 
-/// Memory for the structures above, and those built from them, that an object of the JSON may take.
+/// Memory that one object of the JSON may take, for the structures above and those built from them.
 const BYTES_PER_OBJECT: u64 = 512;
 
 impl Document {
-    /// Reads the JSON, refusing what needs another version or an extension that is not supported.
+    /// Parses the JSON; refuses other versions and required extensions that are not supported.
     pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
         let preamble: Preamble = from_json(json, binary)?;
         let Asset { version, min_version } = &preamble.asset;
@@ -242,7 +242,7 @@ impl Document {
                 ));
             }
         }
-        // "{}," is three bytes of a file and a hundred of a node.
+        // "{}," is three bytes in a file but a hundred bytes as a node.
         let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
         budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || format!("JSON of {objects} objects"))?;
         from_json(json, binary)

@@ -1,10 +1,10 @@
-//! `extras` that our exporter writes; anybody may put anything there.
+//! `extras` that skinbench's exporter writes. Other programs may put anything there.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What stands under our name, if the extras are an object that has it.
+/// The value under our name, or the default if the extras have none.
 pub(super) struct Extras<T>(pub(super) T);
 
 impl<T: Default> Default for Extras<T> {
@@ -19,7 +19,7 @@ impl<'de, T: Default + DeserializeOwned> Deserialize<'de> for Extras<T> {
     }
 }
 
-/// Skips whatever is not ours.
+/// Visitor of any value: takes the property under our name from an object and ignores everything else.
 struct Anything<T>(PhantomData<T>);
 
 impl<'de, T: Default + DeserializeOwned> Visitor<'de> for Anything<T> {

@@ -1,4 +1,4 @@
-//! Mesh primitives as vertex streams and triangle lists.
+//! Conversion of mesh primitives to vertex streams and triangle lists.
 
 use super::accessor::Reader;
 use super::document::{Mesh, Primitive};
@@ -12,16 +12,16 @@ const BYTES_PER_PRIMITIVE: u64 = 1024;
 /// Memory for an index of a primitive that continues another, copies included.
 const BYTES_PER_INDEX: u64 = 16;
 
-/// What moves a primitive's vertices.
+/// The source of motion of a primitive's vertices.
 #[derive(Clone, Copy)]
 pub(super) enum Binding {
-    /// Their own joints and weights, counted in a skin of so many joints.
+    /// Joints and weights of each vertex, in a skin with this many joints.
     Skin { skin: u16, joints: usize },
     /// One palette entry of a skin.
     Rigid { skin: u16, entry: u16 },
 }
 
-/// A mesh's primitives for one node that uses it.
+/// Converts a mesh's primitives for one node that uses it.
 pub(super) fn primitives(
     reader: &Reader,
     mesh_index: usize,
@@ -90,10 +90,10 @@ impl PrimitiveReader<'_> {
         Ok(PrimitiveData { skin, positions, normals, tangents, uvs, influences, indices, subsets, dumped_vertices })
     }
 
-    /// Adds the triangles to those of the primitive that has the same vertices.
+    /// Adds the triangles to those of the primitive that shares its vertices.
     fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<(), Fault> {
         let triangles = self.triangles(last.positions.len())?;
-        // Without indices, they are as many as the vertices for few bytes of the file.
+        // Without indices, a few bytes of the file give as many triangles as vertices.
         self.reader.budget.charge(triangles.len() as u64 * BYTES_PER_INDEX, || self.place.clone())?;
         let start = last.indices.len() as u32;
         last.indices.extend(triangles);
@@ -106,7 +106,7 @@ impl PrimitiveReader<'_> {
         format!("{}.{field}", self.place)
     }
 
-    /// The store counts by u32.
+    /// A count as u32, which is the store's limit.
     fn addressable(&self, field: &str, count: usize) -> Result<u32, Fault> {
         u32::try_from(count)
             .map_err(|_| Fault::new(self.path(field), format!("{count} elements; expected at most {}", u32::MAX)))
@@ -127,7 +127,7 @@ impl PrimitiveReader<'_> {
         Err(Fault::new(path, format!("{count} elements; expected {expected}, as POSITION has")))
     }
 
-    /// All sets, JOINTS_0 and WEIGHTS_0 first.
+    /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
     fn influences(&self, count: usize, joint_count: usize) -> Result<Influences, Fault> {
         let attributes = &self.primitive.attributes;
         let mut sets: Vec<u32> =
@@ -172,7 +172,7 @@ impl PrimitiveReader<'_> {
                         let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
                         return Err(Fault::new(self.path(&format!("attributes.WEIGHTS_{set}")), problem));
                     }
-                    // Unused influences may name any joint.
+                    // Unused influences may refer to any joint.
                     if weight > 0.0 {
                         if joint as usize >= joint_count {
                             let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
@@ -187,7 +187,7 @@ impl PrimitiveReader<'_> {
         Ok(influences)
     }
 
-    /// Indices, or all vertices in turn, as a list of triangles; none for points and lines.
+    /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
     fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
         let mode = self.primitive.mode.unwrap_or(4);
         if mode > 6 {
@@ -211,7 +211,7 @@ impl PrimitiveReader<'_> {
                 let problem = format!("{} indices; expected a multiple of 3 for triangles", indices.len());
                 return Err(Fault::new(self.place.clone(), problem));
             }
-            // Every other triangle of a strip is turned, so that all face the same way.
+            // Every other triangle of a strip is reversed, so that all have the same winding.
             5 => indices
                 .array_windows()
                 .enumerate()
@@ -225,7 +225,7 @@ impl PrimitiveReader<'_> {
         })
     }
 
-    /// Index of the material; the one after the file's last is the default.
+    /// Index of the material; the default material comes after the file's last.
     fn material(&self) -> Result<u16, Fault> {
         let count = self.reader.document.materials.len();
         match self.primitive.material {

@@ -1,7 +1,7 @@
 //! glTF 2.0: `.gltf` with data URIs or external buffers, and `.glb`.
 //!
-//! Every size and index in a file is checked before it is used or allocated for; see [`super::budget`] for what a file may
-//! make an import allocate.
+//! Every size and index in a file is checked before it is used or allocated for; [`super::budget`] limits the memory
+//! that a file can request.
 
 mod accessor;
 mod animation;
@@ -14,7 +14,7 @@ mod nodes;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::{ImportError, affine};
+use super::{ImportError, matrices};
 use crate::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, Model, ModelParts, PrimitiveData, Repair, Rows, SkinData,
 };
@@ -24,15 +24,15 @@ use mesh::Binding;
 use nodes::{Hierarchy, Rig, SkinnedNode};
 use std::path::Path;
 
-/// A container, or JSON with the one property that the specification requires.
+/// Whether it is a container, or JSON with the one property that the specification requires.
 pub(super) fn sniff(head: &[u8]) -> bool {
     head.starts_with(b"glTF") || super::files::contains(head, "\"asset\"")
 }
 
-/// Reads a file, and the buffers that it names in its folder.
+/// Reads a file and the buffers in its folder that it refers to.
 ///
 /// # Errors
-/// What cannot be read, breaks the specification, or needs an extension that is not supported.
+/// A file that cannot be read, violates the specification, or needs an extension that is not supported.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let bytes = super::files::read_file(file)?;
     let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
@@ -60,7 +60,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     Ok(ModelParts { name, axes, skeleton, skins: skins.data, clips, primitives, materials, repairs })
 }
 
-/// glTF's axes, or those that our exporter kept a model in.
+/// glTF's axes, or the original axes that our exporter recorded.
 fn axes(document: &Document) -> Result<Axes, Fault> {
     let AxesExtras { handedness, up } = &document.asset.extras.0;
     let place = |field: &str| format!("asset.extras.skinbench.{field}");
@@ -78,7 +78,7 @@ fn axes(document: &Document) -> Result<Axes, Fault> {
     }
 }
 
-/// The model's skins, and which one each of the file's became.
+/// The model's skins, and the index in the model of each skin of the file.
 struct Skins {
     data: Vec<SkinData>,
     entries: usize,
@@ -104,7 +104,7 @@ impl Skins {
         Ok(skins)
     }
 
-    /// Counts palette entries, before they are allocated.
+    /// Counts palette entries before they are allocated.
     fn claim(&mut self, entries: usize, place: impl FnOnce() -> String) -> Result<(), Fault> {
         self.entries = self.entries.saturating_add(entries);
         if self.entries > MAX_JOINTS {
@@ -116,7 +116,7 @@ impl Skins {
 
     fn push(&mut self, skin: SkinData) -> u16 {
         self.data.push(skin);
-        // Each skin has at least one of at most MAX_JOINTS entries.
+        // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
         (self.data.len() - 1) as u16
     }
 }
@@ -128,12 +128,12 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
         return Err(Fault::new(user, problem));
     }
     let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
-        affine::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
+        matrices::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
     });
     rows.collect()
 }
 
-/// Skinned nodes by index, then rigid ones, whose palette entries share one more skin.
+/// Converts skinned nodes by index, then rigid ones, whose palette entries share one more skin.
 fn primitives(
     reader: &Reader,
     rig: &Rig,
@@ -171,7 +171,7 @@ fn note_morph_targets(document: &Document, repairs: &mut Vec<Repair>) {
     }
 }
 
-/// The file's materials as plain base colours, and a default one where a primitive has none.
+/// The file's materials as plain base colours, and a default one if some primitive has none.
 fn materials(document: &Document, primitives: &[PrimitiveData]) -> Result<Vec<Material>, Fault> {
     let count = document.materials.len();
     if count >= usize::from(u16::MAX) {

@@ -1,12 +1,12 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Node, Skin};
-use crate::asset::affine;
 use crate::asset::fault::{Fault, OffUnit};
-use crate::model::{IDENTITY_ROWS, Joint, Local, Repair, Rows, Skeleton, Transform, affine_to_rows};
+use crate::asset::matrices;
+use crate::model::{IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows};
 use glam::{DAffine3, Quat, Vec3};
 
-/// Parents of nodes, known to form trees.
+/// Parents of nodes, checked to form trees.
 pub(super) struct Hierarchy {
     parents: Vec<Option<usize>>,
     /// All nodes, each after its parent.
@@ -37,7 +37,7 @@ impl Hierarchy {
             next += 1;
         }
         if order.len() < nodes.len() {
-            // Every node has at most one parent, so what no root reaches is on a cycle or below one.
+            // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
             let mut reached = vec![false; nodes.len()];
             order.iter().for_each(|&n| reached[n] = true);
             let mut index = reached.iter().position(|r| !r).unwrap_or_default();
@@ -59,12 +59,12 @@ pub(super) struct SkinnedNode {
     pub(super) skin: usize,
 }
 
-/// A mesh without skin that hangs on a joint.
+/// A mesh without a skin that is attached to a joint.
 pub(super) struct RigidNode {
     pub(super) mesh: usize,
     /// Joint of the skeleton.
     pub(super) joint: u16,
-    /// Mesh to joint space.
+    /// Transform from mesh to joint space.
     pub(super) to_joint: Rows,
 }
 
@@ -100,31 +100,32 @@ pub(super) fn used_skins<'a>(
     document.skins.iter().enumerate().filter(move |(index, _)| used[*index])
 }
 
-/// The skeleton and what of the file moves with it.
+/// The skeleton and the nodes that move with it.
 pub(super) struct Rig {
     pub(super) skeleton: Skeleton,
-    /// Joint of each node that is one.
+    /// Joint of each node, if it is one.
     pub(super) joint_of: Vec<Option<u16>>,
     pub(super) rigid: Vec<RigidNode>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Role {
-    /// A used skin names it.
+    /// A used skin refers to it.
     joint: bool,
     /// It is a joint or below one.
     under_joint: bool,
     animated: bool,
     /// It, or a node below it, has a rigid mesh.
     carries: bool,
-    /// Something that must be moved is at or below it.
+    /// A joint or a rigid mesh that moves is at or below it.
     needed: bool,
     /// It is in the skeleton.
     kept: bool,
 }
 
 impl Rig {
-    /// Takes the joints of all used skins, every ancestor that moves them, and whatever moves rigid meshes below them.
+    /// Takes the joints of all used skins, every ancestor that moves them, and the nodes that move rigid meshes below
+    /// them.
     pub(super) fn new(
         document: &Document,
         hierarchy: &Hierarchy,
@@ -159,7 +160,7 @@ impl Rig {
         }
         off_unit.describe("node rotations", repairs);
 
-        // The nearest node at or above each one that is kept, and the fixed way from the one to the other.
+        // For each kept node, the closest kept node at or above it, and the fixed transform between the two.
         let mut anchors: Vec<Option<(usize, DAffine3)>> = vec![None; nodes.len()];
         let mut slots = vec![0; nodes.len()];
         let mut joints = Vec::new();
@@ -175,7 +176,7 @@ impl Rig {
                 joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
                 anchors[n] = Some((n, DAffine3::IDENTITY));
             } else {
-                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * affine::of(&local)));
+                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * matrices::of(&local)));
             }
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
@@ -230,7 +231,7 @@ fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
 }
 
 /// A node's transform to its parent.
-fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fault> {
+fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTransform, Fault> {
     let place = |field: &str| format!("nodes[{index}].{field}");
     let check = |field: &str, values: &[f32]| match values.iter().find(|v| !v.is_finite()) {
         Some(v) => Err(Fault::new(place(field), format!("holds {v}; expected finite numbers"))),
@@ -242,7 +243,9 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fau
             let problem = "stands beside translation, rotation or scale; expected either";
             return Err(Fault::new(place("matrix"), problem));
         }
-        return Ok(Local::Matrix(affine::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?));
+        return Ok(JointTransform::Matrix(
+            matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?,
+        ));
     }
     let translation = node.translation.unwrap_or_default();
     let rotation = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
@@ -253,16 +256,16 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<Local, Fau
     if off_unit.count(&rotation) < 1e-6 {
         return Err(Fault::new(place("rotation"), "has zero length; expected a unit quaternion"));
     }
-    Ok(Local::Transform(Transform {
+    Ok(JointTransform::Transform(Transform {
         rotation: Quat::from_array(rotation),
         translation: Vec3::from_array(translation),
         scale: Vec3::from_array(scale),
     }))
 }
 
-fn is_identity(local: &Local) -> bool {
+fn is_identity(local: &JointTransform) -> bool {
     match local {
-        Local::Transform(t) => *t == Transform::IDENTITY,
-        Local::Matrix(rows) => *rows == IDENTITY_ROWS,
+        JointTransform::Transform(t) => *t == Transform::IDENTITY,
+        JointTransform::Matrix(rows) => *rows == IDENTITY_ROWS,
     }
 }

@@ -1,10 +1,10 @@
-//! `.md5anim`: per joint a base pose, and per frame the components of it that move.
+//! Importer of `.md5anim`: a base pose per joint, and per frame its components that move.
 
 use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::asset::budget::Budget;
 use crate::asset::fault::Fault;
-use crate::asset::text::Scanner;
-use crate::asset::{ImportError, affine};
+use crate::asset::tokenizer::Scanner;
+use crate::asset::{ImportError, matrices};
 use crate::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn import(file: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> R
     reader.read(crate::asset::files::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
 }
 
-/// Which components of a joint each frame holds, and where.
+/// Components of a joint that each frame holds, and their offset.
 struct Moving {
     flags: u8,
     first: usize,
@@ -32,7 +32,7 @@ impl Moving {
         self.flags.count_ones() as usize
     }
 
-    /// Three components from bit `shift`: the frame's where flagged, else the base's.
+    /// Three components, flagged by the bits from `shift` on: from the frame if flagged, otherwise from the base pose.
     fn components(&self, shift: u8, base: [f32; 3], frame: &[f32]) -> [f32; 3] {
         std::array::from_fn(|c| {
             let bit = 1 << (shift + c as u8);
@@ -88,12 +88,12 @@ impl Reader<'_> {
                 (Channel::Translation, Moving::TRANSLATION, 0, base.0),
                 (Channel::Rotation, Moving::ROTATION, 3, base.1),
             ] {
-                // What no frame moves is still where the base frame has it, not where the mesh was bound.
+                // Channels that no frame moves have the value of the base frame, not of the bind pose.
                 let count = if moving.flags & mask == 0 { frames.min(1) } else { frames };
                 self.budget.charge(u64::from(count) * (4 + 4 * channel.width() as u64) * COPIES, || "frames".into())?;
                 let value = |index| {
                     let parts = moving.components(shift, base, frame(index));
-                    let rotation = affine::rounded(unit_quaternion(parts)).to_array();
+                    let rotation = matrices::rounded(unit_quaternion(parts)).to_array();
                     let [x, y, z] = parts;
                     let wide = if channel == Channel::Rotation { rotation } else { [x, y, z, 0.0] };
                     wide.into_iter().take(channel.width())
@@ -169,7 +169,7 @@ impl Reader<'_> {
         Ok(moving)
     }
 
-    /// Boxes that nothing here needs.
+    /// Skips the bounding boxes.
     fn bounds(&mut self, frames: u32) -> Result<(), Fault> {
         self.scanner.expect("bounds")?;
         self.scanner.expect("{")?;

@@ -1,13 +1,13 @@
-//! Parts of the text that models and clips share.
+//! Parts of the grammar that models and clips share.
 
 use crate::asset::fault::Fault;
-use crate::asset::text::{Scanner, Syntax};
+use crate::asset::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
 
 pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
 const VERSION: u32 = 10;
 
-/// A joint as both kinds of file list it.
+/// A joint in the lists of both kinds of file.
 #[derive(Debug, PartialEq)]
 pub(super) struct ListedJoint {
     pub name: String,
@@ -46,7 +46,7 @@ pub(super) fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result
     Ok(values)
 }
 
-/// The unit quaternion whose w is not stored: the one that is not positive.
+/// The unit quaternion whose w is not stored: w is zero or negative.
 pub(super) fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
     let [x, y, z] = [x, y, z].map(f64::from);
     let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();

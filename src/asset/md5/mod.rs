@@ -1,33 +1,33 @@
-//! MD5 version 10: `.md5mesh` and `.md5anim`, the text formats of id Software's Doom 3.
+//! Importer of MD5 version 10: `.md5mesh` and `.md5anim`, the text formats of id Software's Doom 3.
 //!
-//! Right-handed, Z up. A mesh holds no positions: each weight has an offset in its joint's space, and the bind pose
-//! puts vertices where their weights say. There are no normals either.
+//! Right-handed, Z up. A mesh has no positions: each weight has an offset in its joint's space, and the bind pose gives
+//! the positions of vertices. There are no normals either.
 
 mod clip;
 mod grammar;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::text::{Scanner, Token};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Token};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Handedness, Influences, Joint, Local, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
-    Subset, affine_to_rows,
+    Axes, Handedness, Influences, Joint, JointTransform, Material, Model, ModelParts, PrimitiveData, Repair, Skeleton,
+    SkinData, Subset, affine_to_rows,
 };
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How far apart weights may place a vertex at bind, in its largest coordinate, before that is worth a word.
+/// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.
 const APART: f64 = 1e-3;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"MD5Version") && super::files::contains(head, "numMeshes")
 }
 
-/// Reads a model and its clips; without any named, the `.md5anim` of the same name beside it, then every other one of
-/// the folder whose joints are the model's, by name.
+/// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
+/// every other one of the folder whose joints have the names of the model's.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
     let text = super::files::read_text(file)?;
     let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
@@ -50,7 +50,7 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportErro
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-/// Clip files of a model's folder, its own first.
+/// Clip files of a model's folder, with the model's own first.
 fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
     let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
         let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
             let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
-            let rest = Local::Transform(affine::decompose(&to_parent));
+            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
             Joint { name: joint.name.clone(), parent: joint.parent, rest }
         };
         let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
@@ -123,7 +123,7 @@ impl Reader<'_> {
         self.scanner.integer(&format!("the number after {label}"))
     }
 
-    /// Joints and where they stand at bind.
+    /// Reads joints and their bind poses.
     fn joints(&mut self, count: u16) -> Result<(Vec<ListedJoint>, Vec<DAffine3>), Fault> {
         self.scanner.expect("joints")?;
         self.scanner.expect("{")?;
@@ -195,7 +195,7 @@ impl Reader<'_> {
                 );
                 return Err(self.scanner.fault_at(vertex.offset, problem));
             };
-            // Vertices may share weights, so that few bytes ask for many influences.
+            // Vertices may share weights, so that few bytes can request many influences.
             self.budget.charge_vertices(1, own.len(), || "weights".into())?;
             let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
             if sum <= 0.0 {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         Ok((shader.into(), primitive))
     }
 
-    /// `numthings N`, then N times `thing INDEX` and what `read` takes.
+    /// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.
     fn numbered<T>(
         &mut self,
         label: &str,
@@ -233,7 +233,8 @@ impl Reader<'_> {
     }
 }
 
-/// Vertices that their weights place apart at bind: no position times joint matrices gives what the format means.
+/// Vertices whose weights give different positions at bind: no product of one position with joint matrices can express
+/// them.
 #[derive(Default)]
 struct Apart {
     count: u32,

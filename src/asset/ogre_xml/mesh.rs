@@ -1,15 +1,15 @@
-//! `.mesh.xml`: one primitive a submesh; submeshes that share vertices share a primitive too.
+//! Importer of `.mesh.xml`: one primitive per submesh; submeshes that share vertices share a primitive too.
 
 use super::xml::{Element, Xml};
 use crate::asset::budget::Budget;
 use crate::asset::fault::Fault;
 use crate::model::{Influences, Material, PrimitiveData, Subset};
 
-/// What a mesh file holds, its bones still by their IDs.
+/// Content of a mesh file; its bones are still IDs.
 pub(super) struct Mesh {
     pub(super) geometries: Vec<Geometry>,
     pub(super) materials: Vec<Material>,
-    /// What `skeletonlink` names.
+    /// Name in `skeletonlink`.
     pub(super) skeleton: String,
 }
 
@@ -32,7 +32,7 @@ struct Assignment {
 }
 
 impl Geometry {
-    /// Counts bones by the skin's joints; `entry_of` knows their IDs.
+    /// Converts bone IDs to the skin's joints; `entry_of` maps them.
     pub(super) fn into_primitive(
         mut self,
         xml: &Xml,
@@ -107,7 +107,7 @@ pub(super) fn read(xml: &mut Xml) -> Result<Mesh, Fault> {
     collect(xml, submeshes, shared, skeleton)
 }
 
-/// Shared vertices stand where the first submesh that uses them does.
+/// Puts shared vertices at the position of the first submesh that uses them.
 fn collect(xml: &Xml, submeshes: Vec<Submesh>, mut shared: Option<Geometry>, skeleton: String) -> Result<Mesh, Fault> {
     let mut mesh = Mesh { geometries: Vec::new(), materials: Vec::new(), skeleton };
     let mut shared_at = None;
@@ -142,11 +142,11 @@ struct Submesh {
     element: Element,
     /// Name of the material.
     name: String,
-    /// None where vertices are shared.
+    /// Vertices; `None` if they are shared.
     geometry: Option<Geometry>,
     /// Triangle list.
     faces: Vec<u32>,
-    /// The largest index, and the face that has it.
+    /// The largest index and the face that has it.
     largest: Option<(u32, Element)>,
 }
 
@@ -172,12 +172,12 @@ fn submesh(xml: &mut Xml, element: Element) -> Result<Submesh, Fault> {
     Ok(submesh)
 }
 
-/// Triangles, whatever they are stored as; none of points and lines.
+/// Reads faces as triangles; none from points and lines.
 fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh) -> Result<(), Fault> {
     let mut indices = Vec::new();
     let mut found = 0u32;
     while let Some(face) = xml.child()? {
-        // Strips and fans name one more vertex a face after the first.
+        // In strips and fans, each face after the first adds one vertex.
         let names: &[&str] = match operation {
             "triangle_list" => &["v1", "v2", "v3"],
             "triangle_strip" | "triangle_fan" if found == 0 => &["v1", "v2", "v3"],
@@ -196,7 +196,7 @@ fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh)
     }
     check_count(xml, faces, "count", found)?;
     submesh.faces = match operation {
-        // Every other triangle of a strip is turned, so that all face the same way.
+        // Every other triangle of a strip is reversed, so that all have the same winding.
         "triangle_strip" => indices
             .array_windows()
             .enumerate()
@@ -211,7 +211,7 @@ fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh)
     Ok(())
 }
 
-/// An optional attribute that states how many there are.
+/// Checks an optional attribute with the number of items.
 fn check_count(xml: &Xml, element: &Element, name: &str, found: u32) -> Result<(), Fault> {
     if xml.text(element, name)?.is_some() {
         let stated = xml.integer(element, name)?;
@@ -222,7 +222,7 @@ fn check_count(xml: &Xml, element: &Element, name: &str, found: u32) -> Result<(
     Ok(())
 }
 
-/// Attributes may be spread over vertex buffers, some of which are empty.
+/// Reads attributes, which may be spread over vertex buffers, some of them empty.
 fn geometry(xml: &mut Xml, element: &Element) -> Result<Geometry, Fault> {
     let mut geometry = Geometry::default();
     let stated = xml.integer(element, "vertexcount")?;
@@ -240,7 +240,7 @@ fn geometry(xml: &mut Xml, element: &Element) -> Result<Geometry, Fault> {
                 match attribute.name() {
                     "position" => part.positions.push(xml.numbers(&attribute, ["x", "y", "z"])?),
                     "normal" => part.normals.push(xml.numbers(&attribute, ["x", "y", "z"])?),
-                    // Only the first set.
+                    // Only the first set is read.
                     "texcoord" if !std::mem::replace(&mut textured, true) => {
                         part.uvs.push([xml.number(&attribute, "u")?, texcoord_v(xml, &attribute)?]);
                     }
@@ -272,7 +272,7 @@ fn geometry(xml: &mut Xml, element: &Element) -> Result<Geometry, Fault> {
     Ok(geometry)
 }
 
-/// One-dimensional coordinates have no v.
+/// The v coordinate, 0 for one-dimensional coordinates.
 fn texcoord_v(xml: &Xml, attribute: &Element) -> Result<f32, Fault> {
     if xml.text(attribute, "v")?.is_some() { xml.number(attribute, "v") } else { Ok(0.0) }
 }

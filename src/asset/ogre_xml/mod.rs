@@ -1,7 +1,7 @@
-//! OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it links to.
+//! Importer of OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it refers to.
 //!
-//! Right-handed, Y up. As OGRE does it (the articles' sketches differ): keys are relative to the bind pose, and after
-//! its last key a track leads back to its first.
+//! Right-handed, Y up. Keys are relative to the bind pose, and after its last key a track interpolates back to its
+//! first, as in OGRE itself (articles about the format differ).
 
 mod mesh;
 mod skeleton;
@@ -9,7 +9,7 @@ mod xml;
 
 use super::budget::Budget;
 use super::fault::Fault;
-use super::{ImportError, affine, beside};
+use super::{ImportError, beside, matrices};
 use crate::model::{Axes, Model, ModelParts, SkinData, affine_to_rows};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let primitives = primitives.collect::<Result<_, _>>().map_err(in_mesh)?;
 
     let pose = skeleton.joints.rest_model_pose();
-    let inverse = |&joint: &u16| affine::inverse(&pose[usize::from(joint)]).map(|m| affine_to_rows(&m));
+    let inverse = |&joint: &u16| matrices::inverse(&pose[usize::from(joint)]).map(|m| affine_to_rows(&m));
     let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
         ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
     })?;
@@ -54,7 +54,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-/// The XML form of the skeleton that a mesh links to, in its folder.
+/// Path of the XML form of the skeleton that a mesh refers to, in its folder.
 fn linked(file: &Path, link: &str) -> Result<PathBuf, ImportError> {
     let name = if link.ends_with(".xml") { link.to_owned() } else { format!("{link}.xml") };
     beside::resolve(file.parent().unwrap_or(Path::new("")), &name)

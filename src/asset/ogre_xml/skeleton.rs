@@ -1,15 +1,15 @@
-//! `.skeleton.xml`: bones, and animations relative to the bind pose.
+//! Importer of `.skeleton.xml`: bones, and animations relative to the bind pose.
 
 use super::xml::{Element, Xml};
-use crate::asset::affine;
 use crate::asset::fault::Fault;
+use crate::asset::matrices;
 use crate::model::{
-    Channel, Clip, Interpolation, Joint, Keys, Local, Repair, RotationBlend, Skeleton as Joints, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform, Keys, Repair, RotationBlend, Skeleton as Joints, Transform,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::collections::HashMap;
 
-/// What a skeleton file holds.
+/// Content of a skeleton file.
 pub(super) struct Skeleton {
     pub(super) joints: Joints,
     pub(super) clips: Vec<Clip>,
@@ -20,7 +20,7 @@ pub(super) struct Skeleton {
     pub(super) repairs: Vec<Repair>,
 }
 
-/// Where a bone is bound.
+/// Bind transform of a bone.
 #[derive(Clone, Copy)]
 struct Bind {
     translation: DVec3,
@@ -99,7 +99,7 @@ fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault
             _ => xml.skip()?,
         }
     }
-    // The store refuses more joints than u16 counts.
+    // The store refuses more joints than u16 can count.
     if bones.by_id.insert(id, bones.joints.len() as u16).is_some() {
         return Err(xml.fault(element, format!("a second bone with id {id}; expected ids to be unique")));
     }
@@ -107,11 +107,11 @@ fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault
         return Err(xml.fault(element, format!("a second bone named {name:?}; expected names to be unique")));
     }
     let rest = Transform {
-        rotation: affine::rounded(bind.rotation),
+        rotation: matrices::rounded(bind.rotation),
         translation: bind.translation.as_vec3(),
         scale: bind.scale.as_vec3(),
     };
-    bones.joints.push(Joint { name, parent: None, rest: Local::Transform(rest) });
+    bones.joints.push(Joint { name, parent: None, rest: JointTransform::Transform(rest) });
     bones.binds.push(bind);
     Ok(())
 }
@@ -134,7 +134,7 @@ struct Animation {
     element: Element,
     name: String,
     length: f32,
-    /// Joints are bones in the file's order.
+    /// Keys; joints are indices of bones in the file's order.
     keys: Vec<Keys>,
 }
 
@@ -168,7 +168,7 @@ fn animation(xml: &mut Xml, element: Element, bones: &Bones, meetings: &mut Meet
     Ok(Animation { element, name, length, keys })
 }
 
-/// A key as the file has it, relative to the bind pose.
+/// A key as in the file, relative to the bind pose.
 #[derive(Clone, Copy, PartialEq)]
 struct Keyframe {
     time: f32,
@@ -205,7 +205,7 @@ fn keyframes(xml: &mut Xml, keyframes: &mut Vec<Keyframe>) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Keyframes that meet: several of a track at the same time. Counts what became of them.
+/// Keyframes of one track at the same time, with counts of their treatment.
 #[derive(Default)]
 struct Meetings {
     left_out: usize,
@@ -213,12 +213,12 @@ struct Meetings {
 }
 
 impl Meetings {
-    /// A track's keyframes at rising times, with one beyond the end that leads back to the first.
+    /// A track's keyframes at rising times, with one after the end that leads back to the first.
     ///
-    /// Where keyframes of one time differ, OGRE interpolates towards the first of them until that time, and from the
-    /// last of them after it. Here the last one stands at the next time that f32 can represent. It is left out where it
-    /// would never show: at or after the clip's end, or where the next keyframe has that time already. Nothing comes
-    /// before time 0, so only the last one stands there; the loop still leads back to the first.
+    /// If keyframes at one time differ, OGRE interpolates towards the first of them before that time, and from the last
+    /// of them after it. Here the last one moves to the next time that f32 can represent. It is left out if it would
+    /// never show: at or after the clip's end, or if the next keyframe has that time already. No time is before 0, so
+    /// at time 0 only the last one is used; the loop still leads back to the first.
     fn resolve(&mut self, mut keyframes: Vec<Keyframe>, length: f32) -> Vec<Keyframe> {
         let found = keyframes.len();
         keyframes.dedup();
@@ -264,7 +264,7 @@ impl Meetings {
     }
 }
 
-/// Channels that any key names, relative to the parent.
+/// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(bone: u16, bind: &Bind, keyframes: Vec<Keyframe>) -> Vec<Keys> {
     let track = |channel, values: Vec<f32>| Keys {
         joint: bone,
@@ -279,7 +279,7 @@ fn tracks(bone: u16, bind: &Bind, keyframes: Vec<Keyframe>) -> Vec<Keys> {
         tracks.push(track(Channel::Translation, keyframes.iter().flat_map(value).collect()));
     }
     if keyframes.iter().any(|k| k.rotation.is_some()) {
-        let value = |k: &Keyframe| affine::rounded(bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).to_array();
+        let value = |k: &Keyframe| matrices::rounded(bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).to_array();
         tracks.push(track(Channel::Rotation, keyframes.iter().flat_map(value).collect()));
     }
     if keyframes.iter().any(|k| k.scale.is_some()) {
@@ -293,7 +293,7 @@ fn vector(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
     Ok(Vec3::from_array(xml.numbers(element, ["x", "y", "z"])?).as_dvec3())
 }
 
-/// By axis, or one factor for all.
+/// Reads a scale per axis, or one factor for all.
 fn scale(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
     match xml.text(element, "factor")? {
         Some(_) => Ok(DVec3::splat(xml.number(element, "factor")?.into())),
@@ -301,7 +301,7 @@ fn scale(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
     }
 }
 
-/// An angle in radians, and an axis inside; leaves the element.
+/// Reads an angle in radians and the axis inside the element; leaves the element.
 fn rotation(xml: &mut Xml, element: &Element) -> Result<DQuat, Fault> {
     let angle = f64::from(xml.number(element, "angle")?);
     let mut axis = DVec3::ZERO;

@@ -1,4 +1,4 @@
-//! XML read as a stream: elements, their attributes, and where they are.
+//! Streaming XML reader: elements, their attributes, and their places in the file.
 
 use crate::asset::fault::Fault;
 use crate::asset::{ImportError, place::line_and_column};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A start tag.
 pub(super) struct Element {
     tag: BytesStart<'static>,
-    /// Byte in the file.
+    /// Byte offset in the file.
     at: u64,
 }
 
@@ -21,7 +21,7 @@ impl Element {
     }
 }
 
-/// Reads elements in turn. Each one found must be left by [`Xml::child`] returning `None`, or by [`Xml::skip`].
+/// Reads elements in order. Each one found must be left by [`Xml::child`] returning `None`, or by [`Xml::skip`].
 pub(super) struct Xml {
     file: PathBuf,
     reader: Reader<BufReader<File>>,
@@ -35,7 +35,7 @@ impl Xml {
         Ok(Self { file: file.into(), reader, buffer: Vec::new() })
     }
 
-    /// The document's one element, which must have this name.
+    /// The document's root element, which must have this name.
     pub(super) fn root(&mut self, name: &str) -> Result<Element, Fault> {
         match self.next()? {
             Some(root) if root.name() == name => Ok(root),
@@ -44,12 +44,12 @@ impl Xml {
         }
     }
 
-    /// The next element inside the one last found or left; none at its end.
+    /// The next child of the element that was found or left last; `None` at its end.
     pub(super) fn child(&mut self) -> Result<Option<Element>, Fault> {
         self.next()
     }
 
-    /// Leaves an element with all that it holds.
+    /// Leaves an element with all its content.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
         let mut depth = 1u64;
         while depth > 0 {
@@ -58,7 +58,7 @@ impl Xml {
         Ok(())
     }
 
-    /// What follows the root's end.
+    /// Expects the end of the document.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         loop {
             let at = self.reader.buffer_position();
@@ -74,7 +74,7 @@ impl Xml {
         }
     }
 
-    /// A start tag, or none for an end tag.
+    /// The next start tag, or `None` for an end tag.
     fn next(&mut self) -> Result<Option<Element>, Fault> {
         loop {
             let at = self.reader.buffer_position();
@@ -104,20 +104,20 @@ impl Xml {
         value.map_err(|error: quick_xml::Error| self.fault(element, format!("attribute {name}: {error}")))
     }
 
-    /// An attribute's text, which must be there.
+    /// The text of a required attribute.
     pub(super) fn required(&self, element: &Element, name: &str) -> Result<String, Fault> {
         self.text(element, name)?
             .ok_or_else(|| self.fault(element, format!("<{}> without {name}; expected one", element.name())))
     }
 
-    /// A finite number.
+    /// A required attribute that is a finite number.
     pub(super) fn number(&self, element: &Element, name: &str) -> Result<f32, Fault> {
         let text = self.required(element, name)?;
         let value = text.trim().parse::<f32>().ok().filter(|v| v.is_finite());
         value.ok_or_else(|| self.fault(element, format!("{name}={text:?}; expected a finite number")))
     }
 
-    /// Finite numbers, an attribute each.
+    /// Finite numbers, one attribute each.
     pub(super) fn numbers<const N: usize>(&self, element: &Element, names: [&str; N]) -> Result<[f32; N], Fault> {
         let mut values = [0.0; N];
         for (value, name) in values.iter_mut().zip(names) {
@@ -126,7 +126,7 @@ impl Xml {
         Ok(values)
     }
 
-    /// A whole number of 0 or more.
+    /// A required attribute that is a whole number of 0 or more.
     pub(super) fn integer(&self, element: &Element, name: &str) -> Result<u32, Fault> {
         let text = self.required(element, name)?;
         let value = text.trim().parse().ok();
@@ -139,7 +139,7 @@ impl Xml {
     }
 
     fn fault_at(&self, at: u64, problem: impl Into<String>) -> Fault {
-        // The stream has gone by; lines are only counted when something is wrong.
+        // The stream is past that place; lines are counted only for an error.
         let place = match fs::read(&self.file) {
             Ok(bytes) => line_and_column(&bytes, usize::try_from(at).unwrap_or(usize::MAX)),
             Err(_) => format!("byte {at}"),

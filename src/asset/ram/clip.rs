@@ -1,16 +1,16 @@
-//! `.raa`: rotations of joints by whole frames.
+//! Importer of `.raa`: rotations of joints at whole frames.
 
 use crate::asset::fault::{Fault, OffUnit};
-use crate::asset::text::{Scanner, Syntax};
-use crate::asset::{ImportError, affine};
+use crate::asset::tokenizer::{Scanner, Syntax};
+use crate::asset::{ImportError, matrices};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, Skeleton};
 use glam::DQuat;
 use std::path::Path;
 
-/// The file counts frames and states no rate.
+/// Frame rate, which the file does not state.
 const FRAMES_PER_SECOND: f64 = 25.0;
 
-/// Reads a clip for joints of these orientations; `joint_of` maps the model file's order to the skeleton's.
+/// Reads a clip for joints with these orientations; `joint_of` maps the model file's order to the skeleton's.
 pub(super) fn import(
     file: &Path,
     orientations: &[DQuat],
@@ -39,7 +39,7 @@ struct Reader<'a> {
     skeleton: &'a Skeleton,
 }
 
-/// One joint's frames and the rotations at them.
+/// A joint's frames and the rotations at them.
 struct Track {
     joint: usize,
     frames: Vec<u32>,
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 return Err(self.scanner.unexpected(token, &format!("the ID {key}")));
             }
             track.frames.push(self.frame(track.frames.last().copied(), frames)?);
-            let rotation = affine::quaternion(self.scanner.quaternion("a rotation", &mut self.off_unit)?);
+            let rotation = matrices::quaternion(self.scanner.quaternion("a rotation", &mut self.off_unit)?);
             track.rotations.push(match track.rotations.last() {
                 Some(&last) => apart(last, rotation),
                 None => rotation,
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 
     fn frame(&mut self, previous: Option<u32>, frames: Option<u32>) -> Result<u32, Fault> {
-        // Far beyond, neighbouring frames would be the same f32 of seconds.
+        // Far beyond this, neighbouring frames would have the same time in f32 seconds.
         let first = previous.map_or(0, |p| p + 1);
         let end = frames.unwrap_or(u32::MAX).min(1 << 20);
         let token = self.scanner.peek();
@@ -118,14 +118,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Keys in seconds. Over the frames that are left the track leads from its last key to its first, through the
-    /// period's end.
+    /// Converts to keys in seconds. In the remaining frames of the period, the track interpolates from its last key to
+    /// its first, across the period's end.
     fn keys(&self, track: Track, period: u32) -> Keys {
         let Track { joint, frames, mut rotations } = track;
         let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
         if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
             let [first, last, period] = [*first, *last, period].map(f64::from);
-            // The same way twice: each has the signs of the keys that it meets.
+            // The same path twice: each copy has the signs of the keys next to it.
             let into = Wrap { from: apart(*early, *late), to: *early, start: last - period, end: first };
             let out = Wrap { from: *late, to: apart(*late, *early), start: last, end: period + first };
             if first == 0.0 {
@@ -146,22 +146,22 @@ impl Reader<'_> {
             channel: Channel::Rotation,
             interpolation: Interpolation::Linear,
             times: times.into_iter().map(seconds).collect(),
-            values: rotations.iter().flat_map(|&r| affine::rounded(orientation * r).to_array()).collect(),
+            values: rotations.iter().flat_map(|&r| matrices::rounded(orientation * r).to_array()).collect(),
         }
     }
 }
 
-/// The way from one key to another, cut where the period begins or ends.
+/// The path from one key to another, cut at the beginning or end of the period.
 struct Wrap {
     from: DQuat,
     to: DQuat,
-    /// Frames, possibly before 0 or after the period's end.
+    /// Frames; may be before 0 or after the period's end.
     start: f64,
     end: f64,
 }
 
 impl Wrap {
-    /// How far the way through the keys may be off, in radians.
+    /// Largest error of the path through the keys, in radians.
     const TOLERANCE: f64 = 1e-6;
     /// Most halvings of a part.
     const DEPTH: u32 = 6;
@@ -170,8 +170,8 @@ impl Wrap {
         authored(self.from, self.to, (frame - self.start) / (self.end - self.start))
     }
 
-    /// Keys between two frames, as many as it takes: a part of an arc can be short enough to be followed by the
-    /// normalised line where the whole is not, and a part of that line is another line.
+    /// Adds keys between two frames, as many as necessary: a part of an arc can be short enough to be followed by
+    /// normalised linear interpolation when the whole arc is not, and a part of a normalised line is another such line.
     fn follow(&self, first: f64, end: f64, depth: u32, keys: &mut Vec<(f64, DQuat)>) {
         let (a, b, middle) = (self.at(first), self.at(end), first.midpoint(end));
         let off = |t: f64| 2.0 * (authored(a, b, t) - self.at(first + t * (end - first))).length();
@@ -189,7 +189,7 @@ fn seconds(frame: f64) -> f32 {
     (frame / FRAMES_PER_SECOND) as f32
 }
 
-/// Between two rotations as [`RotationBlend::AuthoredPath`] goes.
+/// Interpolates between two rotations as [`RotationBlend::AuthoredPath`].
 fn authored(a: DQuat, b: DQuat, t: f64) -> DQuat {
     const LINE: f64 = 0.95;
     if a.dot(b).abs() >= LINE {
@@ -199,7 +199,8 @@ fn authored(a: DQuat, b: DQuat, t: f64) -> DQuat {
     (a * libm::sin((1.0 - t) * angle) + b * libm::sin(t * angle)) * libm::sin(angle).recip()
 }
 
-/// The next key of a path. One that is the last one negated is the same rotation: the path would lead through zero.
+/// The next key of a path. A key that is the negated last one is the same rotation, so it is flipped: the path would
+/// lead through zero.
 fn apart(last: DQuat, next: DQuat) -> DQuat {
     const OPPOSITE: f64 = -1.0 + 1e-9;
     if last.dot(next) < OPPOSITE { -next } else { next }

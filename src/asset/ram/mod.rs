@@ -1,6 +1,6 @@
-//! `.ram` and `.raa`: the text formats of Henrik Magnusson's RiTE.
+//! Importer of `.ram` and `.raa`, the text formats of Henrik Magnusson's RiTE.
 //!
-//! Right-handed, Y up. A joint turns by `orientation * rotation`, and a key of a clip replaces the rotation alone.
+//! Right-handed, Y up. The rotation of a joint is `orientation * rotation`; a key of a clip replaces only `rotation`.
 //! Vertices, normals and uvs are indexed separately; see [`super::seams`].
 
 mod clip;
@@ -8,21 +8,22 @@ mod clip;
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
 use super::seams::{self, Corner};
-use super::text::{Scanner, Syntax, Token};
-use super::{ImportError, affine};
+use super::tokenizer::{Scanner, Syntax, Token};
+use super::{ImportError, matrices};
 use crate::model::{
-    Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform,
+    affine_to_rows,
 };
 use glam::{DQuat, Vec3};
 use std::path::{Path, PathBuf};
 
-/// Begins with its first section, a line of the name and perhaps a count.
+/// Whether it begins with the first section, a line with its name and an optional count.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     text.starts_with(b"joints") && super::files::contains(head, "orientation")
 }
 
-/// Reads a model and its clips; without any named, the `.raa` of the same name beside it, if there is one.
+/// Reads a model and its clips; if none are given, the `.raa` of the same name beside it, if it exists.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
     let text = super::files::read_text(file)?;
     let mut reader = Reader::new(&text);
@@ -37,7 +38,7 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportErro
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-/// What the file says about a corner of a triangle: vertex, normal, uv.
+/// Indices at a corner of a triangle: vertex, normal, uv.
 type Indices = [u32; 3];
 
 struct Triangle {
@@ -60,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The model, and each joint's orientation in the file's order.
+    /// Reads the model, and each joint's orientation in the file's order.
     fn read(&mut self, name: String) -> Result<(ModelParts, Vec<DQuat>), Fault> {
         let (joints, orientations) = self.joints()?;
         let names: Vec<String> = joints.iter().map(|j| j.name.clone()).collect();
@@ -108,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok((parts, orientations))
     }
 
-    /// A section's title, and the count beside it if there is one.
+    /// Reads a section's title and the optional count beside it.
     fn section(&mut self, name: &str) -> Result<Option<(Token<'a>, usize)>, Fault> {
         self.scanner.expect(name)?;
         let Some(token) = self.scanner.next_on_line() else { return Ok(None) };
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Rows that start with a running number, up to the next word.
+    /// Reads rows that start with a running number, up to the next word.
     fn rows<T>(&mut self, name: &str, mut row: impl FnMut(&mut Self) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
         let count = self.section(name)?;
         let mut rows = Vec::new();
@@ -160,14 +161,17 @@ impl<'a> Reader<'a> {
             let translation = scanner.numbers("a translation")?;
             scanner.expect("rotation")?;
             let rotation = scanner.quaternion("a rotation", &mut reader.off_unit)?;
-            let orientation = affine::quaternion(orientation);
-            let turned = orientation * affine::quaternion(rotation);
+            let orientation = matrices::quaternion(orientation);
+            let turned = orientation * matrices::quaternion(rotation);
             let rest = Transform {
-                rotation: affine::rounded(turned),
+                rotation: matrices::rounded(turned),
                 translation: Vec3::from_array(translation),
                 scale: Vec3::ONE,
             };
-            Ok((Joint { name, parent: usize::try_from(parent).ok(), rest: Local::Transform(rest) }, orientation))
+            Ok((
+                Joint { name, parent: usize::try_from(parent).ok(), rest: JointTransform::Transform(rest) },
+                orientation,
+            ))
         })?;
         let count = rows.len();
         match last_parent {
@@ -192,7 +196,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Rows name vertices in any order.
+    /// Reads rows of weights, which refer to vertices in any order.
     fn weights(&mut self, names: &[String], vertices: usize) -> Result<Influences, Fault> {
         let mut rows = self.rows("weights", |reader| {
             let vertex = reader.scanner.index("vertex", vertices)?;

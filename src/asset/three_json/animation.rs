@@ -1,17 +1,17 @@
-//! Animations: keys a bone, or every bone's place in every frame.
+//! Conversion of animations: keys per bone, or every bone's pose in every frame.
 
 use super::document::{Animation, Geometry, Key, Pose};
 use crate::asset::budget::Budget;
 use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 
-/// Where a file counts frames and states no rate.
+/// Frame rate of files that count frames and state none.
 const FRAMES_PER_SECOND: f32 = 25.0;
 
-/// Memory for a clip beyond its keys: "{}," is one.
+/// Memory for a clip beyond its keys, because "{}," is a clip.
 const BYTES_PER_CLIP: u64 = 768;
 
-/// Every animation as a clip; `joint_of` maps bones to joints.
+/// Converts every animation to a clip; `joint_of` maps bones to joints.
 pub(super) fn clips(
     geometry: &Geometry,
     path: &str,
@@ -75,7 +75,7 @@ fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut Off
     clip.map_err(|error| Fault::new(format!("{place}, {}", error.place), error.problem))
 }
 
-/// The tutorial's variant; after the last frame comes the first again.
+/// Converts the tutorial's variant; the first frame follows the last one.
 fn frames(
     frames: &[Vec<Pose>],
     rate_in_file: Option<f32>,
@@ -124,7 +124,8 @@ fn check_rotation(rotation: Option<[f32; 4]>, off_unit: &mut OffUnit) -> Result<
     }
 }
 
-/// A bone's tracks; a key that lacks a part is no key of that channel, and a channel without keys keeps the rest pose.
+/// A bone's tracks. A key without a value for a channel does not count for that channel, and a channel without keys
+/// keeps the rest pose.
 struct Channels([Keys; 3]);
 
 impl Channels {

@@ -1,14 +1,14 @@
-//! The JSON: what skinning needs of it, under the format's names.
+//! The JSON document: the properties that skinning needs, under the format's names.
 
 use serde::Deserialize;
 
-/// A geometry, or an Object-v4 document around some.
+/// A geometry, or an Object-v4 document with geometries.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Geometry {
     pub(super) geometries: Vec<Wrapped>,
     pub(super) materials: Vec<Material>,
-    /// Vertices are divided by it.
+    /// Divisor of vertices.
     pub(super) scale: Option<f32>,
     pub(super) vertices: Vec<f32>,
     pub(super) normals: Vec<f32>,
@@ -20,7 +20,7 @@ pub(super) struct Geometry {
     pub(super) bones: Vec<Bone>,
     pub(super) animation: Option<Animation>,
     pub(super) animations: Vec<Animation>,
-    /// The tutorial's exporter may put its one animation here.
+    /// The one animation that the tutorial's exporter may put here.
     pub(super) keyframes: Vec<Vec<Pose>>,
     pub(super) fps: Option<f32>,
 }
@@ -77,7 +77,7 @@ pub(super) struct Key {
     pub(super) scl: Option<[f32; 3]>,
 }
 
-/// A bone's place in a frame.
+/// A bone's pose in a frame.
 #[derive(Deserialize)]
 pub(super) struct Pose {
     pub(super) pos: [f32; 3],

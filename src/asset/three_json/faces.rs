@@ -1,4 +1,4 @@
-//! Faces: records that begin with a mask of what follows.
+//! Decoding of faces: records that begin with a mask of the fields that follow.
 
 use super::document::Geometry;
 use crate::asset::fault::Fault;
@@ -13,7 +13,7 @@ const CORNER_NORMALS: u32 = 1 << 5;
 const COLOR: u32 = 1 << 6;
 const CORNER_COLORS: u32 = 1 << 7;
 
-/// Triangles with their materials' indices; quads a b c d become a b d and b c d.
+/// Triangles with the indices of their materials; a quad a b c d becomes a b d and b c d.
 pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
     let vertices = geometry.vertices.len() / 3;
     let normals = geometry.normals.as_chunks::<3>().0;
@@ -55,7 +55,7 @@ pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Co
                 corner.normal = Some(normals[reader.index("normal", normals.len())? as usize]);
             }
         }
-        // Colours have a list of their own, which nothing here reads.
+        // Colours are in a list of their own, which is not read.
         let colors = if mask & COLOR != 0 { 1 } else { 0 } + if mask & CORNER_COLORS != 0 { count } else { 0 };
         (0..colors).try_for_each(|_| reader.next().map(drop))?;
         let [a, b, c, d] = corners;

@@ -1,5 +1,5 @@
-//! three.js' legacy JSON: model formats 3 and 4, also inside an Object-v4 document, and the variant of the WebGL
-//! tutorial's exporter that writes every bone of every frame.
+//! Importer of three.js' legacy JSON: model formats 3 and 4, also inside an Object-v4 document, and the variant of the
+//! WebGL tutorial's exporter that writes every bone of every frame.
 //!
 //! Right-handed, Y up.
 
@@ -9,22 +9,23 @@ mod faces;
 
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
-use super::{ImportError, affine, seams};
+use super::{ImportError, matrices, seams};
 use crate::model::{
-    Axes, Influences, Joint, Local, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform, affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform,
+    affine_to_rows,
 };
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
 use std::path::Path;
 
-/// Where a file does not say how many influences a vertex has.
+/// Influences per vertex of files that do not state the number.
 const INFLUENCES: u32 = 2;
 
-/// Memory for the structures that the JSON becomes, for an object and for a list.
+/// Memory for the structures built from an object and from a list of the JSON.
 const BYTES_PER_OBJECT: u64 = 256;
 const BYTES_PER_LIST: u64 = 72;
 
-/// JSON that has a list of this format near its beginning.
+/// Whether it is JSON with a list of this format near its beginning.
 pub(super) fn sniff(head: &[u8]) -> bool {
     const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
     head.trim_ascii_start().starts_with(b"{")
@@ -63,7 +64,7 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
         });
     }
     let most = triangles.iter().map(|(material, _)| *material).max().unwrap_or(0);
-    // Of an Object-v4 document the materials may be outside the geometry, or absent.
+    // In an Object-v4 document the materials may be outside the geometry, or absent.
     let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
     let mut materials: Vec<Material> = materials.iter().map(material).collect();
     if materials.is_empty() {
@@ -80,7 +81,7 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
     off_unit.describe("rotation keys", &mut repairs);
     let pose = skeleton.rest_model_pose();
     let inverse = |(bone, &joint): (usize, &u16)| {
-        let inverse = affine::inverse(&pose[usize::from(joint)]);
+        let inverse = matrices::inverse(&pose[usize::from(joint)]);
         inverse.map(|m| affine_to_rows(&m)).ok_or_else(|| {
             Fault::new(format!("{path}bones[{bone}]"), "its scale has no inverse; expected one that is not 0")
         })
@@ -123,7 +124,7 @@ fn material(material: &document::Material) -> Material {
     Material { name: name.clone(), base_color: [r, g, b, material.opacity.unwrap_or(1.0)] }
 }
 
-/// The bones, and which joint each became.
+/// The skeleton, and the joint of each bone.
 fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
     let mut off_unit = OffUnit::default();
     let mut joints = Vec::with_capacity(geometry.bones.len());
@@ -143,7 +144,7 @@ fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Resul
             translation: Vec3::from_array(*pos),
             scale: scl.map_or(Vec3::ONE, Vec3::from_array),
         };
-        joints.push(Joint { name: name.clone(), parent, rest: Local::Transform(rest) });
+        joints.push(Joint { name: name.clone(), parent, rest: JointTransform::Transform(rest) });
     }
     off_unit.describe("rotations of bones", repairs);
     Skeleton::new(joints).map_err(|error| Fault::new(format!("{path}bones, {}", error.place), error.problem))
@@ -157,7 +158,7 @@ fn check_numbers(geometry: &Geometry, path: &str) -> Result<(), Fault> {
             let problem = format!("{} numbers; expected a multiple of {width}", numbers.len());
             return Err(Fault::new(format!("{path}{name}"), problem));
         }
-        // JSON has no infinity, but f32 ends earlier than JSON.
+        // JSON has no infinity, but a JSON number can exceed the range of f32.
         if let Some(at) = numbers.iter().position(|v| !v.is_finite()) {
             return Err(Fault::new(format!("{path}{name}[{at}]"), "is too large; expected a finite number"));
         }
@@ -198,7 +199,7 @@ fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
                 let problem = format!("{weight}; expected a weight of 0 or more");
                 return Err(Fault::new(format!("{path}skinWeights[{at}]"), problem));
             }
-            // Padding names any bone, mostly -1.
+            // Padding refers to any bone, mostly -1.
             if weight > 0.0 {
                 let bone = usize::try_from(bone).ok().filter(|&b| b < geometry.bones.len()).ok_or_else(|| {
                     let problem = format!("bone {bone} is out of range; there are {}", geometry.bones.len());

@@ -3,7 +3,7 @@
 use super::rig::{EYE, FINGER_COUNT, Landmarks, Side};
 use glam::{DVec3, dvec3};
 
-/// A sphere swept along a segment while its radius goes from one value to another.
+/// A sphere swept along a segment while its radius changes linearly.
 ///
 /// The exact distance, after Inigo Quilez's `sdRoundCone`.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl RoundCone {
     }
 }
 
-/// The lesser of two distances, rounded off over `k` metres; exactly the lesser where they differ by more.
+/// The smaller of two distances, rounded over `k` metres; exactly the smaller if they differ by more.
 fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     let h = (k - (a - b).abs()).max(0.0);
     a.min(b) - h * h / (4.0 * k)
@@ -66,7 +66,7 @@ impl Blend {
         Self { cones: cones.iter().map(|&(a, b, r0, r1)| RoundCone::new(a, b, r0, r1)).collect(), k }
     }
 
-    /// Joined to what is `distance` away already.
+    /// Joins the cones to a surface that is `distance` away.
     fn join(&self, distance: f64, p: DVec3) -> f64 {
         self.cones.iter().fold(distance, |d, cone| smooth_min(d, cone.distance(p), self.k))
     }
@@ -76,7 +76,7 @@ impl Blend {
     }
 }
 
-/// Holds a part of the body, which need not be asked about from afar.
+/// Bounding sphere of a part of the body, which need not be evaluated from afar.
 #[derive(Debug, Clone, Copy)]
 struct Sphere {
     centre: DVec3,
@@ -84,15 +84,15 @@ struct Sphere {
 }
 
 impl Sphere {
-    /// Whether what lies inside is further from `p` than `reach`.
+    /// Whether everything inside is farther from `p` than `reach`.
     fn beyond(&self, p: DVec3, reach: f64) -> bool {
         p.distance(self.centre) - self.radius > reach
     }
 }
 
-/// The field: negative inside, metres; its slope is nowhere above one.
+/// The signed distance field: negative inside, in metres, with a slope of at most one.
 ///
-/// Limbs are kept for the left side only and asked at the mirrored point for the right.
+/// Only left limbs are stored; the right ones are evaluated at the mirrored point.
 #[derive(Debug, Clone)]
 pub(super) struct Body {
     trunk: Blend,
@@ -105,7 +105,7 @@ pub(super) struct Body {
     arm: Blend,
     palm: Blend,
     fingers: [Blend; FINGER_COUNT],
-    /// How far fingers are joined, metres.
+    /// Radius over which fingers are joined, in metres.
     pub(super) finger_join: f64,
     hand_bound: Sphere,
     arm_bound: Sphere,
@@ -113,24 +113,24 @@ pub(super) struct Body {
     shoe: Blend,
 }
 
-/// Blending between arm and trunk, and leg and trunk.
+/// Radius of blending between arm and trunk, and leg and trunk, in metres.
 const ARM_JOIN: f64 = 0.035;
 const LEG_JOIN: f64 = 0.06;
 const THIGH_JOIN: f64 = 0.012;
 const HEAD_JOIN: f64 = 0.03;
 
 impl Body {
-    /// `web` is how far fingers are joined, metres: a mesh too coarse to tell them apart wants a mitten.
+    /// `web` is the radius over which fingers are joined, in metres: a mesh too coarse to separate them needs a mitten.
     pub(super) fn new(at: &Landmarks, web: f64) -> Self {
         let v = dvec3;
-        // A level cross-section, wider than deep: a round bar from side to side.
+        // A horizontal cross-section, wider than deep: a round bar from side to side.
         let bar = |half: f64, y: f64, z: f64, r: f64| (v(-half, y, z), v(half, y, z), r, r);
         let upper = |t: f64| at.shoulder.lerp(at.elbow, t);
         let lower = |t: f64| at.elbow.lerp(at.wrist, t);
         let thigh = |t: f64| at.hip.lerp(at.knee, t);
         let calf = |t: f64| at.knee.lerp(at.ankle, t);
         let finger_join = web.max(0.0015);
-        // Fingers thinner than a cell would be lost.
+        // Fingers thinner than a cell would disappear.
         let padding = (web - 0.0075).max(0.0) * 0.3;
         let fingers = at.fingers.map(|finger| {
             let (p, r) = (finger.points, finger.radii.map(|r| r + padding));
@@ -266,17 +266,17 @@ impl Body {
         d
     }
 
-    /// Points away from the body, by central differences; as long as the field is steep.
+    /// Direction away from the body, by central differences; its length is the slope of the field.
     pub(super) fn gradient(&self, p: DVec3) -> DVec3 {
         const STEP: f64 = 1e-5;
         let slope = |axis: DVec3| (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP);
         dvec3(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z))
     }
 
-    /// Hips to neck, shoulders included.
+    /// The trunk: hips to neck, shoulders included.
     pub(super) fn trunk(&self, p: DVec3) -> f64 {
         let left = dvec3(p.x.abs(), p.y, p.z);
-        // Both sides, so that no crease runs down the middle.
+        // Both sides, so that there is no crease down the middle.
         let d = self.trunk_sides.join(self.trunk.distance(p), left);
         self.trunk_sides.join(d, Side::Right.point(left))
     }
@@ -297,7 +297,7 @@ impl Body {
         self.hair.distance(p) < self.face_sides.join(self.skin_of_head(p), left)
     }
 
-    /// Whether an eye shows at `p`, on the surface; a coarse mesh has no triangles to spare for eyes.
+    /// Whether an eye shows at `p`, on the surface; a coarse mesh has too few triangles for eyes.
     pub(super) fn is_eye(&self, p: DVec3) -> bool {
         let from_eye = (dvec3(p.x.abs(), p.y, p.z) - EYE) / dvec3(0.0105, 0.0065, 1.0);
         self.finger_join < 0.0125 && from_eye.z > 0.0 && from_eye.truncate().length_squared() < 1.0
@@ -325,7 +325,7 @@ impl Body {
         self.fingers[finger].distance(p)
     }
 
-    /// The left leg with its shoe, whose sole is the ground.
+    /// The left leg with its shoe; the sole is at ground level.
     fn leg(&self, p: DVec3) -> f64 {
         let d = self.leg.distance(p);
         if p.y - 0.14 > d + self.leg.k {

@@ -1,4 +1,4 @@
-//! The clips: planned footsteps with legs that follow by inverse kinematics, and swinging everything else.
+//! The clips: planned footsteps with legs by inverse kinematics, and periodic motion of everything else.
 
 use super::rig::{
     BALL, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JOINTS, KNEE_POLE, LOWERARM,
@@ -8,7 +8,7 @@ use crate::model::{Channel, Clip, Interpolation, Keys, ModelError, RotationBlend
 use glam::{DMat3, DQuat, DVec3, dvec3};
 use std::f64::consts::TAU;
 
-/// Ground speed of the clip `walk`, metres per second: it walks on the spot, and the ground goes by towards -Z.
+/// Ground speed of the clip `walk`, metres per second. It walks on the spot; the ground moves towards -Z.
 pub const WALK_SPEED: f64 = 1.3;
 /// Ground speed of the clip `run`, metres per second.
 pub const RUN_SPEED: f64 = 3.0;
@@ -16,9 +16,9 @@ pub const RUN_SPEED: f64 = 3.0;
 /// Keys per second.
 const KEY_RATE: u32 = 30;
 
-/// Turned by `degrees` about a unit axis.
+/// A rotation by `degrees` about a unit axis.
 fn turn(axis: DVec3, degrees: f64) -> DQuat {
-    // libm, since the standard library's sine differs between platforms.
+    // With libm, because the standard library's sine differs between platforms.
     let (sin, cos) = libm::sincos(degrees.to_radians() * 0.5);
     let v = axis * sin;
     DQuat::from_xyzw(v.x, v.y, v.z, cos)
@@ -34,7 +34,7 @@ fn smooth_step(t: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Half of `q`'s turning about `axis`.
+/// The rotation by half of `q`'s twist about `axis`.
 fn half_twist(q: DQuat, axis: DVec3) -> DQuat {
     let v = axis * DVec3::new(q.x, q.y, q.z).dot(axis);
     let twist = DQuat::from_xyzw(v.x, v.y, v.z, q.w).normalize();
@@ -42,17 +42,17 @@ fn half_twist(q: DQuat, axis: DVec3) -> DQuat {
     DQuat::from_xyzw(twist.x, twist.y, twist.z, twist.w + 1.0).normalize()
 }
 
-/// What a joint's rotation to its parent adds to the rest pose, in the model's axes at rest.
+/// Rotations of joints relative to the rest pose, in the model's axes at rest.
 struct Pose<'a> {
     rig: &'a Rig,
     deltas: [DQuat; JOINTS],
     pelvis_offset: DVec3,
 }
 
-/// A foot's place: how it is moved and turned from the rest pose.
+/// Position and rotation of a foot, relative to the rest pose.
 #[derive(Debug, Clone, Copy)]
 struct FootPlan {
-    /// Of the left foot; the right one's is mirrored.
+    /// Ankle of the left foot; the right foot is mirrored.
     ankle: DVec3,
     /// Degrees, toes down.
     pitch: f64,
@@ -60,22 +60,22 @@ struct FootPlan {
     toes_up: f64,
 }
 
-/// How an arm hangs or swings; degrees.
+/// Pose of an arm that hangs or swings; degrees.
 #[derive(Debug, Clone, Copy)]
 struct ArmPlan {
-    /// The upper arm backward (negative: forward).
+    /// Rotation of the upper arm backward (negative: forward).
     swing: f64,
-    /// From the body's side outward, less the rest pose's.
+    /// Rotation outward from the body's side, relative to the rest pose.
     spread: f64,
-    /// Elbow.
+    /// Flexion of the elbow.
     flex: f64,
-    /// Outward turn of the upper arm about itself.
+    /// Outward rotation of the upper arm about its own axis.
     outward: f64,
-    /// Knuckles; the other joints of a finger follow.
+    /// Flexion of the knuckles; the other joints of a finger follow.
     curl: f64,
 }
 
-/// Brings the rest pose's arms down to the sides.
+/// Spread that brings the rest pose's arms down to the sides.
 const HANGING: f64 = -27.0;
 
 impl<'a> Pose<'a> {
@@ -87,8 +87,8 @@ impl<'a> Pose<'a> {
         self.deltas[joint] = delta;
     }
 
-    /// Spreads a turn of the chest against the pelvis over the spine, and takes it back in neck and head, so that the
-    /// gaze stays ahead.
+    /// Distributes a rotation of the chest relative to the pelvis over the spine, and undoes it in neck and head, so
+    /// that the gaze stays ahead.
     fn spine(&mut self, pitch: f64, yaw: f64, roll: f64, head: DQuat) {
         let share = 1.0 / SPINE.len() as f64;
         let part = |s: f64| turn(DVec3::Y, yaw * s) * turn(DVec3::Z, roll * s) * turn(DVec3::X, pitch * s);
@@ -96,7 +96,7 @@ impl<'a> Pose<'a> {
             self.set(joint, part(share));
         }
         let chest = [PELVIS].into_iter().chain(SPINE).fold(DQuat::IDENTITY, |g, joint| g * self.deltas[joint]);
-        // A third each (near enough, at such angles) for the two neck joints and the head.
+        // A third each (accurate enough at such angles) for the two neck joints and the head.
         let back = chest.conjugate();
         let third = DQuat::from_xyzw(back.x, back.y, back.z, back.w * 3.0).normalize();
         for joint in NECK {
@@ -117,7 +117,7 @@ impl<'a> Pose<'a> {
         let hinge = (hinge - upper * hinge.dot(upper)).normalize();
         let shoulder = turn(DVec3::X, plan.swing) * turn(DVec3::Z, plan.spread) * turn(upper, -plan.outward);
         let unwind = half_twist(shoulder, upper).conjugate();
-        // The forearm turns in a little as the elbow bends, thumb up.
+        // The forearm rotates inwards a little as the elbow bends, thumb up.
         let hand = turn(lower, plan.flex * 0.12) * turn(at.fingers[2].curl_axis, 4.0);
         for (joint, delta) in [
             (UPPERARM, shoulder),
@@ -138,7 +138,7 @@ impl<'a> Pose<'a> {
         }
     }
 
-    /// Bends a leg so that the foot comes to its place; the pelvis must be set.
+    /// Bends a leg so that the foot reaches its position; the pelvis must be set.
     fn leg(&mut self, side: Side, plan: FootPlan) {
         let at = &self.rig.landmarks;
         let pelvis = self.rig.joints[PELVIS].position;
@@ -152,7 +152,7 @@ impl<'a> Pose<'a> {
             let reach = side.point(at.ankle) - hip_at_rest;
             reach.cross(pole).normalize()
         };
-        // From the segment at rest to where it must be, keeping the hinge a hinge.
+        // Rotation from the segment at rest to its new direction that keeps the hinge a hinge.
         let aim = |rest: DVec3, now: DVec3| {
             let frame = |direction: DVec3, hinge: DVec3| {
                 let direction = direction.normalize();
@@ -178,7 +178,7 @@ impl<'a> Pose<'a> {
     }
 }
 
-/// The ankle above the ground, and behind (negative) or ahead of the pelvis, in a moment of the swing.
+/// Position of the ankle at a moment of the swing: above the ground, and behind (negative) or ahead of the pelvis.
 #[derive(Debug, Clone, Copy)]
 struct SwingKey {
     phase: f64,
@@ -188,41 +188,41 @@ struct SwingKey {
     pitch: f64,
 }
 
-/// A cycle of two steps. Phase 0 is the left heel's strike; the right leg is half a turn later.
+/// A cycle of two steps. Phase 0 is the strike of the left heel; the right leg is half a cycle later.
 struct Gait {
-    /// Keys in a cycle.
+    /// Keys per cycle.
     frames: u32,
-    /// Metres per second.
+    /// Ground speed in metres per second.
     speed: f64,
-    /// Part of the cycle for which a foot is on the ground.
+    /// Fraction of the cycle for which a foot is on the ground.
     stance: f64,
-    /// Where the foot is put down: how far ahead of its rest pose, and degrees that the toes point up.
+    /// Position of the foot at the strike: metres ahead of its rest pose, and degrees that the toes point up.
     strike_ahead: f64,
     strike_pitch: f64,
-    /// Phases at which the foot has come flat and at which the heel leaves.
+    /// Phases at which the foot is flat and at which the heel leaves the ground.
     flat: f64,
     heel_off: f64,
-    /// Degrees that the heel has come up by the time that the toes leave.
+    /// Degrees of the heel above the ground when the toes leave it.
     toe_off_pitch: f64,
-    /// Between toe-off and strike.
+    /// Poses between toe-off and strike.
     swing: [SwingKey; 4],
-    /// How far feet are put nearer to the middle than at rest.
+    /// Metres by which feet are closer to the middle than at rest.
     narrow: f64,
     pelvis: PelvisPlan,
     /// Forward lean of the trunk, degrees.
     lean: f64,
-    /// Chest against pelvis, degrees.
+    /// Rotation of the chest relative to the pelvis, degrees.
     chest_yaw: f64,
     arm_swing: f64,
     arm_swing_middle: f64,
-    /// Outward from hanging.
+    /// Outward rotation from hanging.
     arm_spread: f64,
     elbow: f64,
     elbow_swing: f64,
     curl: f64,
 }
 
-/// How the pelvis moves; metres and degrees. Up-and-down has two waves a cycle.
+/// Motion of the pelvis in metres and degrees. The vertical motion has two waves per cycle.
 struct PelvisPlan {
     height: f64,
     bob: f64,
@@ -237,7 +237,7 @@ impl Gait {
         f64::from(self.frames) / f64::from(KEY_RATE)
     }
 
-    /// The left foot's place at a phase of its own cycle.
+    /// The left foot's pose at a phase of its own cycle.
     fn foot(&self, rig: &Rig, phase: f64) -> FootPlan {
         let phase = phase - phase.floor();
         if phase <= self.stance {
@@ -255,7 +255,7 @@ impl Gait {
         let last = keys.len() - 1;
         let tangents: Vec<[f64; 3]> = (0..=last)
             .map(|i| match i {
-                // The ends carry on with the ground's motion.
+                // At the ends the slope is that of the ground's motion.
                 0 => slope(key(self.stance - STEP), key(self.stance), STEP),
                 i if i == last => slope(key(0.0), key(STEP), STEP),
                 i => slope(keys[i - 1].1, keys[i + 1].1, keys[i + 1].0 - keys[i - 1].0),
@@ -267,7 +267,7 @@ impl Gait {
         let [height, ahead, pitch] = std::array::from_fn(|c| {
             let (a, b) = (keys[i].1[c], keys[i + 1].1[c]);
             let (da, db) = (tangents[i][c] * width, tangents[i + 1][c] * width);
-            // Hermite.
+            // Hermite interpolation.
             let (t2, t3) = (t * t, t * t * t);
             a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2)
         });
@@ -279,7 +279,7 @@ impl Gait {
         }
     }
 
-    /// Rolling over the heel, flat, then rolling over the ball while the toes stay flat.
+    /// The foot rolls over the heel, is flat, then rolls over the ball while the toes stay flat.
     fn foot_on_ground(&self, rig: &Rig, phase: f64) -> FootPlan {
         let at = &rig.landmarks;
         let moved = dvec3(-self.narrow, 0.0, self.strike_ahead - self.speed * self.duration() * phase);
@@ -314,7 +314,7 @@ impl Gait {
             turn(DVec3::X, self.lean * 0.15 - 0.6 * bob) * turn(DVec3::Y, 0.8 * wave(phase, 0.05)),
         );
         for (side, phase) in Side::BOTH.into_iter().zip([phase, phase + 0.5]) {
-            // The arm goes back as its leg comes forward.
+            // The arm swings back while its leg swings forward.
             let back = wave(phase, 0.03);
             pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Y, 2.5 * back)));
             pose.arm(
@@ -362,7 +362,7 @@ const WALK: Gait = Gait {
     curl: 17.0,
 };
 
-/// An easy run: 164 steps a minute, 36 % stance, so that both feet are off the ground for 14 % of a cycle, twice;
+/// An easy run: 164 steps a minute, 36 % stance, so that both feet are off the ground twice per cycle for 14 % of it;
 /// after Novacheck, The biomechanics of running (1998).
 const RUN: Gait = Gait {
     frames: 22,
@@ -442,7 +442,7 @@ pub(super) fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
     ])
 }
 
-/// Keys of one turn of `pose`, the last a copy of the first; joints that never leave the rest pose have no track.
+/// Keys of one cycle of `pose`, the last a copy of the first; joints that stay in the rest pose have no track.
 fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> Pose<'a>) -> Result<Clip, ModelError> {
     let poses: Vec<Pose> = (0..frames).map(|frame| pose(f64::from(frame) / f64::from(frames))).collect();
     let times: Vec<f32> = (0..=frames).map(|frame| (f64::from(frame) / f64::from(KEY_RATE)) as f32).collect();
@@ -465,7 +465,7 @@ fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> Pose<'a
     Clip::new(name, None, RotationBlend::Slerp, keys)
 }
 
-/// Rotations with each on the same side as the one before.
+/// Rotations with each in the hemisphere of the one before.
 fn shorter_arcs(rotations: impl Iterator<Item = DQuat>) -> impl Iterator<Item = DQuat> {
     rotations.scan(None, |last: &mut Option<DQuat>, q| {
         let q = if last.is_some_and(|last| last.dot(q) < 0.0) { -q } else { q };
@@ -476,7 +476,7 @@ fn shorter_arcs(rotations: impl Iterator<Item = DQuat>) -> impl Iterator<Item = 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FEW, model};
+    use super::super::walker_tests::{FEW, model};
     use super::*;
     use crate::model::{Model, NO_PARENT};
     use glam::DAffine3;
@@ -485,7 +485,7 @@ mod tests {
         model.clips().iter().find(|clip| clip.name() == name).unwrap()
     }
 
-    /// Joint to model space at a time within the clip, between keys as a player would have it.
+    /// Joint to model space at a time within the clip, interpolated between keys as a player would.
     fn model_pose(model: &Model, clip: &Clip, time: f64) -> Vec<DAffine3> {
         let rest = model.skeleton().rest();
         let mut rotations: Vec<DQuat> = rest.iter().map(|rest| rest.rotation.as_dquat()).collect();
@@ -519,14 +519,14 @@ mod tests {
         pose
     }
 
-    /// Poses at four times a key interval, with the phase.
+    /// Poses at four times per key interval, with their phases.
     fn poses(model: &Model, clip: &Clip) -> Vec<(f64, Vec<DAffine3>)> {
         let count = 4 * (clip.keys().raw().unwrap().times().len() as u32 - 1);
         let phases = (0..=count).map(|i| f64::from(i) / f64::from(count));
         phases.map(|phase| (phase, model_pose(model, clip, phase * f64::from(clip.duration())))).collect()
     }
 
-    /// A point of the model at rest, as a joint carries it.
+    /// A point of the model at rest, moved by a joint.
     fn carried(model: &Model, pose: &[DAffine3], joint: usize, point: DVec3) -> DVec3 {
         pose[joint].transform_point3(model.skeleton().rest_model_pose()[joint].inverse().transform_point3(point))
     }
@@ -544,7 +544,7 @@ mod tests {
                 let values = raw.values_of(track);
                 let (width, keys) = (track.channel.width(), raw.times_of(track).len());
                 let (first, last) = (&values[..width], &values[(keys - 1) * width..keys * width]);
-                // A rotation that has made a full turn comes back negated.
+                // A rotation after a full turn is negated.
                 let same = first == last || first.iter().zip(last).all(|(a, b)| *a == -b);
                 assert!(same, "{}: joint {} jumps from {last:?} to {first:?}", clip.name(), track.joint);
             }
@@ -561,7 +561,7 @@ mod tests {
             let duration = f64::from(clip.duration());
             assert!((duration - gait.duration()).abs() < 1e-6);
             for (side, start) in Side::BOTH.into_iter().zip([0.0, 0.5]) {
-                // What carries the foot: the heel until it leaves, the ball's joint from when it is down.
+                // Part of the foot on the ground: the heel until it leaves, the ball's joint once it is down.
                 for (joint, point, from, until) in
                     [(side.leg(FOOT), at.heel, 0.0, gait.heel_off), (side.leg(BALL), at.ball, gait.flat, gait.stance)]
                 {
@@ -581,7 +581,7 @@ mod tests {
         }
     }
 
-    /// Height of the lowest vertex that each foot holds.
+    /// Height of the lowest vertex of each foot.
     fn soles(model: &Model, pose: &[DAffine3]) -> [f64; 2] {
         let binds = model.skeleton().rest_model_pose();
         let mesh = model.mesh();

@@ -1,11 +1,11 @@
-//! What covers which part of the skin.
+//! Clothes: the cover of each part of the skin.
 
 use super::body::Body;
 use super::rig::Landmarks;
 use crate::model::Material;
 use glam::{DVec3, dvec3};
 
-/// What a part of the skin is covered with.
+/// Cover of a part of the skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cloth {
     Skin,
@@ -31,7 +31,7 @@ impl Cloth {
         Material { name: name.into(), base_color: [r, g, b, 1.0] }
     }
 
-    /// At a point of the surface.
+    /// The cover at a point of the surface.
     pub(super) fn at(p: DVec3, at: &Landmarks, body: &Body) -> Self {
         let left = dvec3(p.x.abs(), p.y, p.z);
         if left.x > 0.3 {

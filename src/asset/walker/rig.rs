@@ -1,6 +1,6 @@
 //! Landmarks of the body and the 67 joints on them.
 
-use crate::model::{Joint, Local, ModelError, Skeleton, Transform};
+use crate::model::{Joint, JointTransform, ModelError, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3, dvec3};
 
 /// Centre of the left eyeball.
@@ -54,14 +54,14 @@ impl Side {
     pub(super) fn leg(self, joint: usize) -> usize {
         13 + 2 * ARM_JOINTS + self as usize * LEG_JOINTS + joint
     }
-    /// A point or direction given for the left side, on this one; its own inverse.
+    /// Maps a point or direction of the left side to this side; its own inverse.
     pub(super) fn point(self, p: DVec3) -> DVec3 {
         match self {
             Self::Left => p,
             Self::Right => dvec3(-p.x, p.y, p.z),
         }
     }
-    /// A rotation given for the left side, on this one.
+    /// Maps a rotation of the left side to this side.
     pub(super) fn rotation(self, q: DQuat) -> DQuat {
         match self {
             Self::Left => q,
@@ -70,12 +70,12 @@ impl Side {
     }
 }
 
-/// Where a finger is: its three joints and its tip, with the flesh's radius at each.
+/// Geometry of a finger: its three joints and its tip, with the radius of the flesh at each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finger {
     pub points: [DVec3; 4],
     pub radii: [f64; 4],
-    /// Curls the finger towards the palm when turned about by a positive angle.
+    /// Axis about which positive angles curl the finger towards the palm.
     pub curl_axis: DVec3,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Landmarks {
     pub ankle: DVec3,
     pub ball: DVec3,
     pub toe: DVec3,
-    /// Where the heel touches the ground.
+    /// Point where the heel touches the ground.
     pub heel: DVec3,
     pub shoulder: DVec3,
     pub elbow: DVec3,
@@ -100,11 +100,11 @@ pub(super) struct Landmarks {
     pub fingers: [Finger; FINGER_COUNT],
 }
 
-/// Which way knees point: ahead, turned out a little like the feet.
+/// Direction of the knees: ahead, rotated outwards a little like the feet.
 pub(super) const KNEE_POLE: DVec3 = dvec3(0.12, 0.0, 0.992_774);
 
 /// The middle joint of a two-segment limb of lengths `upper` and `lower` from `start` to `end`, bent towards `pole`,
-/// and the unit axis about which it bends. An end out of reach is not reached.
+/// and the unit axis about which it bends. If the end is out of reach, the limb is almost straight.
 pub(super) fn two_bone(start: DVec3, end: DVec3, upper: f64, lower: f64, pole: DVec3) -> (DVec3, DVec3) {
     let reach = end - start;
     let direction = reach.normalize();
@@ -141,7 +141,7 @@ impl Landmarks {
 }
 
 fn fingers(wrist: DVec3, along: DVec3) -> [Finger; FINGER_COUNT] {
-    // The thumb's side of the hand is in front, the palm faces the thigh.
+    // The thumb's side of the hand is in front, and the palm faces the thigh.
     let across = (DVec3::Z - along * along.z).normalize();
     let palm = across.cross(along);
     let palm = if palm.x > 0.0 { -palm } else { palm };
@@ -182,11 +182,11 @@ pub(super) struct RigJoint {
     pub name: String,
     pub parent: Option<usize>,
     pub position: DVec3,
-    /// Turns the joint's X along its segment.
+    /// Rotation that takes X to the joint's segment.
     pub orientation: DQuat,
 }
 
-/// The skeleton in f64, in the order in which [`Skeleton`] keeps it.
+/// The skeleton in f64, in the order of [`Skeleton`].
 #[derive(Debug, Clone)]
 pub(super) struct Rig {
     pub joints: Vec<RigJoint>,
@@ -275,7 +275,7 @@ impl Rig {
         self.joints.push(RigJoint { name: name.into(), parent, position, orientation });
     }
 
-    /// The joint's parent, or nothing's axes and origin.
+    /// Origin and axes of the joint's parent; zero and the identity for a root.
     fn frame_of_parent(&self, joint: usize) -> (DVec3, DQuat) {
         self.joints[joint].parent.map_or((DVec3::ZERO, DQuat::IDENTITY), |p| {
             let parent = &self.joints[p];
@@ -283,13 +283,14 @@ impl Rig {
         })
     }
 
-    /// A joint's rotation to its parent, when `delta` turns it, in the model's axes at rest, from the rest pose.
+    /// A joint's rotation relative to its parent, after a rotation `delta` from the rest pose in the model's axes at
+    /// rest.
     pub(super) fn local_rotation(&self, joint: usize, delta: DQuat) -> DQuat {
         let (_, parent) = self.frame_of_parent(joint);
         parent.conjugate() * delta * self.joints[joint].orientation
     }
 
-    /// A joint's translation in its parent's axes, when `offset`, in the model's axes at rest, moves it.
+    /// A joint's translation in its parent's axes, after a move by `offset` in the model's axes at rest.
     pub(super) fn local_translation(&self, joint: usize, offset: DVec3) -> DVec3 {
         let (position, orientation) = self.frame_of_parent(joint);
         orientation.conjugate() * (self.joints[joint].position + offset - position)
@@ -299,7 +300,7 @@ impl Rig {
         let joints = self.joints.iter().enumerate().map(|(index, joint)| Joint {
             name: joint.name.clone(),
             parent: joint.parent,
-            rest: Local::Transform(Transform {
+            rest: JointTransform::Transform(Transform {
                 rotation: self.local_rotation(index, DQuat::IDENTITY).as_quat(),
                 translation: self.local_translation(index, DVec3::ZERO).as_vec3(),
                 ..Transform::IDENTITY

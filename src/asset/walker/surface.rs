@@ -1,4 +1,4 @@
-//! From the field to a closed triangle mesh with about as many vertices as asked for.
+//! Meshing of the field: a closed triangle mesh with approximately the requested number of vertices.
 
 use super::body::Body;
 use super::cloth::Cloth;
@@ -16,12 +16,12 @@ pub(super) struct Surface {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Cells are taller than wide, since limbs run up and down.
+/// Aspect of cells, taller than wide because limbs are vertical.
 const CELL_ASPECT: DVec3 = dvec3(1.0, 1.4, 1.0);
-/// The box that holds the body.
+/// Bounding box of the body.
 const BOX: [DVec3; 2] = [dvec3(-0.80, -0.06, -0.24), dvec3(0.80, 1.80, 0.30)];
 
-/// A part of space in which cells are `magnification` times finer at the centre, and as ever from `radii` outwards.
+/// A part of space in which cells are `magnification` times finer at the centre, and unchanged from `radii` outwards.
 #[derive(Debug, Clone, Copy)]
 struct Lens {
     centre: DVec3,
@@ -30,7 +30,7 @@ struct Lens {
 }
 
 impl Lens {
-    /// Where the grid's point `u` lies in the model.
+    /// Maps a point `u` of the grid to the model.
     fn map(&self, u: DVec3) -> DVec3 {
         let from_centre = u - self.centre;
         let t = (from_centre / self.radii).length();
@@ -42,7 +42,7 @@ impl Lens {
     }
 }
 
-/// How much longer than in the grid a line may become in the model: the steepest slope of a lens' radius.
+/// Largest factor by which a line of the grid is lengthened in the model: the steepest slope of a lens's radius.
 const MOST_STRETCH: f64 = 2.0;
 
 fn smooth_step(t: f64) -> f64 {
@@ -50,7 +50,7 @@ fn smooth_step(t: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A regular grid in a space bent so that hands, head and feet get finer cells than the trunk.
+/// A regular grid in a distorted space, in which hands, head and feet have finer cells than the trunk.
 struct Grid {
     lenses: [Lens; 4],
     spacing: DVec3,
@@ -58,16 +58,16 @@ struct Grid {
     size: UVec3,
 }
 
-/// How much finer cells are in the hands.
+/// Factor by which cells are finer in the hands.
 const HAND_MAGNIFICATION: f64 = 3.0;
-/// Samples along the edge of a block that is skipped as one when the surface is far.
+/// Samples along the edge of a block that is skipped as a whole when the surface is far.
 const BLOCK: u32 = 8;
 
 impl Grid {
     fn new(at: &Landmarks, cell: f64) -> Self {
         let spacing = CELL_ASPECT * cell;
         let half = (BOX[1] - BOX[0]) * 0.5;
-        // One more on each side closes the surface; even across, so that the mesh is the same left and right.
+        // One more cell on each side closes the surface; an even number makes the mesh the same left and right.
         let cells = (half / spacing).ceil().as_uvec3() * 2 + 4;
         let centre = (BOX[0] + BOX[1]) * 0.5;
         let hand = at.wrist + at.hand_axis * 0.115 + dvec3(0.0, 0.0, 0.01);
@@ -86,14 +86,14 @@ impl Grid {
         }
     }
 
-    /// Where the grid's point, counted in cells, lies in the model.
+    /// Maps a point of the grid, counted in cells, to the model.
     fn point(&self, cells: DVec3) -> DVec3 {
-        // From the middle, so that left and right round alike.
+        // From the middle, so that left and right are rounded alike.
         let u = self.centre + self.spacing * (cells - (self.size - 1).as_dvec3() * 0.5);
         self.lenses.iter().fold(u, |p, lens| lens.map(p))
     }
 
-    /// The field at every point of the grid, by its sign only where the surface is more than a cell away.
+    /// The field at every point of the grid; only its sign is right if the surface is more than a cell away.
     fn sample(&self, body: &Body) -> Vec<f32> {
         let [nx, ny, nz] = self.size.to_array();
         let mut field = vec![0.0f32; (nx * ny * nz) as usize];
@@ -129,7 +129,7 @@ fn corner_offset(corner: u32, size: UVec3) -> usize {
     ((corner & 1) + (corner >> 1 & 1) * size.x + (corner >> 2) * size.x * size.y) as usize
 }
 
-/// Whether the corners of `mask` hang together along the cell's edges.
+/// Whether the corners of `mask` are connected along the cell's edges.
 fn is_connected(mask: u32) -> bool {
     let mut reached = mask & mask.wrapping_neg();
     for _ in 0..8 {
@@ -141,10 +141,10 @@ fn is_connected(mask: u32) -> bool {
     reached == mask
 }
 
-/// Moves corners across the surface until in every cell the inside hangs together and so does the outside.
+/// Moves corners across the surface until in every cell the inside is connected and so is the outside.
 ///
-/// Surface nets put one vertex into a cell; where two sheets of the surface cross one cell they would share it, and
-/// edges would have four triangles. Returns the number of cells that the surface crosses: that of vertices.
+/// Surface nets put one vertex into a cell. If two sheets of the surface cross one cell they would share it, and edges
+/// would have four triangles. Returns the number of cells that the surface crosses, which is the number of vertices.
 fn make_manifold(field: &mut [f32], size: UVec3) -> u32 {
     const FAITHFUL_PASSES: u32 = 4;
     let sound: Vec<bool> = (0..256).map(|mask| is_connected(mask) && is_connected(!mask & 0xff)).collect();
@@ -163,7 +163,7 @@ fn make_manifold(field: &mut [f32], size: UVec3) -> u32 {
                     }
                     crossed += 1;
                     if !sound[mask] {
-                        // The corner nearest to the surface, at first; filling only, in the end, comes to one.
+                        // First the corner closest to the surface; in the end only filling, which terminates.
                         let movable = (0..8).filter(|&corner| pass < FAITHFUL_PASSES || values[corner] >= 0.0);
                         if let Some(least) = movable.min_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs())) {
                             field[first + offsets[least]] = if values[least] < 0.0 { 1e-6 } else { -1e-6 };
@@ -180,14 +180,14 @@ fn make_manifold(field: &mut [f32], size: UVec3) -> u32 {
     unreachable!("a field filled altogether is sound")
 }
 
-/// Meshes the body with about `vertices` vertices.
+/// Meshes the body with approximately `vertices` vertices.
 pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
     let wanted = f64::from(vertices);
-    // Vertices are inversely proportional to a cell's area; the first guess is from the body's own area.
+    // The number of vertices is inversely proportional to a cell's area; the first guess uses the body's own area.
     let mut cell = (2.2 / wanted).sqrt();
     let mut best: Option<(f64, Grid, Body, Vec<f32>)> = None;
     for attempt in 0..12 {
-        // Gaps between fingers that the hand's cells cannot tell are closed, or strands would bridge them.
+        // Gaps between fingers smaller than the hand's cells are closed; otherwise strands would bridge them.
         let body = Body::new(at, 1.5 * cell / HAND_MAGNIFICATION);
         let grid = Grid::new(at, cell);
         let mut field = grid.sample(&body);
@@ -199,7 +199,7 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
         if error < 0.01 {
             break;
         }
-        // Coarse grids count in jumps; ever smaller steps find a value between two of them.
+        // Coarse grids change in jumps; ever smaller steps find a value between two of them.
         let change = (count.max(1.0) / wanted).sqrt() - 1.0;
         cell *= 1.0 + change / (1.0 + 0.2 * f64::from(attempt));
     }
@@ -253,9 +253,9 @@ fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) 
     (positions, kept.map(|quad| quad.map(|vertex| new_index[vertex as usize])).collect())
 }
 
-/// The four corners, in order, of two triangles that surface nets made of a quad, the least first.
+/// The four corners, in order, of two triangles that surface nets made from a quad, the smallest index first.
 ///
-/// How the library splits a quad hangs on f32 sums whose order differs between platforms, so that is undone.
+/// The library's split of a quad depends on f32 sums whose order differs between platforms, so it is undone.
 fn corners_of(indices: &[u32]) -> [u32; 4] {
     let i = indices;
     let mut quad = if i[1] == i[5] { [i[0], i[4], i[5], i[2]] } else { [i[0], i[1], i[2], i[5]] };
@@ -264,12 +264,12 @@ fn corners_of(indices: &[u32]) -> [u32; 4] {
     quad
 }
 
-/// Splits a quad along a hem, or else along its shorter diagonal.
+/// Splits a quad along a hem, otherwise along its shorter diagonal.
 fn split(&[a, b, c, d]: &[u32; 4], positions: &[DVec3], on_hem: &[bool]) -> [[u32; 3]; 2] {
     let length = |from: u32, to: u32| positions[from as usize].distance(positions[to as usize]);
     let hem = |from: u32, to: u32| on_hem[from as usize] && on_hem[to as usize];
     let along_ac = if hem(a, c) == hem(b, d) {
-        // Equal ones, as on the middle of the body, must not be told apart by rounding.
+        // Rounding must not distinguish equal diagonals, such as those on the middle of the body.
         length(a, c) <= length(b, d) + 1e-9
     } else {
         hem(a, c)
@@ -277,7 +277,7 @@ fn split(&[a, b, c, d]: &[u32; 4], positions: &[DVec3], on_hem: &[bool]) -> [[u3
     if along_ac { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
 }
 
-/// Moves vertices onto the surface and evenly apart.
+/// Moves vertices onto the surface and spaces them evenly.
 fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
     const ROUNDS: u32 = 3;
     let mut neighbours = vec![Vec::with_capacity(6); positions.len()];
@@ -297,7 +297,7 @@ fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
                 }
                 let around = &neighbours[vertex];
                 let mean = around.iter().fold(DVec3::ZERO, |sum, &n| sum + positions[n as usize]) / around.len() as f64;
-                // Along the surface only, or fingertips and toes would shrink.
+                // Only along the surface; otherwise fingertips and toes would shrink.
                 let normal = body.gradient(p).normalize();
                 let step = (mean - p).reject_from_normalized(normal);
                 project(p + step * 0.5, body)
@@ -306,11 +306,11 @@ fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
     }
 }
 
-/// Moves vertices that are near to where one cloth meets another onto the hem, or it would run in teeth. Returns
-/// which ones.
+/// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
+/// which vertices moved.
 fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, body: &Body) -> Vec<bool> {
     let cloths: Vec<Cloth> = positions.par_iter().map(|&p| Cloth::at(p, at, body)).collect();
-    // The nearest crossing of a hem with an edge, in parts of the edge, for each vertex.
+    // For each vertex the closest crossing of a hem with an edge, as a fraction of the edge.
     let mut hems: Vec<Option<(f64, DVec3)>> = vec![None; positions.len()];
     for quad in quads {
         for corner in 0..4 {
@@ -326,7 +326,7 @@ fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, bod
             }
             let crossing = positions[a].lerp(positions[b], within);
             for (vertex, part) in [(a, within), (b, 1.0 - within)] {
-                // One end of every edge that a hem crosses moves, and then the hem runs along edges.
+                // One end of every edge that a hem crosses moves; then the hem follows edges.
                 if part <= 0.5 && hems[vertex].is_none_or(|(least, _)| part < least) {
                     hems[vertex] = Some((part, crossing));
                 }
@@ -341,7 +341,7 @@ fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, bod
     hems.iter().map(Option::is_some).collect()
 }
 
-/// The surface's point near `p`, by Newton's method.
+/// The point of the surface close to `p`, by Newton's method.
 fn project(mut p: DVec3, body: &Body) -> DVec3 {
     for _ in 0..6 {
         let distance = body.distance(p);

@@ -1,4 +1,4 @@
-//! Which joints hold a point of the skin, and how much.
+//! Binding: the joints of a point of the skin and their weights.
 
 use super::body::Body;
 use super::rig::{
@@ -10,7 +10,7 @@ use glam::{DVec3, dvec3};
 /// Most influences of a vertex.
 pub(super) const MOST: usize = 4;
 
-/// Where one joint of a chain hands over to the next: fully within `half_width` metres of a plane.
+/// Border between two joints of a chain: the transition is within `half_width` metres of a plane.
 #[derive(Debug, Clone, Copy)]
 struct Seam {
     /// The joint beyond the plane.
@@ -37,7 +37,7 @@ fn step(x: f64, half_width: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Deals `share` out along a chain that starts with `first`.
+/// Distributes `share` along a chain that starts with `first`.
 fn deal(
     weights: &mut [f64; JOINTS],
     share: f64,
@@ -57,7 +57,7 @@ fn deal(
     weights[joint(holder)] += rest;
 }
 
-/// The planes at which joints hand over, left side.
+/// The planes between joints, left side.
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
     trunk: Vec<Seam>,
@@ -71,7 +71,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Neighbouring fingers share skin as far as the body joins them.
+    /// Neighbouring fingers share skin over the width of their join.
     pub(super) fn new(rig: &Rig, finger_join: f64) -> Self {
         let at: &Landmarks = &rig.landmarks;
         let position = |joint: usize| rig.joints[joint].position;
@@ -119,7 +119,7 @@ impl Weights {
         }
     }
 
-    /// The joints that hold `p`, with weights that sum to one; those left over are 0.
+    /// The joints of `p`, with weights that sum to one; unused places are 0.
     pub(super) fn of(&self, p: DVec3, body: &Body) -> [(usize, f64); MOST] {
         let mut weights = [0.0; JOINTS];
         let side = if p.x >= 0.0 { Side::Left } else { Side::Right };
@@ -162,14 +162,14 @@ impl Weights {
         if hand == 0.0 {
             return;
         }
-        // A point is the finger's that it is nearest to, with a narrow seam between neighbours.
+        // A point belongs to the closest finger, with a narrow seam between neighbours.
         let distances: [f64; FINGER_COUNT] = std::array::from_fn(|finger| body.finger(finger, p));
         let mut near: [f64; FINGER_COUNT] = std::array::from_fn(|finger| {
             let others = (0..FINGER_COUNT).filter(|&f| f != finger).map(|f| distances[f]).fold(f64::INFINITY, f64::min);
             step(others - distances[finger], self.finger_seam)
         });
         let all: f64 = near.iter().sum();
-        // The others end at their knuckles, but the thumb lies beside the palm.
+        // The other fingers end at their knuckles, but the thumb is beside the palm.
         near[0] *= step(body.palm(p) - distances[0] + 0.004, 0.012);
         for (seams, near) in self.fingers.iter().zip(near) {
             let own = hand * near / all * seams[0].step(p);
@@ -179,8 +179,8 @@ impl Weights {
     }
 }
 
-/// The [`MOST`] largest of the weights, less the largest one left out so that none of them jumps, and scaled to sum to
-/// one; ones too small to see are left out as well.
+/// The [`MOST`] largest of the weights, minus the largest one left out so that they are continuous, and scaled to sum
+/// to one; invisibly small weights are left out as well.
 fn largest(weights: &[f64; JOINTS]) -> [(usize, f64); MOST] {
     const LEAST: f64 = 0.004;
     let mut order: [usize; JOINTS] = std::array::from_fn(|joint| joint);

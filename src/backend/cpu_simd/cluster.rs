@@ -1,4 +1,4 @@
-//! `cpu-simd:cluster`: a lone character, 16 vertices side by side, joints looked up within registers.
+//! `cpu-simd:cluster`: a single character, 16 vertices side by side, joints looked up within registers.
 
 use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;

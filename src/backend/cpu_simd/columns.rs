@@ -1,4 +1,4 @@
-//! `cpu-simd:columns`: one vertex at a time, matrix columns in 128-bit registers, as engines commonly do it.
+//! `cpu-simd:columns`: one vertex at a time with its matrix columns in 128-bit registers, as engines commonly do it.
 
 use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;
@@ -6,7 +6,7 @@ use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_columns;
 
-/// Skins vertex by vertex, a matrix column in each register.
+/// Skins vertex by vertex, with one matrix column per register.
 pub struct Columns;
 
 impl Skinner for Columns {

@@ -36,7 +36,7 @@ impl Skinner for DualQuaternions {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        // There is one thread, so that the lock is always free.
+        // Only one thread uses it, so the lock is always free.
         let mut palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
         let palette = &mut palette[..job.lanes.len()];
         dual_quaternions(job.lanes, palette);

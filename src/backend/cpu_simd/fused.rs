@@ -1,4 +1,4 @@
-//! `cpu-simd:fused`: 16 instances side by side, a block skinned while its palette is in the cache.
+//! `cpu-simd:fused`: 16 instances side by side; a block is skinned while its palette is in the cache.
 
 use super::super::cpu::{BlockJob, Layout, Skinner};
 use crate::crowd::Crowd;

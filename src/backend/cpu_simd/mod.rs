@@ -1,4 +1,4 @@
-//! `cpu-simd` and its variants: SIMD on one thread, one file for each variant. The plain one chooses among them.
+//! `cpu-simd` and its variants: SIMD on one thread, one file per variant. The plain one chooses among them.
 
 #[cfg(target_arch = "x86_64")]
 mod cluster;
@@ -21,16 +21,16 @@ use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Footprint, Job, Result};
 use crate::simd::Isa;
 
-/// Part of the lanes that must hold an instance for `lanes` to pay: empty lanes cost as much as full ones, and the
-/// variants that work vertex by vertex take about three times as long as full lanes.
+/// Fraction of lanes that must hold an instance for `lanes` to pay: empty lanes cost as much as full ones, and the
+/// variants that work vertex by vertex take approximately three times as long as full lanes.
 const FILLED: f64 = 0.4;
 
-/// Hands everything to the variant that suits the crowd.
+/// Delegates to the variant that suits the crowd.
 struct CpuSimd {
     isa: Isa,
 }
 
-/// The plain `cpu-simd`.
+/// Creates the plain `cpu-simd`.
 ///
 /// # Errors
 /// None.
@@ -39,7 +39,7 @@ pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
 }
 
 impl CpuSimd {
-    /// The variant for a crowd: lanes where instances fill them, otherwise vertices side by side.
+    /// The variant for a crowd: lanes if instances fill them, otherwise vertices side by side.
     fn choose(&self, crowd: &Crowd) -> Box<dyn Backend> {
         let blocks = Blocks::new(crowd, BLOCK, false).all().len();
         let filled = crowd.instance_count() as f64 >= FILLED * (blocks * BLOCK) as f64;

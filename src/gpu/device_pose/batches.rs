@@ -1,7 +1,7 @@
-//! A crowd's chunks as the kernels pose them: buffers and bindings.
+//! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{Bound, Kernels, Needs, binding, dispatches};
+use super::kernels::{Kernels, Needs, PoseBindings, binding, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::slots::{LOCAL_BYTES, slots};
@@ -14,17 +14,17 @@ use std::ops::Range;
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
 
-/// Inertial fades of so many instances: one for each pose that is posed.
+/// Number of inertial fades of this many instances: one per pose that is computed.
 fn momenta(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { 2 * instances } else { instances }
 }
 
-/// Pairs of poses that so many instances keep.
-fn kept(crowd: &Crowd, instances: u64) -> u64 {
+/// Number of pose pairs of this many instances.
+fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Bytes of a chunk's buffers, at most.
+/// Upper bound of the bytes of a chunk's buffers.
 pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     let joints = crowd.groups()[chunk.group].model.skeleton().len() as u64;
     let instances = chunk.instances.len() as u64;
@@ -33,11 +33,11 @@ pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
     slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
         + instances * (joints * MODEL_BYTES + size_of::<layout::Player>() as u64)
         + (momenta(crowd, instances) * size_of::<layout::Momentum>() as u64)
-        + (kept(crowd, instances) * size_of::<layout::Kept>() as u64)
+        + (pose_pairs(crowd, instances) * size_of::<layout::PosePair>() as u64)
         + (layers * size_of::<layout::Layer>()) as u64
 }
 
-/// What a group's batches share on the device.
+/// Buffers on the device that a group's batches share.
 pub struct Statics {
     needs: Needs,
     levels: u32,
@@ -56,7 +56,7 @@ pub struct Statics {
     inverse_binds: wgpu::Buffer,
 }
 
-/// Bytes of a group's statics, at most.
+/// Upper bound of the bytes of a group's shared buffers.
 pub fn static_bytes(group: &Group) -> u64 {
     let (model, joints) = (&group.model, group.model.skeleton().len());
     let entries = model.palette_joints().len();
@@ -67,7 +67,7 @@ pub fn static_bytes(group: &Group) -> u64 {
 }
 
 impl Statics {
-    /// Uploads what a group's batches share; `plain` says that nobody in the crowd blends.
+    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends.
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
@@ -95,7 +95,7 @@ impl Statics {
         }
     }
 
-    /// What the group asks of the kernels.
+    /// The features that the group needs of the kernels.
     pub fn needs(&self) -> Needs {
         self.needs
     }
@@ -116,7 +116,7 @@ fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
     skeleton.rest().iter().enumerate().map(joint).collect()
 }
 
-/// The number of levels, and behind where each begins and the last one ends the joints, roots first.
+/// The number of levels; then the offset of each level and the end of the last one; then the joints, roots first.
 fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     let mut depth = vec![0u32; skeleton.len()];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
@@ -131,7 +131,8 @@ fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     (levels, levelled)
 }
 
-/// What some instances play, as kernels read it: layers and slots are counted from the first instance's.
+/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
+/// instance.
 pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
     let mut players = Vec::with_capacity(instances.len());
     let mut layers: Vec<layout::Layer> = Vec::new();
@@ -155,12 +156,12 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
 
 /// A chunk on the device.
 pub struct Batch {
-    /// Which instances, those out of view among them.
+    /// The instances, including those out of view.
     pub instances: Range<u32>,
-    /// Channels of a slot's joints that some clip moves.
+    /// Number of channels of a slot's joints that some clip moves.
     pub moving: u64,
-    /// As the kernels see it.
-    pub bound: Bound,
+    /// Bindings for the kernels.
+    pub bindings: PoseBindings,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
     /// Model poses, `[instance][joint]`.
@@ -168,7 +169,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Uploads a chunk's layers and makes room for its poses; of those in view alone, if anybody looks.
+    /// Uploads a chunk's layers and allocates its poses. With `visibility`, only instances in view are posed.
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
@@ -203,8 +204,8 @@ impl Batch {
         let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
-        let kept = room("kept poses", kept(crowd, count) as u32, size_of::<layout::Kept>() as u64);
-        // What is still in all clips stays as it is put here.
+        let pairs = room("pose pairs", pose_pairs(crowd, count) as u32, size_of::<layout::PosePair>() as u64);
+        // Channels that no clip moves keep the value written here.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
@@ -229,11 +230,11 @@ impl Batch {
             (binding::ENTRY_JOINTS, &statics.entry_joints),
             (binding::PALETTES, palettes),
             (binding::INVERSE_BINDS, &statics.inverse_binds),
-            (binding::KEPT, &kept),
+            (binding::POSE_PAIRS, &pairs),
         ] {
             buffers[number as usize] = buffer;
         }
-        let bound = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
-        Self { instances: chunk.instances.clone(), moving: statics.moving, bound, locals, model: model_poses }
+        let bindings = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
+        Self { instances: chunk.instances.clone(), moving: statics.moving, bindings, locals, model: model_poses }
     }
 }

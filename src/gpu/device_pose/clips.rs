@@ -1,11 +1,11 @@
-//! A model's clips as kernels read them: tracks by joint, keys in quads, times, angles and 16-bit numbers in words.
+//! A model's clips in the kernels' layout: tracks by joint, keys in quads; times, angles and 16-bit numbers in words.
 
 use crate::gpu::layout::{self, Form, NONE};
 use crate::model::compact::Compact;
 use crate::model::{Channel, Clip, ClipKeys, Interpolation, Model, RawKeys, RotationBlend, Track, Transform};
 use glam::{Quat, Vec3};
 
-/// The form of a track with so many keys.
+/// The form of a track with this many keys.
 fn form(blend: RotationBlend, track: &Track, keys: usize) -> Form {
     let rotation = track.channel == Channel::Rotation;
     match (track.interpolation, blend) {
@@ -23,20 +23,20 @@ fn form(blend: RotationBlend, track: &Track, keys: usize) -> Form {
 /// All clips of a model.
 #[derive(Debug, Default)]
 pub struct ClipStore {
-    /// One a clip.
+    /// One item per clip.
     pub clips: Vec<layout::Clip>,
     /// `[clip][joint][channel]`.
     pub tracks: Vec<layout::Track>,
-    /// Three channels that make no difference, those of all joints at rest, then values of raw tracks: quaternions, or
-    /// vectors and a zero.
+    /// Three channels of the identity, then the channels of all joints at rest, then values of raw tracks: quaternions,
+    /// or vectors followed by a zero.
     pub quads: Vec<[f32; 4]>,
-    /// Everything else.
+    /// Times, angles and 16-bit numbers.
     pub words: Vec<u32>,
-    /// A bit for each [`Form`] that occurs, channel by channel.
+    /// One bit per [`Form`] that occurs, for each channel.
     pub forms: [u32; 3],
-    /// Channels of all joints that are not still.
+    /// Number of channels of all joints that are not still.
     pub moving: u64,
-    /// Whether any clip or the rest pose scales.
+    /// Whether any clip or the rest pose has a scale.
     pub scaled: bool,
     /// Whether a track has key times other than its clip's.
     pub own_times: bool,
@@ -45,12 +45,12 @@ pub struct ClipStore {
 }
 
 impl ClipStore {
-    /// At most as many bytes as the store will hold.
+    /// Upper bound of the bytes of the store.
     pub fn bytes(model: &Model) -> u64 {
         let channels = 3 * model.skeleton().len() as u64;
         let tracks = channels * size_of::<layout::Track>() as u64;
         let of = |clip: &Clip| {
-            // A third more for vectors in quads, and what tracks and timelines have of their own.
+            // A third more for vectors in quads, and the words of tracks and timelines.
             let own = match clip.keys() {
                 ClipKeys::Raw(raw) => raw.timelines().len(),
                 ClipKeys::Compact(compact) => compact.tracks.len() + compact.still.len(),
@@ -62,8 +62,8 @@ impl ClipStore {
         rest + model.clips().iter().map(of).sum::<u64>()
     }
 
-    /// The clips of a model, the rest pose behind them. `plain` says that poses reach the hierarchy as they are
-    /// sampled.
+    /// Converts the clips of a model, followed by the rest pose. `plain` means that sampled poses reach the hierarchy
+    /// without blending.
     pub fn new(model: &Model, plain: bool) -> Self {
         let rest = model.skeleton().rest();
         let channels = |pose: &Transform| {
@@ -100,7 +100,7 @@ impl ClipStore {
         layout::Track::new(Form::Constant, value, 0, NONE)
     }
 
-    /// Marks the channels that have one and the same value in all clips.
+    /// Marks the channels that have the same constant value in all clips.
     fn still(&mut self, channels: usize) {
         let Self { tracks, quads, .. } = self;
         for channel in 0..channels {
@@ -175,7 +175,7 @@ impl ClipStore {
                 true => self.quads.extend(quads.map(unit)),
                 false => self.quads.extend(quads),
             }
-            // Which key holds is decided by comparison alone, so steps are sought where they are sampled.
+            // Comparison alone decides which key holds, so step keys are searched when they are sampled.
             let shared = form != Form::Step && timelines[track.timeline as usize] == own.timeline;
             let timeline = if shared || form == Form::Constant { NONE } else { timelines[track.timeline as usize] };
             let angle = angles + track.first_angle;
@@ -211,7 +211,7 @@ impl ClipStore {
     }
 }
 
-/// A rotation of length 1.
+/// Normalises a rotation.
 fn unit(rotation: [f32; 4]) -> [f32; 4] {
     Quat::from_array(rotation).normalize().to_array()
 }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::asset::walker::walker;
 
-    /// The walker's clips turn 65 joints and move the pelvis; none scales.
+    /// The walker's clips rotate 65 joints and move the pelvis; none has a scale.
     #[test]
     fn only_what_moves_is_sampled() {
         let model = walker(500).unwrap();

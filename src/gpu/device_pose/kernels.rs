@@ -1,4 +1,4 @@
-//! The kernels that pose: what each is made of, reads and writes, and their pipelines for a group's needs.
+//! The kernels that pose: source, bindings, and pipelines for the needs of a group.
 
 use super::clips::ClipStore;
 use crate::gpu::Gpu;
@@ -6,7 +6,7 @@ use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, 
 use crate::gpu::layout::{self, WORKGROUP};
 use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
 
-/// Bindings of group 0, the same number in every kernel that has them.
+/// Bindings of group 0; a binding has the same number in every kernel.
 pub mod binding {
     pub const BATCH: u32 = 0;
     pub const NOW: u32 = 1;
@@ -27,29 +27,29 @@ pub mod binding {
     pub const ENTRY_JOINTS: u32 = 16;
     pub const PALETTES: u32 = 17;
     pub const INVERSE_BINDS: u32 = 18;
-    pub const KEPT: u32 = 19;
-    /// How many there are.
+    pub const POSE_PAIRS: u32 = 19;
+    /// Number of bindings.
     pub const COUNT: usize = 20;
 }
 use binding::*;
 
-/// What a dispatch counts its threads by.
+/// Unit of work of a thread or workgroup in a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// One an instance.
+pub enum WorkUnit {
+    /// One thread per instance.
     Instances,
-    /// A workgroup an instance.
+    /// One workgroup per instance.
     Groups,
-    /// One a joint of `AT_ONCE` neighbouring slots.
+    /// One thread per joint of `AT_ONCE` neighbouring slots.
     Slots,
-    /// One a joint of an instance.
+    /// One thread per joint of an instance.
     Joints,
-    /// One a palette entry of `AT_ONCE` neighbouring instances.
+    /// One thread per palette entry of `AT_ONCE` neighbouring instances.
     Entries,
 }
 
-impl Threads {
-    /// How a dispatch follows from a batch's instances and slots, where a thread takes several of either.
+impl WorkUnit {
+    /// The rule for computing a dispatch from a batch's instances and slots, if a thread takes several of either.
     fn dispatch(self, batch: &layout::Batch, at_once: u32) -> layout::Dispatch {
         let (at_once, threads, workgroup) = match self {
             Self::Groups => (1, 1, 1),
@@ -62,8 +62,8 @@ impl Threads {
     }
 }
 
-/// Neighbours that a thread walks over with what it holds of a joint or an entry, on a software adapter and on hardware:
-/// a thread costs the former as much as several loads, the latter needs many.
+/// Number of neighbouring slots or instances per thread, which reuses the loaded joint or entry, on a software adapter
+/// and on hardware: on the former a thread costs as much as several loads, while the latter needs many threads.
 const AT_ONCE: [u32; 2] = [8, 1];
 
 fn at_once(gpu: &Gpu) -> u32 {
@@ -72,20 +72,20 @@ fn at_once(gpu: &Gpu) -> u32 {
 
 /// A kernel that poses.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct PoseKernel {
     /// Name of its file in shaders/.
     pub name: &'static str,
     /// Its WGSL, after shaders/pose.wgsl.
     parts: &'static [&'static str],
     reads: &'static [u32],
     writes: &'static [u32],
-    /// Overrides that it has.
+    /// Names of its overrides.
     overrides: &'static [&'static str],
-    threads: Threads,
+    threads: WorkUnit,
 }
 
-/// What the slots of every instance show.
-const SCHEDULE: Kernel = Kernel {
+/// Clip positions and weights of the slots of every instance.
+const SCHEDULE: PoseKernel = PoseKernel {
     name: "pose_schedule",
     parts: &[
         include_str!("../../../shaders/pose_time.wgsl"),
@@ -93,13 +93,13 @@ const SCHEDULE: Kernel = Kernel {
         include_str!("../../../shaders/pose_schedule.wgsl"),
     ],
     reads: &[NOW, LAYERS, PLAYERS, CLIPS, WORDS],
-    writes: &[CURSORS, MOMENTA, KEPT],
+    writes: &[CURSORS, MOMENTA, POSE_PAIRS],
     overrides: &["INERTIA", "COMPACT", "RATES"],
-    threads: Threads::Instances,
+    threads: WorkUnit::Instances,
 };
 
 /// Local poses of slots.
-const SAMPLE: Kernel = Kernel {
+const SAMPLE: PoseKernel = PoseKernel {
     name: "pose_sample",
     parts: &[
         include_str!("../../../shaders/pose_keys.wgsl"),
@@ -110,79 +110,80 @@ const SAMPLE: Kernel = Kernel {
     reads: &[TRACKS, WORDS, QUADS, CURSORS],
     writes: &[LOCALS],
     overrides: &["ROTATIONS", "TRANSLATIONS", "SCALES", "OWN_TIMES", "AT_ONCE"],
-    threads: Threads::Slots,
+    threads: WorkUnit::Slots,
 };
 
-/// Slots to one local pose an instance.
-const BLEND: Kernel = Kernel {
+/// Blends slots to one local pose per instance.
+const BLEND: PoseKernel = PoseKernel {
     name: "pose_blend",
     parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
-    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, KEPT],
+    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, POSE_PAIRS],
     writes: &[LOCALS],
     overrides: &["INERTIA", "RATES"],
-    threads: Threads::Joints,
+    threads: WorkUnit::Joints,
 };
 
-const fn walk(name: &'static str, parts: &'static [&'static str], threads: Threads) -> Kernel {
+const fn walk(name: &'static str, parts: &'static [&'static str], threads: WorkUnit) -> PoseKernel {
     let reads = &[PLAYERS, JOINTS, LOCALS, LEVELS, MATRICES];
-    Kernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
+    PoseKernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
 }
 
-/// Local to model poses, a workgroup an instance.
-const LEVELS_AT_ONCE: Kernel = walk(
+/// Local to model poses, one workgroup per instance.
+const LEVELS_AT_ONCE: PoseKernel = walk(
     "pose_levels",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_levels.wgsl"),
     ],
-    Threads::Groups,
+    WorkUnit::Groups,
 );
-/// Likewise, a thread an instance.
-const SERIES: Kernel = walk(
+/// Local to model poses, one thread per instance.
+const SERIES: PoseKernel = walk(
     "pose_series",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_series.wgsl"),
     ],
-    Threads::Instances,
+    WorkUnit::Instances,
 );
-/// Likewise, a thread a joint.
-const PATHS: Kernel = walk(
+/// Local to model poses, one thread per joint of an instance.
+const PATHS: PoseKernel = walk(
     "pose_paths",
     &[
         include_str!("../../../shaders/pose_rows.wgsl"),
         include_str!("../../../shaders/pose_hierarchy.wgsl"),
         include_str!("../../../shaders/pose_paths.wgsl"),
     ],
-    Threads::Joints,
+    WorkUnit::Joints,
 );
 
 /// Model poses to palettes.
-const PALETTE: Kernel = Kernel {
+const PALETTE: PoseKernel = PoseKernel {
     name: "pose_palette",
     parts: &[include_str!("../../../shaders/pose_rows.wgsl"), include_str!("../../../shaders/pose_palette.wgsl")],
     reads: &[MODEL, ENTRY_JOINTS, INVERSE_BINDS],
     writes: &[PALETTES],
     overrides: &["AT_ONCE", "RIGID"],
-    threads: Threads::Entries,
+    threads: WorkUnit::Entries,
 };
 
-/// Every kernel, in the order in which they run: tests look into their shaders.
-pub const KERNELS: &[&Kernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
+/// Every kernel, in the order in which they run; tests check their shaders.
+pub const KERNELS: &[&PoseKernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
 
-/// Index of the dispatch that skins, behind those of all kernels.
+/// Index of the skinning dispatch, after those of all kernels.
 pub const SKIN: usize = KERNELS.len();
 
-/// How the dispatches of all kernels follow from a batch, and one more: who skins says how.
+/// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
+/// own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
-    let dispatch = |threads: Threads| threads.dispatch(batch, at_once(gpu));
-    let last = dispatch(Threads::Instances);
+    let dispatch = |threads: WorkUnit| threads.dispatch(batch, at_once(gpu));
+    let last = dispatch(WorkUnit::Instances);
     std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
 }
 
-/// A kernel's place among all.
+/// A kernel's index among all kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Schedule,
@@ -195,10 +196,10 @@ pub enum Step {
 }
 
 impl Step {
-    /// Ways from local to model poses; which is fastest depends on the adapter.
+    /// The kernels that convert local to model poses; the fastest depends on the adapter.
     pub const WALKS: [Self; 3] = [Self::Levels, Self::Series, Self::Paths];
 
-    /// The way's name, for tables.
+    /// The kernel's name, for tables.
     pub fn name(self) -> &'static str {
         KERNELS[self as usize].name.trim_start_matches("pose_")
     }
@@ -207,13 +208,13 @@ impl Step {
 /// Most storage buffers that a kernel binds.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// What a group asks of the kernels: groups that ask the same share pipelines.
+/// Features that a group needs of the kernels. Groups with equal needs share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     forms: [u32; 3],
     own_times: bool,
     compact: bool,
-    /// Whether joints only turn and move: model poses are a rotation and a translation each.
+    /// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
     pub rigid: bool,
     /// Whether a layer of any instance fades inertially.
     pub inertia: bool,
@@ -229,7 +230,7 @@ impl Needs {
         Self { forms, own_times, compact, rigid: !scaled && !matrices, inertia, rates, matrices }
     }
 
-    fn constants(self, kernel: &Kernel, at_once: u32) -> Constants {
+    fn constants(self, kernel: &PoseKernel, at_once: u32) -> Constants {
         let value = |name: &&'static str| {
             let value = match *name {
                 "AT_ONCE" => at_once,
@@ -249,13 +250,13 @@ impl Needs {
     }
 }
 
-impl Kernel {
-    /// The whole shader.
+impl PoseKernel {
+    /// The complete shader.
     pub fn shader(&self) -> String {
         include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
     }
 
-    /// Its bindings in rising order, and which of them it writes.
+    /// Its bindings in rising order, and whether it writes each.
     fn bindings(&self) -> impl Iterator<Item = (u32, bool)> {
         (0..COUNT as u32).filter_map(|b| match b {
             _ if self.writes.contains(&b) => Some((b, true)),
@@ -266,14 +267,14 @@ impl Kernel {
 }
 
 /// A kernel's layout and its pipelines.
-struct Made {
-    kernel: &'static Kernel,
+struct KernelPipelines {
+    kernel: &'static PoseKernel,
     layout: wgpu::BindGroupLayout,
     pipelines: Vec<(Needs, wgpu::ComputePipeline)>,
 }
 
-impl Made {
-    fn new(gpu: &Gpu, kernel: &'static Kernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
+impl KernelPipelines {
+    fn new(gpu: &Gpu, kernel: &'static PoseKernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
         let entries: Vec<_> = kernel
             .bindings()
             .map(|(binding, written)| {
@@ -303,15 +304,15 @@ impl Made {
     }
 }
 
-/// All that pose a crowd.
+/// Pipelines of all kernels that pose a crowd.
 pub struct Kernels {
-    made: [Made; KERNELS.len()],
+    pipelines: [KernelPipelines; KERNELS.len()],
 }
 
 impl Kernels {
-    /// For groups with such needs.
+    /// Creates the pipelines for groups with these needs.
     pub fn new(gpu: &Gpu, needs: &[Needs], edit: Option<&Edit>) -> Self {
-        Self { made: KERNELS.map(|kernel| Made::new(gpu, kernel, needs, edit)) }
+        Self { pipelines: KERNELS.map(|kernel| KernelPipelines::new(gpu, kernel, needs, edit)) }
     }
 
     /// Binds a chunk's buffers, in the order of their bindings, to every kernel.
@@ -322,34 +323,36 @@ impl Kernels {
         numbers: layout::Batch,
         buffers: &[&wgpu::Buffer; COUNT],
         workgroups: Option<wgpu::Buffer>,
-    ) -> Bound {
-        let groups = self.made.each_ref().map(|made| {
-            let bound: Vec<_> = made.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
-            bind_numbered(gpu, made.kernel.name, &made.layout, &bound)
+    ) -> PoseBindings {
+        let groups = self.pipelines.each_ref().map(|pipelines| {
+            let bindings: Vec<_> = pipelines.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
+            bind_numbered(gpu, pipelines.kernel.name, &pipelines.layout, &bindings)
         });
-        Bound { needs, numbers, groups, workgroups }
+        PoseBindings { needs, numbers, groups, workgroups }
     }
 
     /// Dispatches a kernel for a chunk.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, bound: &Bound) {
-        let made = &self.made[step as usize];
-        let Some((_, pipeline)) = made.pipelines.iter().find(|(known, _)| *known == bound.needs) else { return };
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, step: Step, bindings: &PoseBindings) {
+        let pipelines = &self.pipelines[step as usize];
+        let Some((_, pipeline)) = pipelines.pipelines.iter().find(|(known, _)| *known == bindings.needs) else {
+            return;
+        };
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &bound.groups[step as usize], &[]);
-        let dispatch = made.kernel.threads.dispatch(&bound.numbers, at_once(gpu));
-        let (instances, slots) = (bound.numbers.instances, bound.numbers.slots);
-        gpu.dispatch(pass, bound.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
+        pass.set_bind_group(0, &bindings.groups[step as usize], &[]);
+        let dispatch = pipelines.kernel.threads.dispatch(&bindings.numbers, at_once(gpu));
+        let (instances, slots) = (bindings.numbers.instances, bindings.numbers.slots);
+        gpu.dispatch(pass, bindings.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
     }
 }
 
-/// A chunk as the kernels see it.
-pub struct Bound {
-    /// What its group asks of the kernels.
+/// A chunk bound to the kernels.
+pub struct PoseBindings {
+    /// Features that its group needs of the kernels.
     pub needs: Needs,
     /// Its numbers.
     pub numbers: layout::Batch,
     /// Bindings of each kernel.
     groups: [wgpu::BindGroup; KERNELS.len()],
-    /// Workgroups of each kernel, if the device counts them.
+    /// Workgroups of each kernel, if the device computes them.
     workgroups: Option<wgpu::Buffer>,
 }

@@ -1,4 +1,4 @@
-//! Palettes posed on the device: clips, hierarchy and layers live there, and a frame sends its tick.
+//! Posing on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
 
 mod batches;
 mod clips;
@@ -19,11 +19,11 @@ use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{Batch, Statics, chunk_bytes, static_bytes};
 use glam::{Mat3, Quat};
-use kernels::{Bound, Kernels, Step};
+use kernels::{Kernels, PoseBindings, Step};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Instances whose local poses are read back at once.
+/// Number of instances whose local poses are read back at once.
 const READ_AT_ONCE: u32 = 256;
 /// Bytes of a channel of a joint's local pose.
 const QUAD_BYTES: u64 = 16;
@@ -32,13 +32,13 @@ const QUAD_BYTES: u64 = 16;
 pub struct DevicePose {
     gpu: Rc<Gpu>,
     kernels: Kernels,
-    /// The fastest way from local to model poses here.
+    /// The fastest kernel from local to model poses on this device.
     walk: Step,
     now: wgpu::Buffer,
     visibility: Option<Visibility>,
-    /// Who was in view in the last frame, once it was asked for: for each chunk, rising indices in it.
+    /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
     visible: Option<Vec<Vec<u32>>>,
-    /// One a chunk.
+    /// One per chunk.
     batches: Vec<Batch>,
     palettes: Vec<Palettes>,
     blends: bool,
@@ -48,7 +48,7 @@ impl DevicePose {
     /// Bytes on the device.
     ///
     /// # Errors
-    /// What the adapter cannot hold.
+    /// A size that the adapter cannot hold.
     pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<u64> {
         let limit = gpu.binding_bytes();
         let statics = crowd.groups().iter().map(|group| {
@@ -66,10 +66,10 @@ impl DevicePose {
         Ok(statics.sum::<Result<u64>>()? + poses + palettes + size_of::<layout::Now>() as u64)
     }
 
-    /// Uploads what does not change, and makes room for poses and palettes; with a frustum, of those in it alone.
+    /// Uploads constant data and allocates poses and palettes; with a frustum, only instances in it are posed.
     ///
     /// # Errors
-    /// What the adapter cannot hold.
+    /// A size that the adapter cannot hold.
     pub fn new(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
@@ -98,15 +98,15 @@ impl DevicePose {
             palettes.push(own);
         }
         if let Some(visibility) = &visibility {
-            // Those in view are counted once, so that the walks have something to do.
+            // Counts the instances in view once, so that the kernels below have work.
             let mut commands = gpu.commands("cull");
             visibility.record(gpu, &mut commands);
             commands.finish()?;
         }
         let largest = batches.iter().max_by_key(|batch| batch.instances.len());
-        // How long a walk takes does not depend on what is posed.
+        // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
-            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bound));
+            largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bindings));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
@@ -117,13 +117,13 @@ impl DevicePose {
         self.gpu.compute_pass(commands, stage, |pass| {
             for step in steps {
                 for batch in &self.batches {
-                    self.kernels.dispatch(&self.gpu, pass, *step, &batch.bound);
+                    self.kernels.dispatch(&self.gpu, pass, *step, &batch.bindings);
                 }
             }
         });
     }
 
-    /// Who was in view in the last frame, chunk by chunk; none if nobody looked.
+    /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
     fn seen(&mut self) -> Result<Option<&[Vec<u32>]>> {
         if let (None, Some(visibility)) = (&self.visible, &self.visibility) {
             self.visible = Some(visibility.read(&self.gpu)?);
@@ -131,7 +131,7 @@ impl DevicePose {
         Ok(self.visible.as_deref())
     }
 
-    /// Where in a chunk's buffers some of its instances are; `first` is its first one.
+    /// Range of some of a chunk's instances in its buffers; `first` is the chunk's first instance.
     fn places_in(&mut self, chunk: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
         let (start, end) = (instances.start - first, instances.end - first);
         Ok(match self.seen()? {
@@ -143,10 +143,10 @@ impl DevicePose {
         })
     }
 
-    /// Appends local poses of neighbouring places, the fourth of some quads left out.
+    /// Appends local poses of neighbouring places, without the fourth component of vectors.
     fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let batch = &self.batches[index];
-        let joints = batch.bound.numbers.joints as usize;
+        let joints = batch.bindings.numbers.joints as usize;
         let quads = 3 * joints;
         let listed = self.visible.as_ref().map(|visible| &visible[index]);
         let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
@@ -189,10 +189,10 @@ impl PaletteSource for DevicePose {
     fn poses(&self) -> Option<PoseBytes> {
         let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.bound.numbers.slots) * batch.moving * QUAD_BYTES),
+            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
             local: sum(&|batch| {
-                let channels = if batch.bound.needs.rigid { 2 } else { 3 };
-                u64::from(batch.bound.numbers.instances * batch.bound.numbers.joints) * channels * QUAD_BYTES
+                let channels = if batch.bindings.needs.rigid { 2 } else { 3 };
+                u64::from(batch.bindings.numbers.instances * batch.bindings.numbers.joints) * channels * QUAD_BYTES
             }),
             model: sum(&|batch| batch.model.size()),
         })
@@ -233,7 +233,7 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let Batch { bound: Bound { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let Batch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
             let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)
@@ -253,10 +253,10 @@ impl PaletteSource for DevicePose {
     }
 }
 
-/// Whether the device can pose for a shader that reads palettes in this form.
+/// Checks that the device can pose for a shader that reads palettes in this form.
 ///
 /// # Errors
-/// It lacks what the kernels need.
+/// It lacks features that the kernels need.
 pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     match form {
@@ -265,7 +265,7 @@ pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     }
 }
 
-/// A matrix' rows from a rotation and a translation.
+/// Matrix rows from a rotation and a translation.
 fn rows([a, b, c, d, x, y, z, _]: &[f32; 8]) -> Rows {
     let [i, j, k] = Mat3::from_quat(Quat::from_xyzw(*a, *b, *c, *d)).transpose().to_cols_array_2d();
     [i[0], i[1], i[2], *x, j[0], j[1], j[2], *y, k[0], k[1], k[2], *z]

@@ -1,4 +1,4 @@
-//! Layers by their definitions in docs/animation.md.
+//! Blending of layers, by the definitions in docs/animation.md.
 
 use super::local_pose::LocalPose;
 use super::sample::sample;
@@ -43,7 +43,7 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
     pose
 }
 
-/// A part of the way from one pose to the other.
+/// Interpolates between two poses.
 pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, part: f64) -> Vec<LocalPose> {
     let step = |(a, b): (LocalPose, LocalPose)| {
         let rotation = DVec4::from(a.rotation);
@@ -65,7 +65,7 @@ fn resting(group: &Group) -> Vec<LocalPose> {
     group.model.skeleton().rest().iter().map(rest).collect()
 }
 
-/// The clip of a layer alone.
+/// The pose of a layer's clip alone.
 fn sampled(group: &Group, layer: &Layer, time: f64) -> Vec<LocalPose> {
     let mut pose = resting(group);
     if layer.kind == LayerKind::Additive {
@@ -98,7 +98,7 @@ fn masked(group: &Group, layer: &Layer, joint: usize) -> f64 {
     if layer.mask == UNMASKED { 1.0 } else { group.mask(layer.mask)[joint].into() }
 }
 
-/// A rotation in the hemisphere of another.
+/// `q` or `-q` (the same rotation), whichever is in the hemisphere of `other`.
 fn towards(other: DVec4, q: DVec4) -> DVec4 {
     if other.dot(q) < 0.0 { -q } else { q }
 }
@@ -122,7 +122,7 @@ fn join(group: &Group, layer: &Layer, weight: f64, time: f64, pose: &mut [LocalP
     }
 }
 
-/// Adds what an inertial fade has left of the pose before it.
+/// Adds the remaining difference of an inertial fade from the pose before it.
 fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [LocalPose]) {
     let layer = &layers[index];
     let (elapsed, length, coming) = match layer.schedule.at(tick) {
@@ -152,8 +152,8 @@ fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [L
     let speed = f64::from(length) * (s - 6.0 * s.powi(3) + 8.0 * s.powi(4) - 3.0 * s.powi(5));
     for ((pose, now), before) in pose.iter_mut().zip(&off[0]).zip(&off[1]) {
         let (a, b) = (DVec4::from(now.rotation), DVec4::from(before.rotation));
-        let turn = DVec4::W + offset * (a - DVec4::W) + speed * (a - towards(a, b));
-        pose.rotation = DQuat::from_vec4(turn.normalize()) * pose.rotation;
+        let rotation = DVec4::W + offset * (a - DVec4::W) + speed * (a - towards(a, b));
+        pose.rotation = DQuat::from_vec4(rotation.normalize()) * pose.rotation;
         pose.translation += offset * now.translation + speed * (now.translation - before.translation);
         pose.scale += offset * now.scale + speed * (now.scale - before.scale);
     }

@@ -1,4 +1,4 @@
-//! Compact clips by their definition in docs/animation.md.
+//! Sampling of compact clips, by the definition in docs/animation.md.
 
 use super::local_pose::{LocalPose, sphere};
 use crate::model::Channel;

@@ -10,7 +10,7 @@ pub(in crate::harness) struct LocalPose {
     pub scale: DVec3,
 }
 
-/// Along the great circle from one unit quaternion to another, as they are.
+/// Interpolates along the great circle from one unit quaternion to another, without changing signs.
 pub(super) fn sphere(a: DVec4, b: DVec4, t: f64) -> DVec4 {
     let angle = 2.0 * (a - b).length().atan2((a + b).length());
     let share = |part: f64| if angle < 1e-9 { part } else { (part * angle).sin() / angle.sin() };

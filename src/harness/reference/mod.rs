@@ -1,7 +1,8 @@
-//! The reference: poses, palettes and vertices in f64, straight from the definitions.
+//! The reference: poses, palettes and vertices in f64, computed directly from the definitions.
 //!
-//! It shares no kernel with any backend. Only the whole ticks of [`crate::crowd::Schedule`] and [`crate::crowd::time`]
-//! are common, because they define which time an instance shows; everything after them is computed here anew.
+//! It shares no kernel with any backend. Only the integer ticks of [`crate::crowd::Schedule`] and
+//! [`crate::crowd::time`] are common, because they define the time that an instance shows; everything else is computed
+//! independently.
 
 mod blend;
 mod compact;
@@ -15,7 +16,7 @@ use crate::vertex::Normals;
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 use local_pose::LocalPose;
 
-/// Cosine of half the angle between rotations, below which f32 may find them on the other side of half a turn.
+/// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
 
 /// A skinned vertex.
@@ -33,7 +34,7 @@ pub(super) struct Pose {
 }
 
 impl Pose {
-    /// What an instance shows.
+    /// The pose that an instance shows at a tick.
     pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.layers().of(instance as usize);
@@ -51,7 +52,7 @@ impl Pose {
         Self::of_local(group, local)
     }
 
-    /// What an instance would show if the crowd did not save.
+    /// The pose that an instance would show without reduced posing.
     pub(super) fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.own_layers().of(instance as usize);
@@ -82,8 +83,9 @@ impl Pose {
         Self { local, model: pose, palette }
     }
 
-    /// Whether a vertex's joints are so near half a turn apart that rounding decides which way dual quaternions go.
-    pub(super) fn turns_either_way(&self, model: &Model, vertex: usize) -> bool {
+    /// Whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the direction of
+    /// dual quaternions.
+    pub(super) fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
         let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
         let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
         rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
@@ -125,14 +127,14 @@ fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3
     })
 }
 
-/// The parts of a matrix that scales evenly.
+/// Scale and rotation of a matrix that scales evenly.
 fn scale_and_rotation(m: &DAffine3) -> (f64, DQuat) {
     let size = m.matrix3.determinant().cbrt();
     (size, DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize())
 }
 
-/// The weighted sum of the matrices' dual quaternions, all turned to the side of the first, as a matrix again
-/// (Kavan and others 2008); scales are summed apart.
+/// The weighted sum of the matrices' dual quaternions, all in the hemisphere of the first, as a matrix (Kavan and
+/// others 2008). Scales are summed separately.
 fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
     let (mut real, mut dual, mut scale) = (DVec4::ZERO, DVec4::ZERO, 0.0);
     let mut first = None;
@@ -140,9 +142,9 @@ fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) ->
         let (size, rotation) = scale_and_rotation(m);
         let moved = DQuat::from_vec4(m.translation.extend(0.0)) * rotation;
         let side = DVec4::from(rotation).dot(*first.get_or_insert(DVec4::from(rotation)));
-        let turned = if side < 0.0 { -weight } else { weight };
-        real += DVec4::from(rotation) * turned;
-        dual += DVec4::from(moved) * (0.5 * turned);
+        let signed = if side < 0.0 { -weight } else { weight };
+        real += DVec4::from(rotation) * signed;
+        dual += DVec4::from(moved) * (0.5 * signed);
         scale += size * weight;
     }
     let (real, dual) = (real / real.length(), dual / real.length());

@@ -1,11 +1,11 @@
-//! A clip's local pose at a time, from its keys.
+//! Sampling of a clip's keys at a time.
 
 use super::compact;
 use super::local_pose::{LocalPose, sphere};
 use crate::model::{Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Track};
 use glam::{DQuat, DVec4};
 
-/// The pose that a clip shows, over the one there is.
+/// Overwrites the channels of a pose that a clip moves.
 pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
     let raw = match clip.keys() {
         ClipKeys::Raw(raw) => raw,
@@ -25,8 +25,8 @@ pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
 fn value(raw: &RawKeys, blend: RotationBlend, track: &Track, time: f64) -> DVec4 {
     let times: Vec<f64> = raw.times_of(track).iter().map(|&t| f64::from(t)).collect();
     let width = track.channel.width();
-    // Key `k`'s `part`: 0 the value, or for cubic splines 0 in-tangent, 1 value, 2 out-tangent, for squad 0 value,
-    // 1 control point.
+    // Value `part` of key `k`: 0 the value; for cubic splines 0 the in-tangent, 1 the value, 2 the out-tangent; for
+    // squad 0 the value, 1 the control point.
     let part = |k: usize, part: usize| {
         let index = match track.interpolation {
             Interpolation::CubicSpline => 3 * k + part,
@@ -83,7 +83,7 @@ fn arc(a: DVec4, b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
     let line = match blend {
         RotationBlend::Nlerp => true,
         RotationBlend::AuthoredPath => cos.abs() >= 0.95,
-        // Closer than this the sine loses digits and the chord is the arc to 1e-12.
+        // Closer than this the sine loses digits, and the chord equals the arc to 1e-12.
         RotationBlend::Slerp => cos > 1.0 - 1e-12,
     };
     if line {

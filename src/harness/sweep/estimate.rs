@@ -1,8 +1,8 @@
-//! How long the rest of a sweep will take, from what was measured so far.
+//! Estimate of the remaining time of a sweep, from the times measured so far.
 
 use std::time::Duration;
 
-/// What a backend's turn at a point costs where nothing like it was measured: warm-up, 2 s of frames, some parity.
+/// Seconds for one backend at one point if nothing similar was measured: warm-up, 2 s of frames, verification.
 const UNKNOWN: f64 = 2.6;
 /// Seconds of warm-up and of measuring, at least.
 const WARM_UP: f64 = 0.25;
@@ -15,49 +15,49 @@ const MEASURED: f64 = 5.0;
 /// Size of a piece of work: instances times vertices, and passes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Vertices of the whole crowd, or instances where the model stays the same.
+    /// Vertices of the whole crowd, or instances if the model stays the same.
     pub crowd: f64,
-    /// How often they are drawn.
+    /// Number of times that they are drawn.
     pub passes: u32,
 }
 
-/// Learns from what is done.
+/// Estimator that learns from finished work.
 #[derive(Debug, Clone, Default)]
 pub struct Estimate {
     frames: Option<u32>,
-    /// Backend, size, seconds a frame.
+    /// Backend, size, seconds per frame.
     known: Vec<(&'static str, Size, f64)>,
     predicted: f64,
     spent: f64,
 }
 
 impl Estimate {
-    /// For measurements of so many frames; by default of what fits 2 s.
+    /// An estimator for measurements of this many frames; by default of as many as fit 2 s.
     pub fn new(frames: Option<u32>) -> Self {
         Self { frames, ..Self::default() }
     }
 
-    /// A backend's frame at a size.
+    /// Records the time of a backend's frame at a size.
     pub fn learn(&mut self, backend: &'static str, size: Size, frame: Duration) {
         self.known.push((backend, size, frame.as_secs_f64()));
     }
 
-    /// How long a part took of which `predicted` was said before.
+    /// Records the actual time of a piece of work that was predicted to take `predicted`.
     pub fn correct(&mut self, predicted: Duration, spent: Duration) {
         self.predicted += predicted.as_secs_f64();
         self.spent += spent.as_secs_f64();
     }
 
-    /// How long so many backends at such sizes will take.
+    /// Estimated time for these backends at these sizes.
     pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
-        let seconds: f64 = work.into_iter().map(|(backend, size)| self.turn(backend, size)).sum();
-        // Parity and pictures cost what no frame tells: the whole is scaled by how wrong it was so far.
+        let seconds: f64 = work.into_iter().map(|(backend, size)| self.seconds(backend, size)).sum();
+        // Parity and pictures cost time that frames do not show, so the total is scaled by the ratio observed so far.
         let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
         Duration::from_secs_f64(seconds * correction)
     }
 
     /// Seconds of one backend at one point.
-    fn turn(&self, backend: &str, size: Size) -> f64 {
+    fn seconds(&self, backend: &str, size: Size) -> f64 {
         let Some(frame) = self.frame(backend, size) else { return UNKNOWN };
         let measuring = match self.frames {
             Some(frames) => f64::from(frames) * frame,
@@ -66,7 +66,7 @@ impl Estimate {
         VERIFIED * frame + WARM_UP.max(WARMED * frame) + measuring
     }
 
-    /// Seconds of a frame, in proportion to the nearest size that is known of this backend, or of any.
+    /// Seconds per frame, in proportion to the closest known size of this backend, or of any.
     fn frame(&self, backend: &str, size: Size) -> Option<f64> {
         let drawn = |size: Size| size.crowd * f64::from(1 + 10 * size.passes);
         let distance = |other: Size| (drawn(other) / drawn(size)).ln().abs();
@@ -94,9 +94,9 @@ mod tests {
         assert_eq!(estimate.time([("a", size(10.0, 0)); 2]).as_secs_f64(), 2.0 * UNKNOWN);
         estimate.learn("a", size(100.0, 1), Duration::from_secs(1));
         estimate.learn("a", size(1_000.0, 1), Duration::from_secs(20));
-        // Twice 1,000 instances are nearer than 20 times 100: 40 s a frame, 5 + 2 + 10 frames.
+        // Twice 1,000 instances are closer than 20 times 100: 40 s per frame, 5 + 2 + 10 frames.
         assert_eq!(estimate.time([("a", size(2_000.0, 1))]).as_secs_f64(), 40.0 * 17.0);
-        // Another backend is taken for the nearest known one.
+        // Another backend is estimated from the closest known one.
         assert_eq!(estimate.time([("b", size(100.0, 1))]).as_secs_f64(), 17.0);
     }
 

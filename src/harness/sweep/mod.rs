@@ -1,12 +1,12 @@
-//! Measures a scene at many points, each as [`run`](super::run::run) does, and leaves out what is known already.
+//! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
-mod budget;
 mod estimate;
 mod plan;
+mod search;
 
-pub use budget::{Largest, Search};
 pub use estimate::{Estimate, Size};
-pub use plan::{Axes, Point, Series, Shard};
+pub use plan::{Series, Shard, SweepAxes, SweepPoint};
+pub use search::{Largest, Search};
 
 use super::run::{self, Observer, Options, Outcome, Status};
 use crate::backend::Context;
@@ -17,75 +17,77 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// A sweep to run.
 pub struct Sweep<'a> {
-    /// The scene, as its file has it.
+    /// The scene as in its file.
     pub scene: &'a Scene,
     /// Changes that all points share.
     pub base: Overrides,
-    /// In the order in which they are measured.
-    pub points: Vec<Point>,
-    /// How each is measured.
+    /// The points in the order of measurement.
+    pub points: Vec<SweepPoint>,
+    /// Options of each measurement.
     pub options: Options,
-    /// A series ends for a backend after a frame that took longer.
+    /// A series ends for a backend after a frame that took longer than this.
     pub max_frame_time: Option<Duration>,
-    /// Search the largest crowd that fits this time, for each backend and series, from the first point's instances on.
+    /// If set, searches the largest crowd that fits this time, for each backend and series, starting at the first
+    /// point's instances.
     pub budget: Option<Duration>,
 }
 
-/// What is known of a backend at a point from before.
+/// Result of a backend at a point, from an earlier sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
-    /// What became of it.
+pub struct KnownResult {
+    /// Status of the backend.
     pub status: Status,
     /// Median of its frames, if it was measured.
     pub frame: Option<Duration>,
 }
 
-/// Keeps what is measured, and knows what was measured before.
+/// Stores results, and knows those of earlier sweeps.
 pub trait Log {
-    /// A backend at a point of an earlier sweep; none if it is to be measured.
-    fn kept(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<Kept>;
-    /// What happens now, which part of the sweep is done (0 to 1), and how long the rest will take.
+    /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult>;
+    /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
+    /// take.
     fn progress(&mut self, what: &str, done: f64, left: Duration);
-    /// Whether to stop after the frame at hand.
+    /// Whether to stop after the current frame.
     fn interrupted(&self) -> bool;
-    /// A backend is done at a point.
+    /// Called when a backend is finished at a point.
     ///
     /// # Errors
-    /// The outcome cannot be kept: the sweep stops.
+    /// The outcome cannot be stored: the sweep stops.
     fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()>;
-    /// Something that the user should know.
+    /// Reports a note to the user.
     fn note(&mut self, text: &str);
 }
 
-/// How a sweep ended.
+/// Result of a sweep.
 #[derive(Debug, Default)]
 pub struct Ending {
-    /// What became of each backend at each point, kept ones among them.
+    /// Status of each backend at each point, including kept ones.
     pub statuses: Vec<Status>,
-    /// How many of them were known before.
+    /// Number of them that were known before.
     pub kept: usize,
     /// Answers to the search for the largest crowd.
     pub largest: Vec<(Series, &'static str, Largest)>,
 }
 
-/// Why a sweep cannot go on.
+/// Reason why a sweep cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A point's crowd cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// What was measured cannot be kept.
+    /// Results cannot be stored.
     #[error("cannot write results: {0}")]
     Io(#[from] io::Error),
 }
 
 impl Sweep<'_> {
-    /// Measures what is not known yet, until all is done or the log says stop.
+    /// Measures all points that are not known yet, until everything is done or the log asks to stop.
     ///
     /// # Errors
-    /// A crowd that cannot be built, or results that cannot be written. What was measured before that is kept.
+    /// A crowd that cannot be built, or results that cannot be written. Earlier results are kept.
     pub fn drive(&self, context: &Context, log: &mut dyn Log) -> Result<Ending, SweepError> {
         let mut drive = Drive {
             sweep: self,
@@ -122,7 +124,7 @@ impl Drive<'_> {
             let rest = &self.sweep.points[index + 1..];
             let done = index as f64 / self.sweep.points.len() as f64;
             match self.point(point, &racing, rest, done) {
-                // Memory ends at large crowds: the smaller ones are worth having.
+                // Memory may end a series at large crowds; the results of smaller ones are kept.
                 Err(SweepError::Scene(error)) if index > 0 => self.log.note(&format!("{error}: left out")),
                 measured => drop(measured?),
             }
@@ -133,9 +135,9 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// For each series and backend the largest crowd within `budget`.
+    /// Finds for each series and backend the largest crowd within `budget`.
     fn searches(&mut self, budget: Duration) -> Result<(), SweepError> {
-        let mut series: Vec<&Point> = Vec::new();
+        let mut series: Vec<&SweepPoint> = Vec::new();
         for point in &self.sweep.points {
             if series.iter().all(|known| known.series != point.series) {
                 series.push(point);
@@ -149,9 +151,9 @@ impl Drive<'_> {
             let start = point.instances.or(self.sweep.base.instances).unwrap_or(own);
             let mut search = Search::new(budget, start);
             while let Some(instances) = search.next() {
-                let trial = Point { instances: Some(instances), ..**point };
+                let trial = SweepPoint { instances: Some(instances), ..**point };
                 let frames = match self.point(&trial, &[entry], &[], at as f64 / total as f64) {
-                    // A crowd that memory does not hold ends the search from above.
+                    // A crowd that does not fit in memory bounds the search from above.
                     Err(SweepError::Scene(_)) if search.largest().fits.is_some() => HashMap::new(),
                     frames => frames?,
                 };
@@ -169,12 +171,12 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Measures those of `racing` that are not known yet at a point; what became of each.
+    /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.
     fn point(
         &mut self,
-        point: &Point,
+        point: &SweepPoint,
         racing: &[&'static Entry],
-        rest: &[Point],
+        rest: &[SweepPoint],
         done: f64,
     ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
         let mut known = HashMap::new();
@@ -187,8 +189,8 @@ impl Drive<'_> {
         let here = size(scene.crowd.instance_count() as u64, passes);
         let mut missing = Vec::new();
         for &entry in racing {
-            match self.log.kept(&scene, passes, entry) {
-                Some(Kept { status, frame }) => {
+            match self.log.known(&scene, passes, entry) {
+                Some(KnownResult { status, frame }) => {
                     self.ending.kept += 1;
                     known.insert(entry.name, (status, frame));
                 }
@@ -244,14 +246,14 @@ impl Drive<'_> {
     }
 }
 
-/// Follows the run of one point.
+/// Observer of the run of one point.
 struct Watch<'a> {
     log: &'a mut dyn Log,
     scene: &'a BuiltScene,
-    /// Part of the sweep that was done before, and part that this point is.
+    /// Fraction of the sweep that was done before, and fraction that this point makes up.
     done: f64,
     part: f64,
-    /// How long this point and those after it were estimated to take.
+    /// Estimated times of this point and of all points after it.
     now: Duration,
     later: Duration,
     start: Instant,
@@ -269,7 +271,7 @@ impl Observer for Watch<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        // Half a measurement is none: the next sweep measures it whole.
+        // An interrupted measurement is discarded: the next sweep measures it again.
         if self.log.interrupted() && outcome.status == Status::Ok {
             return Ok(());
         }

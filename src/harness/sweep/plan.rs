@@ -1,15 +1,15 @@
-//! The points of a sweep: every combination of the axes, in an order that meets small crowds first.
+//! The points of a sweep: every combination of the axes, in an order with small crowds first.
 
 use crate::scene::Overrides;
 
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Axes {
+pub struct SweepAxes {
     /// Instances of all groups together.
     pub instances: Vec<u64>,
-    /// How many times a frame draws the crowd.
+    /// Numbers of times that a frame draws the crowd.
     pub passes: Vec<u32>,
-    /// About how many vertices each model is brought to.
+    /// Approximate vertex counts to bring each model to.
     pub vertices: Vec<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Vec<u32>,
@@ -17,30 +17,30 @@ pub struct Axes {
     pub threads: Vec<u32>,
 }
 
-/// All but the number of instances: what a curve over instances has in common.
+/// Everything but the number of instances: the common part of a curve over instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Series {
-    /// Threads of parallel backends; none for as many as the processor has.
+    /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
-    /// About how many vertices each model is brought to.
+    /// Approximate vertex count to bring each model to.
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Option<u32>,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: Option<u32>,
 }
 
 /// One crowd that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Point {
-    /// Everything else.
+pub struct SweepPoint {
+    /// Everything but the number of instances.
     pub series: Series,
     /// Instances of all groups together.
     pub instances: Option<u64>,
 }
 
-impl Point {
-    /// As changes to a scene that is changed by `base` already.
+impl SweepPoint {
+    /// The corresponding changes to a scene, on top of `base`.
     pub fn overrides(&self, base: Overrides) -> Overrides {
         Overrides {
             instances: self.instances.or(base.instances),
@@ -52,7 +52,7 @@ impl Point {
     }
 }
 
-/// Which part of a sweep: `number` of `of`, from 1 on.
+/// Part of a sweep: `number` of `of`, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -78,9 +78,9 @@ impl std::str::FromStr for Shard {
     }
 }
 
-impl Axes {
-    /// The points of a part of the sweep. Threads change least often, instances most often and upwards.
-    pub fn points(&self, shard: Shard) -> Vec<Point> {
+impl SweepAxes {
+    /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
+    pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
         let mut points = Vec::new();
         let mut at = 0;
         for &threads in &choices(&self.threads) {
@@ -89,9 +89,9 @@ impl Axes {
                     for &passes in &choices(&self.passes) {
                         let series = Series { threads, vertices, influences, passes };
                         for (size, &instances) in choices(&self.instances).iter().enumerate() {
-                            // Along the diagonals, so that no part gets all the large crowds.
+                            // Along the diagonals, so that large crowds are spread over the parts.
                             if (at + size) % shard.of == shard.number - 1 {
-                                points.push(Point { series, instances });
+                                points.push(SweepPoint { series, instances });
                             }
                         }
                         at += 1;
@@ -103,7 +103,7 @@ impl Axes {
     }
 }
 
-/// Upwards and once each; one choice, the scene's own, for an empty axis.
+/// The values in rising order without duplicates; a single `None`, the scene's own value, for an empty axis.
 fn choices<T: Copy + Ord>(axis: &[T]) -> Vec<Option<T>> {
     let mut values: Vec<_> = axis.iter().copied().map(Some).collect();
     values.sort_unstable();
@@ -115,8 +115,8 @@ fn choices<T: Copy + Ord>(axis: &[T]) -> Vec<Option<T>> {
 mod tests {
     use super::*;
 
-    fn axes() -> Axes {
-        Axes { instances: vec![100, 10, 10, 1_000], passes: vec![0, 2], ..Axes::default() }
+    fn axes() -> SweepAxes {
+        SweepAxes { instances: vec![100, 10, 10, 1_000], passes: vec![0, 2], ..SweepAxes::default() }
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
         let points = axes().points(Shard::default());
         let found: Vec<_> = points.iter().map(|p| (p.series.passes.unwrap(), p.instances.unwrap())).collect();
         assert_eq!(found, [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]);
-        assert_eq!(Axes::default().points(Shard::default()).len(), 1);
+        assert_eq!(SweepAxes::default().points(Shard::default()).len(), 1);
     }
 
     #[test]

@@ -1,22 +1,22 @@
-//! Bars: what a frame is made of, how near memory's limit stages are, and how frames stray.
+//! Bars: the parts of a frame, the fraction of the memory bandwidth that stages reach, and the spread of frames.
 
 use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{Chart, class, slug};
 use super::plot::{Item, Plot, Scale, Shape};
-use crate::frame::{Group, Stage};
+use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
 use crate::results::study::{Entry, Study};
 
-/// Height of a bar with the space around it, and of the bar, as a part of that.
+/// Height of a bar with the space around it, and height of the bar as a fraction of that.
 const ROW: u32 = 38;
 const BAR: f64 = 0.62;
 /// Width of an average character, for names on the left.
 const CHARACTER: f64 = 7.2;
 
-/// Stages that are parts of a frame, in its order; what no stage tells is the rest.
+/// Stages that are parts of a frame, in its order; the time of no stage is the rest.
 fn parts() -> impl Iterator<Item = Stage> {
-    Stage::ALL.into_iter().filter(|stage| stage.group() != Group::Whole)
+    Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole)
 }
 
 /// A stage's class in the style sheet.
@@ -33,7 +33,7 @@ fn class_of(stage: Stage) -> &'static str {
     }
 }
 
-/// What the frames of each backend are made of, for each number of passes.
+/// The parts of each backend's frames, for each number of passes.
 pub fn stages(study: &Study) -> Vec<Chart> {
     study.headlines().into_iter().filter_map(|point| stages_at(study, point)).collect()
 }
@@ -73,7 +73,7 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
     (!entries.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
 
-/// How near skinning and pose come to the bandwidth of the machine, where it was measured.
+/// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
 pub fn limits(study: &Study) -> Option<Chart> {
     let point = study.headlines().into_iter().max_by_key(|point| {
         let told = |entry: &Entry| parts().filter(|&stage| percentage(entry, stage).is_some()).count();
@@ -168,7 +168,7 @@ fn time_scale(title: &str, range: (f64, f64)) -> Scale {
     Scale { title: title.into(), range, logarithmic: false, label: Some(label), ticks: 6 }
 }
 
-/// The middle of a row; the first is on top.
+/// The middle of a row; the first row is at the top.
 fn middle(rows: usize, row: usize) -> f64 {
     (rows - row) as f64 - 0.5
 }
@@ -182,7 +182,7 @@ fn names(entries: &[&Entry]) -> Vec<String> {
     entries.iter().map(|entry| entry.backend.clone()).collect()
 }
 
-/// A plot with a named row for each bar.
+/// A plot with one named row per bar.
 fn rows(
     id: String,
     title: String,

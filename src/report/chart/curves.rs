@@ -34,7 +34,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let ((x_low, x_high), (y_low, y_high)) = (bounds(|p| p.0), bounds(|p| p.1));
     let log_x = sheet.axis != Axis::Passes;
     let x_range = if log_x { (x_low / 1.12, x_high * 1.12) } else { (x_low - 0.1, x_high + 0.1) };
-    // Few passes are best seen from zero on.
+    // Few passes are shown from zero on.
     let y_range = if log_x { (y_low / 1.5, y_high * 1.5) } else { (0.0, y_high * 1.08) };
 
     let mut items = Vec::new();
@@ -109,7 +109,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), table)
 }
 
-/// Passes are whole; what lies between has no number.
+/// Labels whole numbers of passes only.
 fn whole(x: f64) -> String {
     if (x - x.round()).abs() < 0.01 { format!("{x:.0}") } else { String::new() }
 }

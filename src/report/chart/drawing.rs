@@ -1,24 +1,24 @@
-//! A drawn chart with its figures, and the names and colours that charts share.
+//! A drawn chart with its figures, and the names and colours that all charts share.
 
 use super::plot::Plot;
 use crate::results::study::Study;
 
-/// Classes of the style sheet for backends; further backends begin again.
+/// Classes of the style sheet for backends; further backends start over.
 const COLOURS: usize = 8;
 
 /// A chart and its figures.
 pub struct Chart {
-    /// Unique on the page; also the name of its file.
+    /// Id, unique on the page; also the name of its file.
     pub id: String,
     /// One line.
     pub title: String,
-    /// How to read it, if that needs words.
+    /// Explanation of how to read it, if necessary.
     pub caption: String,
     /// The SVG element, without colours.
     pub svg: String,
-    /// Items that say what they are.
+    /// Number of items with a description.
     pub marks: usize,
-    /// The same figures: headings, then rows.
+    /// The same figures as a table: headings, then rows.
     pub table: Vec<Vec<String>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn index(study: &Study, backend: &str) -> usize {
     study.backends().iter().position(|known| *known == backend).unwrap_or(0)
 }
 
-/// A word for ids and file names.
+/// The text as a word for ids and file names.
 pub(super) fn slug(text: &str) -> String {
     let words: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();

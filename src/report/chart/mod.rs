@@ -1,4 +1,4 @@
-//! The charts of a study: what is drawn, in which order, and the same figures as a table.
+//! The charts of a study: their content and order, and the same figures as tables.
 
 mod bars;
 mod curves;
@@ -11,7 +11,7 @@ pub use page::escaped;
 
 use crate::results::study::Study;
 
-/// Every chart that the results have figures for.
+/// All charts for which the results have figures.
 pub fn charts(study: &Study) -> Vec<Chart> {
     let mut charts = bars::stages(study);
     charts.extend(curves::curves(study));

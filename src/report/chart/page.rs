@@ -1,5 +1,5 @@
-//! A drawing backend for plotters that writes SVG without colours: classes, which a style sheet paints for light and
-//! dark, and marks that say what they are.
+//! A drawing backend for plotters that writes SVG with classes instead of colours, which a style sheet paints for light
+//! and dark, and items with descriptions.
 
 use plotters::prelude::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -9,14 +9,14 @@ use plotters_backend::{
 use std::convert::Infallible;
 use std::fmt::Write;
 
-/// Colours that stand for classes of what plotters itself draws.
+/// Colours that stand for the classes of elements that plotters itself draws.
 pub const GRID: RGBColor = RGBColor(1, 0, 0);
 pub const AXIS: RGBColor = RGBColor(2, 0, 0);
 pub const INK: RGBColor = RGBColor(3, 0, 0);
 
 type Result = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
-/// An SVG in the making, in pixels.
+/// An SVG under construction, in pixels.
 pub struct Page<'a> {
     size: (u32, u32),
     out: &'a mut String,
@@ -33,7 +33,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Text that may stand in an attribute or between tags.
+/// Text that is escaped for an attribute or between tags.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -92,7 +92,7 @@ impl DrawingBackend for Page<'_> {
             HPos::Center => "middle",
             HPos::Right => "end",
         };
-        // Baselines: a capital is about 0.7 of the size high.
+        // Baselines: a capital is approximately 0.7 of the font size high.
         let down = match style.anchor().v_pos {
             VPos::Top => 0.75,
             VPos::Center => 0.35,

@@ -1,4 +1,4 @@
-//! A chart as data, and how it becomes SVG: plotters lays out axes, ticks and scales.
+//! A chart as data, and its conversion to SVG: plotters lays out axes, ticks and scales.
 
 use super::page::{AXIS, GRID, INK, Page, escaped, points};
 use plotters::chart::ChartBuilder;
@@ -13,67 +13,67 @@ use plotters_backend::{BackendCoord, DrawingErrorKind};
 use std::convert::Infallible;
 use std::fmt::Write;
 
-/// Width of every chart; they shrink with the window.
+/// Width of every chart; charts shrink with the window.
 const WIDTH: u32 = 760;
-/// Size of text, and of its average character.
+/// Font size, and width of an average character.
 const TEXT: f64 = 13.0;
 const CHARACTER: f64 = 7.2;
-/// Space for numbers below, and beside the plot where numbers stand there.
+/// Space for numbers below the plot, and beside it if there are numbers.
 const BELOW: u32 = 44;
 const BESIDE: u32 = 76;
-/// Height of a line of the legend.
+/// Height of one line of the legend.
 const LEGEND: u32 = 20;
 
 /// One direction of a chart.
 pub struct Scale {
-    /// What it shows, with the unit.
+    /// Title with the unit.
     pub title: String,
     /// Smallest and largest value.
     pub range: (f64, f64),
-    /// Whether equal ratios are equally far apart.
+    /// Whether equal ratios have equal distances.
     pub logarithmic: bool,
-    /// A value as text; none where the items name themselves.
+    /// Formats a value; `None` if the items are named themselves.
     pub label: Option<fn(f64) -> String>,
-    /// Most numbers along it.
+    /// Largest number of labels.
     pub ticks: usize,
 }
 
-/// What an item looks like.
+/// Appearance of an item.
 #[derive(Debug, Clone)]
 pub enum Shape {
     /// A line through its points, dashed by its class.
     Line,
-    /// A point; the number chooses among forms, so that colour alone decides nothing.
+    /// A point; the number selects a form, so that points differ in more than colour.
     Dot(usize),
     /// A bar between two corners.
     Bar,
-    /// Short upright strokes at its points.
+    /// Short vertical strokes at its points.
     Strokes,
-    /// A long upright stroke.
+    /// A long vertical stroke.
     Stroke,
     /// A ring around a point.
     Ring,
-    /// A line that is no curve.
+    /// A line that is not a curve.
     Rule,
     /// Text to the left of its point.
     Name(String),
 }
 
-/// Something drawn.
+/// A drawn item.
 pub struct Item {
-    /// How.
+    /// Appearance.
     pub shape: Shape,
     /// Class of the style sheet.
     pub class: String,
-    /// Where, in the units of the scales.
+    /// Points in the units of the scales.
     pub points: Vec<(f64, f64)>,
-    /// What it says when pointed at or read; items with words are marks.
+    /// Description that is shown on hover and read aloud; items with one are marks.
     pub words: String,
 }
 
 /// A chart.
 pub struct Plot {
-    /// Unique on the page; also the name of its file.
+    /// Id, unique on the page; also the name of its file.
     pub id: String,
     /// One line.
     pub title: String,
@@ -81,18 +81,18 @@ pub struct Plot {
     pub height: u32,
     /// Space on the left in pixels, for names.
     pub left: u32,
-    /// To the right.
+    /// Horizontal scale.
     pub x: Scale,
-    /// Upwards.
+    /// Vertical scale.
     pub y: Scale,
-    /// In the order of drawing.
+    /// Items in the order of drawing.
     pub items: Vec<Item>,
-    /// Class and name.
+    /// Class and name of each entry.
     pub legend: Vec<(String, String)>,
 }
 
 impl Plot {
-    /// Number of marks: items that say what they are.
+    /// Number of marks: items with a description.
     pub fn marks(&self) -> usize {
         self.items.iter().filter(|item| !item.words.is_empty()).count()
     }
@@ -111,7 +111,7 @@ impl Plot {
                 (true, false) => self.draw(&area, log(self.x.range), linear(self.y.range)),
                 (false, false) => self.draw(&area, linear(self.x.range), linear(self.y.range)),
             };
-            // The page's own errors are Infallible; plotters has others for images that this page never draws.
+            // This page's errors are Infallible; plotters has others, for images, which this page never draws.
             debug_assert!(drawn.is_ok(), "{}: {drawn:?}", self.id);
         }
         let title = escaped(&self.title);
@@ -247,7 +247,7 @@ impl Drawable<Page<'_>> for Item {
     }
 }
 
-/// Forms that are told apart without colour.
+/// Forms that can be distinguished without colour.
 fn dot(form: usize, x: i32, y: i32, class: &str) -> String {
     let polygon = |corners: &[(i32, i32)]| {
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();

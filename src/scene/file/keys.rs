@@ -10,19 +10,19 @@ use toml::Spanned;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SceneKeys {
-    /// Seed of everything random: same seed, same crowd. A whole number, 0 or more; default 1.
+    /// Seed of all randomness: the same seed gives the same crowd. A whole number, 0 or more; default 1.
     pub(super) seed: Option<u64>,
-    /// How many times a frame draws the crowd. A whole number, 0 to 64; default 1.
+    /// Number of times that a frame draws the crowd. A whole number, 0 to 64; default 1.
     pub(super) passes: Option<Spanned<u32>>,
     /// Width and height of the picture. Pixels, 1 to 8192 each; default `[1280, 720]`.
     pub(super) resolution: Option<Spanned<[u32; 2]>>,
-    /// How many poses the instances of a group that play the same clips share: phases are rounded to so many parts of a
-    /// turn. 1 to 65536; default: every instance has its own.
+    /// Number of poses that the instances of a group that play the same clips share: phases are rounded to this many
+    /// values per cycle. 1 to 65536; default: every instance has its own.
     pub(super) phase_buckets: Option<Spanned<u32>>,
     /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
     /// between. Metres, 0 or more, the second no less than the first; default: every frame.
     pub(super) update_rate: Option<Spanned<[f64; 2]>>,
-    /// From where the crowd is seen.
+    /// Position of the camera.
     #[serde(default)]
     pub(super) camera: CameraKeys,
     /// The instances, one `[[group]]` after the other along the world's X axis. At least one.
@@ -30,7 +30,7 @@ pub(super) struct SceneKeys {
     pub(super) group: Vec<GroupKeys>,
 }
 
-/// `[camera]`: looks at the middle of the crowd.
+/// `[camera]`: the camera, which looks at the centre of the crowd.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CameraKeys {
@@ -48,93 +48,93 @@ pub(super) struct CameraKeys {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GroupKeys {
-    /// A built-in model (`skinbench list` names them) or a model file, its path counted from the scene file's folder.
+    /// A built-in model (`skinbench list` lists them) or a model file, relative to the scene file's folder.
     pub(super) model: Spanned<String>,
     /// Vertices to bring the model to, met within 10 %. 1 or more; default: its own number, 1000 for `"walker"`.
     pub(super) vertices: Option<Spanned<u32>>,
     /// Most influences that a vertex keeps: the largest, renormalised. 1 to 16; default: the model's own.
     pub(super) influences: Option<Spanned<u32>>,
-    /// What happens between keys: `"authored"` (as the file says) or `"smooth"` (curves, where all keys of a clip are
+    /// Interpolation between keys: `"authored"` (as in the file) or `"smooth"` (curves, if all keys of a clip are
     /// linear); default `"authored"`.
     pub(super) interpolation: Option<Spanned<String>>,
     /// Number of instances, 1 or more; default 1.
     pub(super) count: Option<Spanned<u64>>,
-    /// How they stand: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
+    /// Arrangement: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
     /// `"street"` (two streams that pass each other along Z); default `"grid"`.
     pub(super) layout: Option<Spanned<String>>,
     /// Distance between neighbours. Metres, more than 0; default 1.25 times the model's larger ground extent.
     pub(super) spacing: Option<Spanned<f64>>,
-    /// Name or index of the clip that plays; a number is an index unless a clip has that name. `"*"` plays all clips
-    /// in turn over the instances; `"rest"`, where no clip has that name, is the rest pose. Default: the first clip,
-    /// the rest pose if there is none.
+    /// Name or index of the clip; a number is an index unless a clip has that name. `"*"` assigns all clips to the
+    /// instances in turn; `"rest"`, if no clip has that name, is the rest pose. Default: the first clip, or the rest
+    /// pose if there is none.
     pub(super) clip: Option<Spanned<ClipChoice>>,
     /// Pace of the clip: 1 as authored, negative backwards; default 1.
     pub(super) speed: Option<Spanned<f64>>,
-    /// Random variation of `speed`, as a part of it either way. 0 to 1; default 0.
+    /// Random variation of `speed`, as a fraction of it in both directions. 0 to 1; default 0.
     pub(super) speed_spread: Option<Spanned<f64>>,
-    /// Part of the clip's turn over which starting phases are spread. 0 (all in step) to 1; default 1.
+    /// Fraction of the clip's cycle over which starting phases are spread. 0 (all in step) to 1; default 1.
     pub(super) phase_spread: Option<Spanned<f64>>,
-    /// Turn about the vertical. Degrees, counter-clockwise from above; default 0.
+    /// Rotation about the vertical. Degrees, counter-clockwise from above; default 0.
     pub(super) yaw: Option<Spanned<f64>>,
-    /// Random variation of `yaw`, either way. Degrees, 0 to 180; default 0.
+    /// Random variation of `yaw`, in both directions. Degrees, 0 to 180; default 0.
     pub(super) yaw_spread: Option<Spanned<f64>>,
-    /// Metres per unit of the model. More than 0; default 1, or what makes the model 1.8 m tall if it were taller than
-    /// 20 m or smaller than 0.2 m.
+    /// Metres per unit of the model. More than 0; default 1, or the scale that makes the model 1.8 m tall if it would
+    /// be taller than 20 m or smaller than 0.2 m.
     pub(super) scale: Option<Spanned<f64>>,
-    /// Whole frames that the clip is shown at, as the oldest engines did. Per second, 1 to 50; default: continuous.
+    /// Whole frames per second at which the clip is shown, as in the oldest engines. 1 to 50; default: continuous.
     pub(super) frames_per_second: Option<Spanned<f64>>,
-    /// How the clip's turns follow each other: `"loop"`, `"wrap"` (its last key leads back to its first),
-    /// `"ping-pong"` or `"once"`; default `"loop"`.
+    /// Order of the clip's cycles: `"loop"`, `"wrap"` (the last key interpolates back to the first), `"ping-pong"` or
+    /// `"once"`; default `"loop"`.
     pub(super) playback: Option<Spanned<String>>,
-    /// How far the clip is on at the start. Seconds; default 0.
+    /// Position in the clip at the start. Seconds; default 0.
     pub(super) offset: Option<Spanned<f64>>,
-    /// Share of the clip among the merge layers. 0 or more; default 1.
+    /// Weight of the clip among the merge layers. 0 or more; default 1.
     pub(super) weight: Option<Spanned<f64>>,
     /// Further clips, one `[[group.layer]]` after the other, merge layers first. At most 7.
     #[serde(default)]
     pub(super) layer: Vec<Spanned<LayerKeys>>,
 }
 
-/// `[[group.layer]]`: a clip over those before it.
+/// `[[group.layer]]`: a clip on top of those before it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LayerKeys {
     /// Name or index of the clip, as in a group, or `"rest"`.
     pub(super) clip: Spanned<ClipChoice>,
-    /// How it joins those before it: `"merge"` (averaged by weight), `"override"` or `"additive"` (its difference
-    /// from its first frame); default `"override"`.
+    /// Operation that combines it with those before it: `"merge"` (averaged by weight), `"override"` or `"additive"`
+    /// (its difference from its first frame); default `"override"`.
     pub(super) kind: Option<Spanned<String>>,
-    /// Share among merge layers, 0 or more; how far the others take effect, 0 to 1. Default 1.
+    /// Weight: 0 or more for merge layers, 0 to 1 for the others. Default 1.
     pub(super) weight: Option<Spanned<f64>>,
-    /// Which joints it moves; default: all.
+    /// The joints that it moves; default: all.
     pub(super) mask: Option<Spanned<MaskKeys>>,
     /// Whether it shares phase and pace with the group's clip and all others in step. Default false.
     #[serde(default)]
     pub(super) in_step: bool,
-    /// Pace of the clip, times the instance's random variation; default 1.
+    /// Pace of the clip, multiplied by the instance's random variation; default 1.
     pub(super) speed: Option<Spanned<f64>>,
-    /// Part of the clip's turn over which starting phases are spread. 0 to 1; default 1.
+    /// Fraction of the clip's cycle over which starting phases are spread. 0 to 1; default 1.
     pub(super) phase_spread: Option<Spanned<f64>>,
-    /// How far the clip is on at the start. Seconds; default 0.
+    /// Position in the clip at the start. Seconds; default 0.
     pub(super) offset: Option<Spanned<f64>>,
-    /// As in a group; `"once"` starts anew with each start of the layer.
+    /// As in a group; `"once"` restarts with each start of the layer.
     pub(super) playback: Option<Spanned<String>>,
     /// As in a group.
     pub(super) frames_per_second: Option<Spanned<f64>>,
-    /// From one start of the layer to the next. Seconds, more than 0; default: it starts once.
+    /// Time from one start of the layer to the next. Seconds, more than 0; default: it starts once.
     pub(super) every: Option<Spanned<f64>>,
-    /// From its start until it is gone, at most `every`. Seconds, more than 0; default: it stays.
+    /// Time from its start to its end, at most `every`. Seconds, more than 0; default: it never ends.
     pub(super) lasts: Option<Spanned<f64>>,
     /// First start. Seconds, 0 or more; default 0.
     pub(super) start: Option<Spanned<f64>>,
-    /// Part of `every` over which the instances' starts are spread. 0 to 1; default 1.
+    /// Fraction of `every` over which the instances' starts are spread. 0 to 1; default 1.
     pub(super) stagger: Option<Spanned<f64>>,
     /// Fade at each start. Seconds, 0 or more; default 0.
     pub(super) fade_in: Option<Spanned<f64>>,
     /// Fade at each end, within `lasts`. Seconds, 0 or more; default 0.
     pub(super) fade_out: Option<Spanned<f64>>,
-    /// How it fades: `"cross"` (by weight) or `"inertial"` (at once, what was there before dying away); default
-    /// `"cross"`.
+    /// Kind of fade: `"cross"` (by weight) or `"inertial"` (at once, plus the difference from the old pose, which
+    /// decays); default `"cross"`.
     pub(super) fade: Option<Spanned<String>>,
 }
 
@@ -142,13 +142,13 @@ pub(super) struct LayerKeys {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MaskKeys {
-    /// Joints that it moves wholly.
+    /// Joints that it moves fully.
     #[serde(default)]
     pub(super) joints: Vec<String>,
-    /// Joints that it moves wholly with all below them.
+    /// Joints that it moves fully with all of their descendants.
     #[serde(default)]
     pub(super) subtree: Vec<String>,
-    /// Joints that it moves in part: name and weight, 0 to 1. They count over the other two.
+    /// Joints that it moves partially: name and weight, 0 to 1. They take precedence over the other two.
     #[serde(default)]
     pub(super) weights: BTreeMap<String, Spanned<f64>>,
 }

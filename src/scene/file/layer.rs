@@ -1,24 +1,24 @@
-//! Layers and masks from their keys.
+//! Conversion of keys to layers and masks.
 
 use super::super::description::ClipChoice;
 use super::super::error::SceneError;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
+use super::checked_text::{SceneText, positive};
 use super::keys::{GroupKeys, LayerKeys, MaskKeys};
-use super::source::{Source, positive};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
-use crate::text;
+use crate::wording;
 use toml::Spanned;
 
 pub(super) fn or_more(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-pub(super) fn playback(source: &Source, name: Option<&Spanned<String>>) -> Result<PlaybackMode, SceneError> {
+pub(super) fn playback(source: &SceneText, name: Option<&Spanned<String>>) -> Result<PlaybackMode, SceneError> {
     named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
 }
 
-/// Whether keys are to be smooth.
-pub(super) fn interpolation(source: &Source, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
+/// Whether keys are to be smoothed.
+pub(super) fn interpolation(source: &SceneText, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
     let smooth = |name: &str| match name {
         "authored" => Some(false),
         "smooth" => Some(true),
@@ -27,12 +27,12 @@ pub(super) fn interpolation(source: &Source, name: Option<&Spanned<String>>) -> 
     named(source, "interpolation", name, false, &["authored", "smooth"], smooth)
 }
 
-pub(super) fn frames_per_second(source: &Source, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
+pub(super) fn frames_per_second(source: &SceneText, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
     source.number("frames_per_second", rate, 0.0, |v| (1.0..=50.0).contains(&v), "1 to 50")
 }
 
 fn named<T>(
-    source: &Source,
+    source: &SceneText,
     key: &str,
     name: Option<&Spanned<String>>,
     default: T,
@@ -40,7 +40,7 @@ fn named<T>(
     from_name: impl Fn(&str) -> Option<T>,
 ) -> Result<T, SceneError> {
     let Some(name) = name else { return Ok(default) };
-    from_name(name.get_ref()).ok_or_else(|| source.error(name, text::unknown(key, name.get_ref(), known)))
+    from_name(name.get_ref()).ok_or_else(|| source.error(name, wording::unknown(key, name.get_ref(), known)))
 }
 
 fn kind(name: &str) -> Option<LayerKind> {
@@ -61,7 +61,7 @@ fn fade(name: &str) -> Option<Fade> {
 }
 
 /// A group's layers, checked against each other.
-pub(super) fn layers(source: &Source, group: &GroupKeys) -> Result<Vec<LayerPlan>, SceneError> {
+pub(super) fn layers(source: &SceneText, group: &GroupKeys) -> Result<Vec<LayerPlan>, SceneError> {
     let plans =
         group.layer.iter().map(|keys| layer(source, keys.get_ref())).collect::<Result<Vec<LayerPlan>, SceneError>>()?;
     let refused = |index: usize, problem: String| Err(source.error(&group.layer[index], problem));
@@ -91,7 +91,7 @@ pub(super) fn layers(source: &Source, group: &GroupKeys) -> Result<Vec<LayerPlan
     Ok(plans)
 }
 
-fn layer(source: &Source, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
+fn layer(source: &SceneText, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
     let seconds = |v: f64| (0.0..=LONGEST_SECONDS).contains(&v);
     let positive_seconds = |v: f64| positive(v) && v <= LONGEST_SECONDS;
     let part = |v: f64| (0.0..=1.0).contains(&v);
@@ -142,7 +142,7 @@ fn layer(source: &Source, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
 }
 
 fn times(
-    source: &Source,
+    source: &SceneText,
     keys: &LayerKeys,
     seconds: impl Fn(f64) -> bool + Copy,
     positive_seconds: impl Fn(f64) -> bool + Copy,
@@ -182,7 +182,7 @@ fn times(
     Ok(Some(times))
 }
 
-fn mask(source: &Source, keys: &Spanned<MaskKeys>) -> Result<MaskPlan, SceneError> {
+fn mask(source: &SceneText, keys: &Spanned<MaskKeys>) -> Result<MaskPlan, SceneError> {
     let MaskKeys { joints, subtree, weights } = keys.get_ref();
     let weights = weights.iter().map(|(name, weight)| {
         let accepted = |v: f64| (0.0..=1.0).contains(&v);

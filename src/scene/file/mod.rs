@@ -1,25 +1,25 @@
-//! Scenes from scene files: every key is checked, and a wrong one is named with its line and column.
+//! Parsing of scene files: every key is checked, and errors state line and column.
 
+mod checked_text;
 mod keys;
 mod layer;
-mod source;
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Economy, Group, Scene};
+use super::description::{ClipChoice, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::layer::Play;
 use super::placing::Layout;
 use super::source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use crate::asset::FORMATS;
-use crate::text;
+use crate::wording;
+use checked_text::{SceneText, positive};
 use keys::{GroupKeys, SceneKeys};
-use source::{Source, positive};
 use std::path::Path;
 use toml::Spanned;
 
-/// Reads a scene file's text; `folder` is where its model paths start.
+/// Parses a scene file's text; model paths are relative to `folder`.
 pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {
-    let source = Source { file, text };
+    let source = SceneText { file, text };
     let keys: SceneKeys = toml::from_str(text).map_err(|error| {
         let place = source.place(error.span().map_or(0, |span| span.start));
         SceneError::at(file, place, problem(error.message()))
@@ -70,7 +70,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
     })
 }
 
-fn economy(source: &Source, keys: &SceneKeys) -> Result<Economy, SceneError> {
+fn economy(source: &SceneText, keys: &SceneKeys) -> Result<Economy, SceneError> {
     match (&keys.phase_buckets, &keys.update_rate) {
         (None, None) => Ok(Economy::Plain),
         (Some(buckets), None) => {
@@ -87,18 +87,18 @@ fn economy(source: &Source, keys: &SceneKeys) -> Result<Economy, SceneError> {
     }
 }
 
-fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, SceneError> {
+fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupDescription, SceneError> {
     let part = |v: f64| (0.0..=1.0).contains(&v);
     let layout = match &keys.layout {
         None => Layout::Grid,
         Some(name) => Layout::from_name(name.get_ref())
-            .ok_or_else(|| source.error(name, text::unknown("layout", name.get_ref(), &Layout::NAMES)))?,
+            .ok_or_else(|| source.error(name, wording::unknown("layout", name.get_ref(), &Layout::NAMES)))?,
     };
     let mut model = model(source, keys, folder)?;
     model.vertices = source.optional("vertices", keys.vertices.as_ref(), |n| n > 0, "1 or more")?;
     model.influences = source.optional("influences", keys.influences.as_ref(), |n| (1..=16).contains(&n), "1 to 16")?;
     model.smooth = layer::interpolation(source, keys.interpolation.as_ref())?;
-    Ok(Group {
+    Ok(GroupDescription {
         model,
         count: source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?,
         layout,
@@ -128,22 +128,22 @@ fn checked(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<Group, Sc
     })
 }
 
-fn model(source: &Source, keys: &GroupKeys, folder: &Path) -> Result<ModelSource, SceneError> {
+fn model(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<ModelSource, SceneError> {
     let name = keys.model.get_ref();
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(name)) {
         return Ok(ModelSource::in_folder(name, folder));
     }
     let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
     let known: Vec<_> = BUILT_IN_MODELS.into_iter().chain(endings.iter().map(String::as_str)).collect();
-    Err(source.error(&keys.model, text::unknown("model", name, &known)))
+    Err(source.error(&keys.model, wording::unknown("model", name, &known)))
 }
 
-/// The parser's message in one line, with the nearest key where it names an unknown one.
+/// The parser's message in one line, with the closest key if it names an unknown one.
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let Some((name, expected)) = line.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) else {
         return line;
     };
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    text::unknown("key", name, &known)
+    wording::unknown("key", name, &known)
 }

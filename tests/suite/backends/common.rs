@@ -7,7 +7,7 @@ use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{Arena, Job};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, Keys, Local, Model, ModelParts,
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
 };
 use skinbench::registry::{Entry, REGISTRY};
@@ -22,7 +22,7 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
     let chain = (0..joints).map(|j| Joint {
         name: format!("joint {j}"),
         parent: (j > 0).then(|| usize::from(j) - 1),
-        rest: Local::Transform(Transform {
+        rest: JointTransform::Transform(Transform {
             translation: Vec3::new(0.0, if j > 0 { step } else { 0.0 }, 0.0),
             ..Transform::IDENTITY
         }),

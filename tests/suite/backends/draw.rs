@@ -118,7 +118,7 @@ fn two_outputs_swap_and_show_motion() {
         let mut timer = StageTimer::default();
         let mut before: Option<Vec<f32>> = None;
         for (tick, moves) in [(40, None), (40, Some(false)), (55, Some(true)), (70, Some(true))] {
-            arena.turn();
+            arena.swap();
             let ticket =
                 backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
             let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();

@@ -4,7 +4,7 @@ use crate::backends::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
 use skinbench::model::{
-    Channel, Clip, Interpolation, Joint, Keys, Local as Rest, Mesh, RotationBlend, Skeleton, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, RotationBlend, Skeleton, Transform,
 };
 use skinbench::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, block, one, sine_over_x};
 use skinbench::simd::Isa;

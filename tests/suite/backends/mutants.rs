@@ -399,7 +399,8 @@ mod gpu {
         }
         let killed = |mutation| refused(&*edited(&context, "gpu-vertex", None, Some(edit(mutation))), &context);
         assert_eq!(killed(None), None);
-        let own = [("skin(held(vertex), instance)", "skin(held(min(vertex, chunk.vertices - 2u)), instance)")];
+        let own =
+            [("skin(load_vertex(vertex), instance)", "skin(load_vertex(min(vertex, chunk.vertices - 2u)), instance)")];
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }

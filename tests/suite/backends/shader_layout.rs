@@ -2,7 +2,7 @@
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::bake::BakeFormat;
-use skinbench::gpu::compute::Threads;
+use skinbench::gpu::compute::ThreadLayout;
 use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::layout::{Form, WORKGROUP};
 use skinbench::gpu::skin_kernels;
@@ -31,7 +31,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(Capture: first, width, height, padding),
         layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
-        layout_of!(Kept: first_tick, second_tick, modes, part),
+        layout_of!(PosePair: first_tick, second_tick, modes, part),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(Cursor: tracks, key, next, fraction, interval, time, weight, modes),
         layout_of!(Momentum: layer, coming, offset, speed),
@@ -52,7 +52,7 @@ fn shared() -> Vec<Layout> {
 }
 
 /// Structs that stay inside a shader.
-const LOCAL: [&str; 7] = ["Skinned", "Held", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
+const LOCAL: [&str; 7] = ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
@@ -168,8 +168,8 @@ fn numbers_are_as_in_rust() {
         assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", strategy.name);
         let overrides: Vec<_> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
         let asks = |name| overrides.contains(&name);
-        assert_eq!(asks("INSTANCES"), matches!(strategy.threads, Threads::Vertex(_)), "{}", strategy.name);
-        assert_eq!(asks("VERTICES"), matches!(strategy.threads, Threads::Instance(_)), "{}", strategy.name);
+        assert_eq!(asks("INSTANCES"), matches!(strategy.threads, ThreadLayout::Vertex(_)), "{}", strategy.name);
+        assert_eq!(asks("VERTICES"), matches!(strategy.threads, ThreadLayout::Instance(_)), "{}", strategy.name);
     }
     let module = |palette| naga::front::wgsl::parse_str(&wgsl(MeshForm::Plain, palette)).unwrap();
     assert_eq!(constant(&module(PaletteForm::Uniform), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);

@@ -1,12 +1,13 @@
 //! Shaders run without bounds checks because no model that would need them exists: validation refuses it.
 
 use skinbench::model::{
-    Axes, IDENTITY_ROWS, Influences, Joint, Local, Model, ModelParts, PrimitiveData, Skeleton, SkinData, Transform,
+    Axes, IDENTITY_ROWS, Influences, Joint, JointTransform, Model, ModelParts, PrimitiveData, Skeleton, SkinData,
+    Transform,
 };
 
 /// Two joints, one skin of both, one triangle; `break_it` changes the parts before they are validated.
 fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
-    let joint = |parent| Joint { name: String::new(), parent, rest: Local::Transform(Transform::IDENTITY) };
+    let joint = |parent| Joint { name: String::new(), parent, rest: JointTransform::Transform(Transform::IDENTITY) };
     let mut influences = Influences::new();
     [0, 1, 1].into_iter().for_each(|joint| influences.push([(joint, 1.0)]));
     let mut parts = ModelParts {

@@ -6,7 +6,8 @@ use skinbench::model::*;
 
 /// A point on each of two root joints; the clip moves the first.
 fn model(clip: Clip, skin_joints: &[u16]) -> Model {
-    let joint = |name: &str| Joint { name: name.into(), parent: None, rest: Local::Transform(Transform::IDENTITY) };
+    let joint =
+        |name: &str| Joint { name: name.into(), parent: None, rest: JointTransform::Transform(Transform::IDENTITY) };
     let (skeleton, _) = Skeleton::new(vec![joint("a"), joint("b")]).unwrap();
     let mut influences = Influences::new();
     influences.push((0..skin_joints.len() as u16).map(|entry| (entry, 1.0 / skin_joints.len() as f32)));

@@ -1,15 +1,15 @@
-//! Clips in frames of 16-bit numbers: a uniform rate, what never changes stored once.
+//! Clips in frames of 16-bit numbers at a uniform rate. Channels that never change are stored once.
 
 use super::keys::Channel;
 use crate::model::ModelError;
 use glam::Vec4;
 
-/// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which one it leaves out.
+/// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which component it leaves out.
 pub const ANY: u8 = 4;
-/// Largest value of the three kept components then, and the largest number that stands for it: 15 bits are left.
+/// Bound of the three stored components in that case, and the largest number that encodes it: 15 bits are left.
 pub const ANY_RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
 const ANY_LARGEST: f32 = 32_767.0;
-/// Numbers nearer to zero are taken for it: the squares of such as rounding leaves would be denormal, and slow.
+/// Numbers closer to zero count as zero: the squares of rounding errors would be denormal, and slow.
 const TINY: f32 = 1e-9;
 
 /// A channel of a joint that changes.
@@ -19,23 +19,23 @@ pub struct CompactTrack {
     pub joint: u16,
     /// Driven channel.
     pub channel: Channel,
-    /// Rotations: which component is left out, positive and found from the others' squares; or [`ANY`], where the
-    /// upper bits of a key's first two numbers say which.
+    /// Rotations: index of the component that is left out, positive and computed from the squares of the others; or
+    /// [`ANY`] if the upper bits of a key's first two numbers hold the index.
     pub dropped: u8,
-    /// What the number 0 stands for, a component.
+    /// Value of the number 0, per component.
     pub low: [f32; 3],
-    /// What a step of 1 stands for, a component.
+    /// Value of one step, per component.
     pub step: [f32; 3],
 }
 
 impl CompactTrack {
-    /// What three numbers stand for.
+    /// Decodes three numbers.
     pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
         std::array::from_fn(|c| self.low[c] + f32::from(numbers[c]) * self.step[c])
     }
 }
 
-/// A channel of a joint that stays the same, but not as it rests.
+/// A channel of a joint that is constant, but not equal to the rest pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StillTrack {
     /// Joint of the skeleton.
@@ -46,7 +46,7 @@ pub struct StillTrack {
     pub value: [f32; 4],
 }
 
-/// How far a compact clip is from the clip that it stands for.
+/// Largest error of a compact clip against the clip it was made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClipError {
     /// Largest distance at a joint's end over the skeleton's size.
@@ -55,7 +55,7 @@ pub struct ClipError {
     pub joint: u16,
 }
 
-/// What a channel of a joint does, a value a frame: vectors end in a zero, rotations are unit quaternions.
+/// Samples of one channel of a joint, one value per frame. Vectors end in a zero; rotations are unit quaternions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     /// Joint of the skeleton.
@@ -67,27 +67,27 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The value amid all others, and how far the farthest is from it.
+    /// The value in the middle of all others, and the largest distance from it.
     pub fn middle(&self) -> ([f32; 4], f32) {
-        // Rotations in one hemisphere.
-        let turned = |value: &[f32; 4]| {
+        // Take all rotations to one hemisphere.
+        let aligned = |value: &[f32; 4]| {
             let away = self.channel == Channel::Rotation && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
             if away { -Vec4::from(*value) } else { Vec4::from(*value) }
         };
-        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(turned).reduce(pick).unwrap_or_default();
+        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(aligned).reduce(pick).unwrap_or_default();
         let middle = (bound(Vec4::min) + bound(Vec4::max)) / 2.0;
         let middle = if self.channel == Channel::Rotation { middle.normalize_or(Vec4::W) } else { middle };
-        let swing = self.values.iter().map(|value| turned(value).distance(middle)).fold(0.0, f32::max);
+        let swing = self.values.iter().map(|value| aligned(value).distance(middle)).fold(0.0, f32::max);
         (middle.to_array(), swing)
     }
 }
 
-/// The keys of a clip, each track three numbers a frame.
+/// The keys of a compact clip: three numbers per track and frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compact {
-    /// Seconds at the first frame, which holds before.
+    /// Seconds at the first frame, which holds before that time.
     pub start: f32,
-    /// Seconds from frame to frame; 0 for a single one. The last one holds after.
+    /// Seconds from frame to frame; 0 for a single frame. The last frame holds after its time.
     pub interval: f32,
     /// Number of frames, at least one.
     pub frames: u32,
@@ -97,7 +97,7 @@ pub struct Compact {
     pub still: Vec<StillTrack>,
     /// `[frame][track][3]`.
     pub numbers: Vec<u16>,
-    /// Against the clip it was made from.
+    /// Error against the clip it was made from.
     pub error: ClipError,
 }
 
@@ -107,12 +107,13 @@ impl Compact {
         &self.numbers.as_chunks().0[index * self.tracks.len()..][..self.tracks.len()]
     }
 
-    /// Bytes of the store.
+    /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.tracks[..]) + size_of_val(&self.still[..]) + size_of_val(&self.numbers[..])
     }
 
-    /// Encodes channels of joints that have as many values each; `at_rest` says what need not be stored.
+    /// Encodes channels of joints with the same number of values each. Constant channels equal to `at_rest` are not
+    /// stored.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -162,7 +163,7 @@ fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
 }
 
-/// Three components over their range.
+/// Encodes three components over their range.
 fn ranged(joint: u16, channel: Channel, dropped: u8, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<[u16; 3]>) {
     values.iter_mut().flatten().for_each(|v| *v = without_tiny(*v));
     let bound = |c: usize, pick: fn(f32, f32) -> f32| values.iter().map(|v| v[c]).reduce(pick).unwrap_or(0.0);
@@ -173,13 +174,13 @@ fn ranged(joint: u16, channel: Channel, dropped: u8, mut values: Vec<[f32; 3]>) 
     (CompactTrack { joint, channel, dropped, low, step }, numbers)
 }
 
-/// Zero in place of what rounding left of it.
+/// Zero in place of a rounding error.
 pub fn without_tiny(value: f32) -> f32 {
     if value.abs() < TINY { 0.0 } else { value }
 }
 
-/// Rotations by three of their four components. Where one of them stays well away from zero it is left out
-/// throughout, and the others have 16 bits over their range; or else the largest is left out key by key.
+/// Encodes rotations by three of their four components. A component that stays well away from zero throughout is left
+/// out of all keys, and the others have 16 bits over their range; otherwise each key leaves out its largest.
 fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
     let least = |c: usize| values.iter().map(|q| q[c].abs()).fold(f32::INFINITY, f32::min);
     let dropped = (0..4).max_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(3);
@@ -196,7 +197,7 @@ fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
     (track, values.iter().map(key).collect())
 }
 
-/// The other three components of a quaternion turned so that one is positive.
+/// The other three components of a quaternion with its sign chosen so that `dropped` is positive.
 pub fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
     let sign = if q[dropped] < 0.0 { -1.0 } else { 1.0 };
     std::array::from_fn(|i| sign * q[if i < dropped { i } else { i + 1 }])
@@ -206,7 +207,7 @@ pub fn without(q: &[f32; 4], dropped: usize) -> [f32; 3] {
 mod tests {
     use super::*;
 
-    /// Turns about x, with such numbers for y and z as rounding leaves.
+    /// Rotations about x, with rounding errors in y and z.
     #[test]
     fn what_rounding_leaves_of_zero_is_zero() {
         let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);

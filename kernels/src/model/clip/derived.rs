@@ -1,14 +1,14 @@
-//! Clips made from clips, once, when a scene is built.
+//! Clips derived from other clips, once, when a scene is built.
 
 use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track};
 use crate::model::ModelError;
 use glam::{DQuat, DVec3};
 
 impl Clip {
-    /// The clip as differences from its first frame: what turns, moves and scales a joint from there.
+    /// The clip as differences from its first frame: the rotation, translation and scale of a joint relative to it.
     ///
-    /// Rotations are `q * q0⁻¹` (in the parent's axes), translations `t - t0`, scales `s / s0`. All of these commute with
-    /// interpolation, so the keys are all that changes.
+    /// Rotations are `q * q0⁻¹` (in the parent's axes), translations `t - t0`, scales `s / s0`. All of these commute
+    /// with interpolation, so only the keys change.
     ///
     /// # Errors
     /// A scale of zero in the first frame, or compact keys.
@@ -50,12 +50,12 @@ impl Clip {
         Ok(Self { name: self.name.clone(), additive: true, keys: ClipKeys::Raw(made), ..*self })
     }
 
-    /// The clip as a loop whose last key leads back to its first: each track gets its first key once more, at the end.
+    /// The clip as a loop whose last key equals its first: each track gets its first key again at the end.
     ///
-    /// Where keys sit on the end already, the loop becomes longer by the last interval between keys.
+    /// If a key is at the end already, the loop becomes longer by the last interval between keys.
     ///
     /// # Errors
-    /// What [`Clip::new`] refuses of the longer tracks, or compact keys.
+    /// The errors of [`Clip::new`] for the longer tracks, or compact keys.
     pub fn closed(&self) -> Result<Self, ModelError> {
         let raw = self.uncompacted()?;
         let on_end = raw.timelines().iter().filter_map(|line| {
@@ -77,18 +77,19 @@ impl Clip {
         Ok(Self { additive: self.additive, ..clip })
     }
 
-    /// The clip with curves in place of straight lines, if all its keys are raw and linear; as it is otherwise.
+    /// The clip with curves in place of straight lines if all its keys are raw and linear; otherwise the clip
+    /// unchanged.
     ///
     /// Translations and scales follow Catmull-Rom splines (as Hermite's, over uneven times), rotations squad (Shoemake,
-    /// "Quaternion calculus and fast animation", 1987). A track whose last key repeats its first is taken for a loop and
-    /// is smooth across it.
+    /// "Quaternion calculus and fast animation", 1987). A track whose last key repeats its first counts as a loop and
+    /// is smooth across its seam.
     ///
     /// # Errors
-    /// What [`Clip::new`] refuses of the curves: numbers that are not finite.
+    /// The errors of [`Clip::new`] for the curves: numbers that are not finite.
     pub fn smoothed(&self) -> Result<Self, ModelError> {
         let linear = |raw: &&RawKeys| raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear);
         let Some(raw) = self.keys.raw().filter(linear) else { return Ok(self.clone()) };
-        // Control points are made between neighbours on the shorter arc.
+        // Control points are computed between neighbours on the shorter arc.
         let mut aligned = raw.clone();
         aligned.set_rotation_blend(RotationBlend::Slerp);
         let keys = aligned.tracks().iter().map(|track| {
@@ -103,14 +104,14 @@ impl Clip {
         Ok(Self { additive: self.additive, ..clip })
     }
 
-    /// The raw keys, which clips are derived from before they become compact.
+    /// The raw keys. Clips can be derived only before they become compact.
     fn uncompacted(&self) -> Result<&RawKeys, ModelError> {
         let compact = || ModelError::new(format!("clip {:?}", self.name), "compact keys; expected raw ones");
         self.keys.raw().ok_or_else(compact)
     }
 }
 
-/// A track as an importer would give it.
+/// A track in the form that importers give.
 fn keys_of(raw: &RawKeys, track: &Track) -> Keys {
     Keys {
         joint: track.joint,
@@ -121,13 +122,14 @@ fn keys_of(raw: &RawKeys, track: &Track) -> Keys {
     }
 }
 
-/// The keys before and after one, in a loop if the last key repeats the first; at open ends the key itself.
+/// The keys before and after one. In a loop (the last key repeats the first) neighbours wrap around; at open ends the
+/// neighbour is the key itself.
 fn neighbours(keys: &Keys, width: usize) -> impl Fn(usize) -> (usize, usize) + use<> {
     let last = keys.times.len() - 1;
     let (first, end) = (&keys.values[..width], &keys.values[last * width..]);
     let distance = |sign: f32| first.iter().zip(end).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f32::max);
-    let turned = if keys.channel == Channel::Rotation { distance(-1.0) } else { f32::INFINITY };
-    let closed = distance(1.0).min(turned) < 1e-5;
+    let negated = if keys.channel == Channel::Rotation { distance(-1.0) } else { f32::INFINITY };
+    let closed = distance(1.0).min(negated) < 1e-5;
     move |key| match key {
         0 => (if closed { last - 1 } else { 0 }, 1),
         _ if key == last => (last - 1, if closed { 1 } else { last }),
@@ -142,7 +144,7 @@ fn catmull_rom(keys: Keys) -> Keys {
         let (before, after) = around(key);
         let (last, times) = (keys.times.len() - 1, &time);
         let span = match (before, after) {
-            // Across the loop's seam.
+            // Across the seam of the loop.
             (before, after) if after < before || (key == 0 && before > 0) || (key == last && after == 1) => {
                 (times(last) - times(last - 1)) + (times(1) - times(0))
             }
@@ -162,19 +164,19 @@ fn squad(keys: Keys) -> Keys {
     let values = (0..keys.times.len()).flat_map(|key| {
         let q = quaternion(key);
         let (before, after) = around(key);
-        // The logarithm of the way to a neighbour; a loop's may have gone round to the other sign.
-        let way = |other: usize| {
+        // The logarithm of the rotation to a neighbour. In a loop, a neighbour across the seam may have the other sign.
+        let logarithm_to = |other: usize| {
             let p = quaternion(other);
             let p = if p.dot(q) < 0.0 { -p } else { p };
             0.5 * scaled_axis(q.conjugate() * p)
         };
-        let control = q * exponential(-0.25 * (way(before) + way(after)));
+        let control = q * exponential(-0.25 * (logarithm_to(before) + logarithm_to(after)));
         [q, control].into_iter().flat_map(|q| q.to_array().map(|v| v as f32))
     });
     Keys { values: values.collect(), interpolation: Interpolation::Squad, ..keys.clone() }
 }
 
-/// A rotation as its axis times its angle; through libm, so that every platform gets the same keys.
+/// A rotation as its axis times its angle; computed with libm, so that every platform gets the same keys.
 fn scaled_axis(q: DQuat) -> DVec3 {
     let axis = DVec3::new(q.x, q.y, q.z);
     let sine = axis.length();

@@ -5,14 +5,14 @@
 pub enum Channel {
     /// Unit quaternion x y z w.
     Rotation,
-    /// Metres (or the file's unit), in the parent's axes.
+    /// Metres (or the unit of the file), in the parent's axes.
     Translation,
     /// Along the joint's own axes.
     Scale,
 }
 
 impl Channel {
-    /// Numbers in a value.
+    /// Numbers per value.
     pub fn width(self) -> usize {
         match self {
             Self::Rotation => 4,
@@ -26,16 +26,16 @@ impl Channel {
 pub enum Interpolation {
     /// The earlier key holds.
     Step,
-    /// Straight line; rotations as the clip's [`RotationBlend`] says.
+    /// Linear; for rotations the clip's [`RotationBlend`].
     Linear,
-    /// Hermite spline with an in- and an out-tangent a key, as glTF 2.0 appendix C has it.
+    /// Hermite spline with an in-tangent and an out-tangent per key, as in glTF 2.0 appendix C.
     CubicSpline,
-    /// Shoemake's spherical cubic between rotations, with a control point a key: [`super::Clip::smoothed`] makes them.
+    /// Shoemake's spherical cubic between rotations, with one control point per key; made by [`super::Clip::smoothed`].
     Squad,
 }
 
 impl Interpolation {
-    /// Values that a key has.
+    /// Values per key.
     pub fn values_per_key(self) -> usize {
         match self {
             Self::Step | Self::Linear => 1,
@@ -44,12 +44,12 @@ impl Interpolation {
         }
     }
 
-    /// Index of the value among a key's values that the curve passes through.
+    /// Index among a key's values of the one that the curve passes through.
     pub fn value_of_key(self) -> usize {
         usize::from(self == Self::CubicSpline)
     }
 
-    /// Angles that an interval of a rotation track has in [`super::RawKeys::angles`].
+    /// Angles per interval of a rotation track in [`super::RawKeys::angles`].
     pub fn angles_per_interval(self) -> usize {
         match self {
             Self::Step | Self::CubicSpline => 0,
@@ -66,7 +66,7 @@ pub enum RotationBlend {
     Slerp,
     /// Component-wise along the shorter arc, then normalised.
     Nlerp,
-    /// Spherical along the arc as authored (no flip), falling to [`RotationBlend::Nlerp`]'s formula where |cos| >= 0.95.
+    /// Spherical along the arc as authored (no flip); [`RotationBlend::Nlerp`]'s formula if |cos| >= 0.95.
     AuthoredPath,
 }
 
@@ -77,11 +77,11 @@ pub struct Keys {
     pub joint: u16,
     /// Driven channel.
     pub channel: Channel,
-    /// Between keys.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
     /// Seconds, rising.
     pub times: Vec<f32>,
-    /// [`Channel::width`] numbers a value, [`Interpolation::values_per_key`] values a key: for cubic splines in-tangent,
-    /// value, out-tangent, for squad value and control point.
+    /// [`Channel::width`] numbers per value, [`Interpolation::values_per_key`] values per key: in-tangent, value and
+    /// out-tangent for cubic splines, value and control point for squad.
     pub values: Vec<f32>,
 }

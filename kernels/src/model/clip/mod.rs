@@ -31,7 +31,7 @@ pub enum ClipKeys {
 }
 
 impl ClipKeys {
-    /// Tracks of keys, unless they are compact.
+    /// Tracks of keys, or `None` if they are compact.
     pub fn raw(&self) -> Option<&RawKeys> {
         match self {
             Self::Raw(raw) => Some(raw),
@@ -39,7 +39,7 @@ impl ClipKeys {
         }
     }
 
-    /// Frames, if they are compact.
+    /// Frames, or `None` if the keys are raw.
     pub fn compact(&self) -> Option<&Compact> {
         match self {
             Self::Raw(_) => None,
@@ -59,8 +59,8 @@ impl ClipKeys {
 }
 
 impl Clip {
-    /// Checks the tracks, normalises rotation keys, turns neighbouring ones to the shorter arc where the blend asks
-    /// for it, and stores equal key times once.
+    /// Checks the tracks, normalises rotation keys, flips neighbouring ones to the shorter arc if the blend asks for
+    /// it, and stores equal key times once.
     ///
     /// `duration` is the loop's period in seconds; `None` takes the last key's time.
     ///
@@ -94,7 +94,8 @@ impl Clip {
     pub fn duration(&self) -> f32 {
         self.duration
     }
-    /// How linear rotation tracks blend. Compact keys always blend spherically; their clip keeps what the raw one had.
+    /// Interpolation of linear rotation tracks. Compact keys always blend spherically; their clip keeps the setting of
+    /// the raw one.
     pub fn rotation_blend(&self) -> RotationBlend {
         self.rotation_blend
     }
@@ -106,7 +107,7 @@ impl Clip {
     pub fn keys(&self) -> &ClipKeys {
         &self.keys
     }
-    /// Bytes of the store.
+    /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
         match &self.keys {
             ClipKeys::Raw(raw) => raw.bytes(),
@@ -117,14 +118,14 @@ impl Clip {
     pub fn with_compact(&self, compact: Compact) -> Self {
         Self { name: self.name.clone(), keys: ClipKeys::Compact(compact), ..*self }
     }
-    /// The clip with what its compact keys were found to be off by; raw keys stay as they are.
+    /// The clip with the measured error of its compact keys; raw keys stay as they are.
     pub fn with_error(mut self, error: ClipError) -> Self {
         if let ClipKeys::Compact(compact) = &mut self.keys {
             compact.error = error;
         }
         self
     }
-    /// Changes how linear rotation tracks blend.
+    /// Changes the interpolation of linear rotation tracks.
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
         self.rotation_blend = blend;
         if let ClipKeys::Raw(raw) = &mut self.keys {

@@ -19,7 +19,7 @@ pub struct Track {
     pub joint: u16,
     /// Driven channel.
     pub channel: Channel,
-    /// Between keys.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
     /// Index into [`RawKeys::timelines`].
     pub timeline: u32,
@@ -40,7 +40,7 @@ pub struct RawKeys {
 }
 
 impl RawKeys {
-    /// The tracks of [`super::Clip::new`] for a clip of this name, with its errors.
+    /// The tracks of [`super::Clip::new`], with its errors; `name` is the name of the clip.
     pub(super) fn new(name: &str, rotation_blend: RotationBlend, mut keys: Vec<Keys>) -> Result<Self, ModelError> {
         let mut raw = Self { tracks: Vec::with_capacity(keys.len()), ..Self::default() };
         keys.sort_by_key(|k| (k.joint, k.channel));
@@ -95,8 +95,8 @@ impl RawKeys {
     pub fn values(&self) -> &[f32] {
         &self.values
     }
-    /// Angle in radians between the quaternions of key k and k + 1, then for squad that between their control points,
-    /// addressed by [`Track::first_angle`].
+    /// Angle in radians between the quaternions of keys k and k + 1; for squad tracks also the angle between their
+    /// control points. Addressed by [`Track::first_angle`].
     pub fn angles(&self) -> &[f32] {
         &self.angles
     }
@@ -108,13 +108,13 @@ impl RawKeys {
     pub fn times_on(&self, line: &Timeline) -> &[f32] {
         &self.times[line.first as usize..][..line.count as usize]
     }
-    /// A track's values, [`Interpolation::values_per_key`] a key.
+    /// A track's values, [`Interpolation::values_per_key`] per key.
     pub fn values_of(&self, track: &Track) -> &[f32] {
         let count = self.timelines[track.timeline as usize].count as usize;
         let numbers = count * track.interpolation.values_per_key() * track.channel.width();
         &self.values[track.first_value as usize..][..numbers]
     }
-    /// Bytes of the store.
+    /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.times[..])
             + size_of_val(&self.values[..])
@@ -148,15 +148,16 @@ impl RawKeys {
         Ok(())
     }
 
-    /// Turns neighbouring rotation keys to the shorter arc where the blend asks for it, and computes their angles.
+    /// Flips neighbouring rotation keys to the shorter arc if the blend asks for it, and computes their angles.
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
         for track in &self.tracks {
             if track.channel != Channel::Rotation {
                 continue;
             }
             let line = self.timelines[track.timeline as usize];
-            // Linear keys turn to the shorter arc; squad's did before their control points were made.
-            let turns = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
+            // Linear keys are flipped to the shorter arc; squad keys were flipped before their control points were
+            // computed.
+            let flips = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
             for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
@@ -164,7 +165,7 @@ impl RawKeys {
                 let at = track.first_value as usize + stride * key + 4 * part;
                 let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
                 let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
-                if turns && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                if flips && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
                     self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
                     b = b.map(|v| -v);
                 }

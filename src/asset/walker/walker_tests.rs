@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub(super) const FEW: u32 = 1_000;
 const COUNTS: [u32; 4] = [FEW, 5_000, 10_000, 50_000];
 
-/// Models are made once for all tests.
+/// Models that are built once for all tests.
 pub(super) fn model(vertices: u32) -> &'static Model {
     static MODELS: [OnceLock<Model>; COUNTS.len()] = [const { OnceLock::new() }; COUNTS.len()];
     let index = COUNTS.iter().position(|&count| count == vertices).unwrap();
@@ -73,7 +73,7 @@ fn the_skin_is_one_closed_surface_facing_out() {
             area += doubled.length();
             agreeing += if doubled.dot(normal) > 0.0 { doubled.length() } else { 0.0 };
         }
-        // A person of 1.75 m has some 70 kg at about a kilogram a litre.
+        // A person of 1.75 m weighs about 70 kg at about a kilogram per litre.
         assert!((0.055..0.09).contains(&volume), "{volume} m3");
         assert!(agreeing / area > 0.995, "{agreeing} of {area} m2 agree with their normals");
     }

@@ -1,6 +1,6 @@
-//! Words for messages: the nearest known name, and what would be accepted.
+//! Words for messages: lists, and suggestions for unknown names.
 
-/// One line about a name that is not known: the nearest one there is, and all that are accepted.
+/// One line about an unknown name: the closest known one, and all that are accepted.
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let nearest = known
         .iter()
@@ -11,10 +11,10 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {kind} {name:?};{nearest} expected {}", list(known))
 }
 
-/// The value among `all` that has this name.
+/// The value among `all` with this name.
 ///
 /// # Errors
-/// None has: one line as [`unknown`] makes it.
+/// No value has this name: one line from [`unknown`].
 pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
     let names = || all.iter().map(|&value| name_of(value)).collect::<Vec<_>>();
     all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))

@@ -1,21 +1,22 @@
-//! Whose turn it is: backends alternate in short blocks of frames, so that drift of the machine hits all alike.
+//! Order of measurement: backends alternate in short blocks of frames, so that drift of the machine affects all of them
+//! equally.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// Time that a backend gets where no number of frames is asked for.
+/// Measuring time per backend if no number of frames is requested.
 const BUDGET: Duration = Duration::from_secs(2);
 /// Fewest and most frames within [`BUDGET`].
 const FRAMES: Range<u32> = 5..200;
-/// Length of a block, and most frames of one.
+/// Duration of a block, and its largest number of frames.
 const BLOCK: Duration = Duration::from_millis(250);
 const BLOCK_FRAMES: u32 = 10;
 
-/// Warm-up of a backend, and its fewest frames: the first is when shaders compile.
+/// Duration of a backend's warm-up, and its fewest frames: shaders compile in the first.
 const WARM_UP: Duration = Duration::from_millis(250);
 const WARM_UP_FRAMES: u32 = 2;
 
-/// Frames that are not kept, before a backend is measured.
+/// Warm-up of a backend: frames that are not recorded.
 #[derive(Debug, Default)]
 pub struct WarmUp {
     frames: u32,
@@ -24,13 +25,13 @@ pub struct WarmUp {
 }
 
 impl WarmUp {
-    /// Number of the next frame; none when the backend is warm, or as warm as it must be if there is a `hurry`.
+    /// Number of the next frame; `None` when the backend is warm. `hurry` shortens the warm-up to its fewest frames.
     pub fn next_frame(&self, hurry: bool) -> Option<u32> {
         let warm = self.spent >= WARM_UP || hurry;
         (self.frames < WARM_UP_FRAMES || !warm).then_some(self.frames)
     }
 
-    /// Counts a frame.
+    /// Records a frame.
     pub fn record(&mut self, frame: Duration) {
         if self.frames == 0 {
             self.first = frame;
@@ -39,56 +40,57 @@ impl WarmUp {
         self.spent += frame;
     }
 
-    /// Mean time of a frame, the first left out.
+    /// Mean time of a frame, without the first.
     pub fn estimate(&self) -> Duration {
         (self.spent - self.first) / self.frames.saturating_sub(1).max(1)
     }
 }
 
-/// Deals out blocks of frames, round after round, until each backend has enough.
+/// Distributes blocks of frames, round after round, until each backend has enough.
 #[derive(Debug)]
-pub struct Schedule {
+pub struct Order {
     wanted: Option<u32>,
-    turns: Vec<Turn>,
+    shares: Vec<Share>,
     next: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Turn {
-    /// What a frame took in the warm-up.
+struct Share {
+    /// Time of a frame in the warm-up.
     estimate: Duration,
     frames: u32,
     spent: Duration,
     retired: bool,
 }
 
-impl Schedule {
-    /// A backend for each estimate of its time a frame. Each gets `frames` frames, or as many as fit 2 s, 5 to 200.
+impl Order {
+    /// A schedule for backends with these estimates of their frame time. Each gets `frames` frames, or as many as fit 2
+    /// s, 5 to 200.
     pub fn new(frames: Option<u32>, estimates: impl IntoIterator<Item = Duration>) -> Self {
-        let turn = |estimate| Turn { estimate, frames: 0, spent: Duration::ZERO, retired: false };
-        Self { wanted: frames, turns: estimates.into_iter().map(turn).collect(), next: 0 }
+        let share = |estimate| Share { estimate, frames: 0, spent: Duration::ZERO, retired: false };
+        Self { wanted: frames, shares: estimates.into_iter().map(share).collect(), next: 0 }
     }
 
-    /// The next backend and the numbers of its frames; none when all are done.
+    /// The next backend and the numbers of its frames; `None` when all are done.
     pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
-        let count = self.turns.len();
+        let count = self.shares.len();
         let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
         self.next = (backend + 1) % count;
-        let turn = &self.turns[backend];
-        let fitting = BLOCK.as_nanos() / turn.estimate.as_nanos().max(1);
-        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.most() - turn.frames);
-        Some((backend, turn.frames..turn.frames + length))
+        let share = &self.shares[backend];
+        let fitting = BLOCK.as_nanos() / share.estimate.as_nanos().max(1);
+        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.most() - share.frames);
+        Some((backend, share.frames..share.frames + length))
     }
 
-    /// Counts a frame that was measured.
+    /// Records a measured frame.
     pub fn record(&mut self, backend: usize, frame: Duration) {
-        self.turns[backend].frames += 1;
-        self.turns[backend].spent += frame;
+        self.shares[backend].frames += 1;
+        self.shares[backend].spent += frame;
     }
 
-    /// Takes a backend out.
+    /// Removes a backend.
     pub fn retire(&mut self, backend: usize) {
-        self.turns[backend].retired = true;
+        self.shares[backend].retired = true;
     }
 
     /// Whether a backend has had its frames.
@@ -98,26 +100,26 @@ impl Schedule {
 
     /// Mean time of a backend's frames so far.
     pub fn mean(&self, backend: usize) -> Duration {
-        self.turns[backend].spent / self.turns[backend].frames.max(1)
+        self.shares[backend].spent / self.shares[backend].frames.max(1)
     }
 
-    /// Part of all frames that is done, 0 to 1.
+    /// Fraction of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        (0..self.turns.len()).map(|backend| self.done(backend)).sum::<f64>() / self.turns.len().max(1) as f64
+        (0..self.shares.len()).map(|backend| self.done(backend)).sum::<f64>() / self.shares.len().max(1) as f64
     }
 
-    /// Most frames of a backend.
+    /// Largest number of frames of a backend.
     pub fn most(&self) -> u32 {
         self.wanted.unwrap_or(FRAMES.end)
     }
 
     fn done(&self, backend: usize) -> f64 {
-        let turn = &self.turns[backend];
-        let part = |of: u32| f64::from(turn.frames) / f64::from(of);
+        let share = &self.shares[backend];
+        let part = |of: u32| f64::from(share.frames) / f64::from(of);
         let done = match self.wanted {
-            _ if turn.retired => 1.0,
+            _ if share.retired => 1.0,
             Some(wanted) => part(wanted),
-            None => part(FRAMES.start).min(turn.spent.as_secs_f64() / BUDGET.as_secs_f64()).max(part(FRAMES.end)),
+            None => part(FRAMES.start).min(share.spent.as_secs_f64() / BUDGET.as_secs_f64()).max(part(FRAMES.end)),
         };
         done.min(1.0)
     }
@@ -127,10 +129,10 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// Runs a schedule with frames that take exactly their estimate: backend and length of each block.
+    /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
     fn blocks(frames: Option<u32>, estimates: &[u64]) -> Vec<(usize, u32)> {
         let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
-        let mut schedule = Schedule::new(frames, estimates.iter().copied());
+        let mut schedule = Order::new(frames, estimates.iter().copied());
         let mut counts = vec![0; estimates.len()];
         let mut blocks = Vec::new();
         while let Some((backend, frames)) = schedule.next_block() {
@@ -154,20 +156,20 @@ mod tests {
         let total = |estimate| blocks(None, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
         assert_eq!(total(0), 200);
         assert_eq!(total(9), 200);
-        assert_eq!(total(40), 54); // 2 s are 50 frames, met in blocks of 6
+        assert_eq!(total(40), 54); // 2 s are 50 frames, in blocks of 6
         assert_eq!(total(900), 5);
     }
 
     #[test]
     fn a_retired_backend_gets_no_more_turns() {
-        let mut schedule = Schedule::new(Some(20), [Duration::from_millis(1); 2]);
+        let mut schedule = Order::new(Some(20), [Duration::from_millis(1); 2]);
         assert_eq!(schedule.next_block(), Some((0, 0..10)));
         schedule.retire(0);
         assert_eq!(schedule.next_block(), Some((1, 0..10)));
         assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
     }
 
-    /// A machine by a clock of its own: frames of backends take what they should times how slow it is at the moment.
+    /// A machine with a simulated clock: frames of backends take their nominal time multiplied by the current slowness.
     struct Machine {
         now: Duration,
         slowness: fn(f64) -> f64,
@@ -180,7 +182,7 @@ mod tests {
             time
         }
 
-        /// Medians of backends that should take so many milliseconds a frame, in milliseconds.
+        /// Medians, in milliseconds, of backends with these nominal frame times in milliseconds.
         fn measure(&mut self, backends: &[f64], frames: u32) -> Vec<f64> {
             let mut estimates = Vec::new();
             for &own in backends {
@@ -190,7 +192,7 @@ mod tests {
                 }
                 estimates.push(warm_up.estimate());
             }
-            let mut schedule = Schedule::new(Some(frames), estimates);
+            let mut schedule = Order::new(Some(frames), estimates);
             let mut samples = vec![Vec::new(); backends.len()];
             while let Some((backend, block)) = schedule.next_block() {
                 for _ in block {
@@ -206,14 +208,14 @@ mod tests {
 
     #[test]
     fn drift_of_the_machine_hits_all_alike() {
-        // Twice as slow in the course of four seconds, as a machine that gets hot.
+        // Slows down by a factor of two within four seconds, like a machine that gets hot.
         let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
         let medians = Machine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
         for (other, ratio) in [(1, 2.0), (2, 1.1)] {
             let found = medians[other] / medians[0];
             assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
         }
-        // One after the other, the last looks slower by far more.
+        // Measured one after the other, the last one looks slower by far more.
         let mut machine = Machine { now: Duration::ZERO, slowness: hot };
         let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
         assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
@@ -221,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_is_slow_at_first_is_not_kept() {
-        // Ten times as slow for a fifth of a second: shaders compile, clocks rise.
+        // Ten times as slow for a fifth of a second: shaders compile, clock rates rise.
         let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
         let medians = Machine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
         assert_eq!(medians, [4.0]);

@@ -1,16 +1,16 @@
-//! The text of a scene file: places in it, and numbers that are checked.
+//! The text of a scene file: places in it, and checked numbers.
 
 use super::super::error::{Place, SceneError};
 use std::fmt;
 use toml::Spanned;
 
 /// Turns byte positions of a text into errors with line and column.
-pub(super) struct Source<'a> {
+pub(super) struct SceneText<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl SceneText<'_> {
     pub fn place(&self, byte: usize) -> Place {
         let before = &self.text.as_bytes()[..byte.min(self.text.len())];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
@@ -25,7 +25,7 @@ impl Source<'_> {
         SceneError::at(self.file, self.place(at.span().start), problem)
     }
 
-    /// A key's number, or its default; refuses what `accepts` does not hold for.
+    /// A key's number, or its default; refuses a number unless `accepts` holds for it.
     pub fn number<T: Copy + fmt::Display>(
         &self,
         key: &str,
@@ -41,7 +41,7 @@ impl Source<'_> {
         }
     }
 
-    /// A key's number, if it is there.
+    /// A key's number, if the key is there.
     pub fn optional<T: Copy + fmt::Display>(
         &self,
         key: &str,

@@ -1,31 +1,31 @@
-//! Which poses a block still has of earlier ticks, where it is not posed at every tick.
+//! Ticks of the poses that a block caches when it is not posed at every tick.
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{Between, UpdateRate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The tick of a pose that there is not yet.
+/// Stands for a pose that has not been computed yet.
 const NEVER: u64 = u64::MAX;
 
-/// The ticks of the two poses that each block keeps. In a running crowd one of them is due every few ticks; after a
-/// seek both are.
-pub(super) struct KeptPoses {
-    // None if all blocks are posed at every tick. A block's are only touched by the thread that has the block.
+/// The ticks of the two cached poses of each block. In a running crowd one of them is due every few ticks; after a seek
+/// both are.
+pub(super) struct PoseCache {
+    // Empty if all blocks are posed at every tick. Only the thread that poses a block accesses its ticks.
     ticks: Vec<[AtomicU64; 2]>,
 }
 
-impl KeptPoses {
+impl PoseCache {
     pub fn new(blocks: &Blocks) -> Self {
         let any = blocks.all().iter().any(|b| b.rate != UpdateRate::PLAIN);
         let count = if any { blocks.all().len() } else { 0 };
         Self { ticks: (0..count).map(|_| [NEVER; 2].map(AtomicU64::new)).collect() }
     }
 
-    /// Calls `pose(tick, slot)` for each pose that a block needs between two ticks and has not.
+    /// Calls `pose(tick, slot)` for each of the two poses that is not cached yet.
     pub fn update(&self, block: &Block, between: Between, mut pose: impl FnMut(u32, usize)) {
         let places = [between.place, 1 - between.place];
         let ticks = [between.start, between.end];
-        for ((place, tick), slot) in places.into_iter().zip(ticks).zip(block.kept_slots(between)) {
+        for ((place, tick), slot) in places.into_iter().zip(ticks).zip(block.cached_slots(between)) {
             if self.ticks[block.index][place].swap(tick.into(), Ordering::Relaxed) != u64::from(tick) {
                 pose(tick, slot);
             }
@@ -47,10 +47,10 @@ mod tests {
         let mut crowd = Crowd::new();
         crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).unwrap();
         let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
-        let (kept, block) = (KeptPoses::new(&blocks), &blocks.all()[0]);
+        let (cache, block) = (PoseCache::new(&blocks), &blocks.all()[0]);
         let due = |tick| {
             let mut posed = Vec::new();
-            kept.update(block, block.rate.between(tick).unwrap(), |tick, slot| posed.push((tick, slot)));
+            cache.update(block, block.rate.between(tick).unwrap(), |tick, slot| posed.push((tick, slot)));
             posed
         };
         let [a, b] = [1, 2];

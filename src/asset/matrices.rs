@@ -1,12 +1,12 @@
-//! Matrices between files and stores.
+//! Conversions between the matrices of files and of stores.
 
-use crate::model::{Local, Rows, Transform, rows_to_affine};
+use crate::model::{JointTransform, Rows, Transform, rows_to_affine};
 use glam::{DAffine3, DQuat, DVec3, Quat};
 
-/// How far a matrix' last row may be from 0 0 0 1.
+/// Largest deviation of a matrix's last row from 0 0 0 1.
 const ROUNDING: f32 = 1e-3;
 
-/// A matrix for column vectors stored column by column, or one for row vectors stored row by row, as rows.
+/// A matrix for column vectors stored column by column, or for row vectors stored row by row, as rows.
 pub(super) fn rows(m: &[f32; 16]) -> Result<Rows, String> {
     let last = [m[3], m[7], m[11], m[15]];
     if last.iter().zip([0.0, 0.0, 0.0, 1.0]).any(|(v, expected)| (v - expected).abs() > ROUNDING) {
@@ -15,15 +15,15 @@ pub(super) fn rows(m: &[f32; 16]) -> Result<Rows, String> {
     Ok([m[0], m[4], m[8], m[12], m[1], m[5], m[9], m[13], m[2], m[6], m[10], m[14]])
 }
 
-/// A joint's way to its parent.
-pub(super) fn of(local: &Local) -> DAffine3 {
+/// The transform from a joint to its parent.
+pub(super) fn of(local: &JointTransform) -> DAffine3 {
     match local {
-        Local::Transform(t) => DAffine3::from_scale_rotation_translation(
+        JointTransform::Transform(t) => DAffine3::from_scale_rotation_translation(
             t.scale.as_dvec3(),
             quaternion(t.rotation.to_array()),
             DVec3::from(t.translation),
         ),
-        Local::Matrix(rows) => rows_to_affine(rows),
+        JointTransform::Matrix(rows) => rows_to_affine(rows),
     }
 }
 
@@ -33,19 +33,19 @@ pub(super) fn decompose(affine: &DAffine3) -> Transform {
     Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() }
 }
 
-/// The inverse, if there is one whose numbers are finite.
+/// The inverse, or `None` if it has numbers that are not finite.
 pub(super) fn inverse(affine: &DAffine3) -> Option<DAffine3> {
     let inverse = affine.inverse();
     inverse.is_finite().then_some(inverse)
 }
 
-/// A quaternion x y z w in f64, of unit length if it has any.
+/// A quaternion x y z w in f64, normalised unless it is zero.
 pub(super) fn quaternion(q: [f32; 4]) -> DQuat {
     let q = DQuat::from_array(q.map(f64::from));
     if q.length_squared() > 0.0 { q.normalize() } else { q }
 }
 
-/// A rotation rounded to what stores hold.
+/// A rotation rounded to the precision of stores.
 pub(super) fn rounded(q: DQuat) -> Quat {
     Quat::from_array(q.to_array().map(|v| v as f32))
 }

@@ -1,4 +1,4 @@
-//! The largest crowd whose frame fits a time, found by measuring few crowds.
+//! Search for the largest crowd whose frame fits a time, with few measurements.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const TRIALS: u32 = 12;
 /// Largest step up and down while one side is unknown.
 const STEP: f64 = 8.0;
 
-/// A search at work: ask for [`Search::next`], measure it, tell [`Search::record`].
+/// A running search: take [`Search::next`], measure it, pass the time to [`Search::record`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     budget: f64,
@@ -19,22 +19,22 @@ pub struct Search {
     trials: u32,
 }
 
-/// How far a search got.
+/// Result of a search so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Largest {
-    /// The largest crowd measured that fits; none if not even one instance does.
+    /// The largest measured crowd that fits; `None` if not even one instance does.
     pub fits: Option<u64>,
-    /// The smallest crowd measured that does not; none if memory ended the search first.
+    /// The smallest measured crowd that does not fit; `None` if memory ended the search first.
     pub exceeds: Option<u64>,
 }
 
 impl Search {
-    /// Searches from a crowd of `start` instances.
+    /// Starts a search from a crowd of `start` instances.
     pub fn new(budget: Duration, start: u64) -> Self {
         Self { budget: budget.as_nanos() as f64, start: start.max(1), fits: None, exceeds: None, trials: 0 }
     }
 
-    /// The crowd to measure next; none when the answer is close enough.
+    /// The crowd to measure next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
         if self.trials == TRIALS {
             return None;
@@ -42,13 +42,13 @@ impl Search {
         let proportional = |(count, ns): (u64, f64)| count as f64 * (self.budget / ns.max(1.0));
         let next = match (self.fits, self.exceeds) {
             (None, None) => self.start,
-            // A frame has a part that does not grow with the crowd, so proportion alone would fall short.
+            // A frame has a part that does not grow with the crowd, so pure proportion would fall short.
             (Some(fits), None) => rounded(proportional(fits).clamp(fits.0 as f64 * 1.1, fits.0 as f64 * STEP)),
             (None, Some(exceeds)) => {
                 if exceeds.0 == 1 {
                     return None;
                 }
-                // Where proportion did not help, most of a frame is that part.
+                // If proportion does not help, that part dominates the frame.
                 let smallest = exceeds.0 as f64 / STEP;
                 let largest = if self.trials < 3 { exceeds.0 as f64 * 0.9 } else { smallest };
                 rounded(proportional(exceeds).clamp(smallest, largest))
@@ -60,7 +60,7 @@ impl Search {
                 }
                 let part = (self.budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
                 let part = if exceeds.1.is_finite() { part } else { 0.5 };
-                // Not so near to an end that the interval would hardly shrink.
+                // Not so close to an end that the interval would hardly shrink.
                 let inside = low + (high - low) * part.clamp(0.2, 0.8);
                 rounded(inside).clamp(fits.0 + 1, exceeds.0 - 1)
             }
@@ -72,7 +72,7 @@ impl Search {
         })
     }
 
-    /// What a frame of the crowd took; none if it could not be measured, as where memory ends.
+    /// Records the time of a frame of the crowd; `None` if it could not be measured, for example for lack of memory.
     pub fn record(&mut self, instances: u64, frame: Option<Duration>) {
         self.trials += 1;
         let ns = frame.map_or(f64::INFINITY, |frame| frame.as_nanos() as f64);
@@ -80,14 +80,14 @@ impl Search {
         *side = Some((instances, ns));
     }
 
-    /// What is known by now.
+    /// The result so far.
     pub fn largest(&self) -> Largest {
         let measured = self.exceeds.filter(|(_, ns)| ns.is_finite());
         Largest { fits: self.fits.map(|(count, _)| count), exceeds: measured.map(|(count, _)| count) }
     }
 }
 
-/// Three digits are enough, and read better.
+/// Rounds to three digits, which are enough and easier to read.
 fn rounded(count: f64) -> u64 {
     let unit = 10f64.powf(count.max(1.0).log10().floor() - 2.0).max(1.0);
     ((count / unit).round() * unit) as u64
@@ -97,7 +97,7 @@ fn rounded(count: f64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Searches a machine whose frame takes `fixed + each * instances` nanoseconds, up to `memory` instances.
+    /// Searches with frames that take `fixed + each * instances` nanoseconds, up to `memory` instances.
     fn search(start: u64, fixed: u64, each: u64, memory: u64) -> (Largest, u32) {
         let mut search = Search::new(Duration::from_micros(16_700), start);
         while let Some(next) = search.next() {

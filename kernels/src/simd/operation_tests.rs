@@ -1,7 +1,7 @@
 use super::*;
 use glam::Vec4;
 
-/// Every operation on numbers that no two lanes share.
+/// Every operation, on numbers that differ between all lanes.
 struct Operations;
 
 impl Kernel for Operations {
@@ -53,7 +53,7 @@ impl Kernel for Operations {
             results.push(("transpose", worst(v, &|row| rows[row][column])));
         }
 
-        // One float past and one at the alignment of any vector.
+        // Starts at and one float past the alignment of any vector.
         #[repr(align(64))]
         struct Aligned([f32; 48]);
         for offset in [0, 1, 16] {

@@ -22,7 +22,7 @@ fn with(overrides: Overrides, text: &str) -> Vec<u64> {
 
 #[test]
 fn built_in_scenes_are_sound() {
-    // Fewer vertices are made sooner, where the build can change a model's number.
+    // Fewer vertices are built faster, if the build can change a model's number.
     let vertices = cfg!(feature = "resample").then_some(600);
     for (name, _) in BUILT_IN {
         let few = Overrides { instances: Some(5), vertices, ..Overrides::default() };
@@ -305,7 +305,7 @@ fn models_stand_upright_whatever_their_axes() {
     for (up, handedness) in
         [(0, Handedness::Right), (1, Handedness::Right), (2, Handedness::Right), (2, Handedness::Left)]
     {
-        // Its longest extent is along its own Y, so give it the axes that call another one up.
+        // Its longest extent is along its own Y, so set axes with another one up.
         let mut parts = extremes::chain_64().unwrap().into_parts();
         parts.axes = Axes { handedness, up };
         let model = Model::new(parts).unwrap();
@@ -342,7 +342,7 @@ fn the_camera_sees_everybody() {
     assert!(widest > 0.6, "the crowd fills the picture, not {widest} of it");
 }
 
-/// docs/scenes.md names the keys that the parser accepts, level by level, and no others.
+/// docs/scenes.md lists the keys that the parser accepts, level by level, and no others.
 #[test]
 fn the_reference_page_has_every_key() {
     let page = include_str!("../../docs/scenes.md");

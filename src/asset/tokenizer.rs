@@ -1,19 +1,19 @@
-//! The tokenizer of the text formats: words, quoted strings and single marks, each known by line and column.
+//! The tokenizer of the text formats: words, quoted strings and single marks, each with its line and column.
 
 use super::fault::{Fault, OffUnit};
 use super::place::line_and_column;
 
-/// What makes tokens in a format, beside white space and quotes.
+/// Tokens of a format besides words and quoted strings.
 #[derive(Clone, Copy)]
 pub(super) struct Syntax {
-    /// Characters that are tokens of their own.
+    /// Characters that are tokens by themselves.
     pub(super) marks: &'static str,
     /// Whether `//` starts a comment that runs to the end of the line.
     pub(super) comments: bool,
 }
 
 impl Syntax {
-    /// Nothing but words between white space.
+    /// Only words between white space.
     pub(super) const WORDS: Self = Self { marks: "", comments: false };
 }
 
@@ -21,7 +21,7 @@ impl Syntax {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
-    /// Byte in the file.
+    /// Byte offset in the file.
     pub(super) offset: usize,
 }
 
@@ -31,7 +31,7 @@ impl Token<'_> {
     }
 }
 
-/// Reads tokens in turn.
+/// Reads tokens in order.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     syntax: Syntax,
@@ -43,7 +43,7 @@ impl<'a> Scanner<'a> {
         Self { text, syntax, at: 0 }
     }
 
-    /// The next token, which stays the next one.
+    /// The next token, without consuming it.
     pub(super) fn peek(&self) -> Option<Token<'a>> {
         let mut offset = self.at;
         loop {
@@ -68,14 +68,14 @@ impl<'a> Scanner<'a> {
         Some(Token { text: &rest[..length], offset })
     }
 
-    /// The next token.
+    /// Consumes the next token.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
         self.at = token.end();
         Some(token)
     }
 
-    /// The next token if it stands on the line of the last one.
+    /// Consumes the next token if it is on the line of the last one.
     pub(super) fn next_on_line(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
         if self.text[self.at..token.offset].contains('\n') {
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
         self.next()
     }
 
-    /// The next token if it is this word.
+    /// Consumes the next token if it is this word.
     pub(super) fn accept(&mut self, word: &str) -> bool {
         let found = self.peek().is_some_and(|token| token.text == word);
         if found {
@@ -98,32 +98,32 @@ impl<'a> Scanner<'a> {
         self.peek().is_some_and(|t| t.text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
     }
 
-    /// The next token, which must be there.
+    /// Consumes the next token, which must exist.
     pub(super) fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
         self.next().ok_or_else(|| self.fault_at(self.text.len(), format!("the file ends here; expected {expected}")))
     }
 
-    /// This word.
+    /// Expects this word.
     pub(super) fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
         let token = self.token(word)?;
         if token.text == word { Ok(token) } else { Err(self.unexpected(token, word)) }
     }
 
-    /// A string in quotes.
+    /// Expects a string in quotes.
     pub(super) fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
         let token = self.token(what)?;
         let inner = token.text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
         inner.ok_or_else(|| self.unexpected(token, &format!("{what} in quotes")))
     }
 
-    /// A finite number.
+    /// Expects a finite number.
     pub(super) fn number(&mut self, what: &str) -> Result<f32, Fault> {
         let token = self.token(what)?;
         let value = token.text.parse::<f32>().ok().filter(|v| v.is_finite());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a finite number")))
     }
 
-    /// Finite numbers.
+    /// Expects finite numbers.
     pub(super) fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Fault> {
         let mut values = [0.0; N];
         for value in &mut values {
@@ -132,7 +132,7 @@ impl<'a> Scanner<'a> {
         Ok(values)
     }
 
-    /// A weight: a finite number of 0 or more.
+    /// Expects a weight: a finite number of 0 or more.
     pub(super) fn weight(&mut self) -> Result<f32, Fault> {
         let token = self.peek();
         let weight = self.number("a weight")?;
@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Seconds, 0 or more, that come after `previous`.
+    /// Expects a time in seconds, 0 or more, later than `previous`.
     pub(super) fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
         let token = self.peek();
         let time = self.number("a time")?;
@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A quaternion x y z w of some length.
+    /// Expects a quaternion x y z w, not zero.
     pub(super) fn quaternion(&mut self, what: &str, off_unit: &mut OffUnit) -> Result<[f32; 4], Fault> {
         let start = self.peek();
         let rotation = self.numbers(what)?;
@@ -166,14 +166,14 @@ impl<'a> Scanner<'a> {
         Ok(rotation)
     }
 
-    /// A whole number within a type's range.
+    /// Expects a whole number within a type's range.
     pub(super) fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
         let token = self.token(what)?;
         let value = token.text.parse::<i64>().ok().and_then(|v| T::try_from(v).ok());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a whole number")))
     }
 
-    /// An index below `count`.
+    /// Expects an index below `count`.
     pub(super) fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
         let token = self.peek();
         let index: u32 = self.integer(what)?;
@@ -185,19 +185,19 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A problem with a token.
+    /// A fault at a token.
     pub(super) fn fault(&self, token: Token, problem: impl Into<String>) -> Fault {
         self.fault_at(token.offset, problem)
     }
 
-    /// A token that is something else.
+    /// A fault for a token that is not the expected one.
     pub(super) fn unexpected(&self, token: Token, expected: &str) -> Fault {
-        // A damaged file can be one long token.
+        // In a damaged file one token can be very long.
         let shown: String = token.text.chars().take(40).collect();
         self.fault(token, format!("{shown:?}; expected {expected}"))
     }
 
-    /// A problem at a byte of the file.
+    /// A fault at a byte of the file.
     pub(super) fn fault_at(&self, offset: usize, problem: impl Into<String>) -> Fault {
         Fault::new(line_and_column(self.text.as_bytes(), offset), problem)
     }
