@@ -5,6 +5,7 @@ use crate::gpu::Gpu;
 use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
 use crate::gpu::layout::{self, WORKGROUP};
 use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
+use crate::model::Model;
 
 /// Bindings of group 0, the same number in every kernel that has them.
 pub mod binding {
@@ -253,6 +254,13 @@ impl Kernel {
     /// The whole shader.
     pub fn shader(&self) -> String {
         include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
+    }
+
+    /// Values of the overrides on hardware, for crowds of a model: `plain` if every instance plays one layer, else for
+    /// instances that use every feature of layers and update rates.
+    pub fn constants_on_hardware(&self, model: &Model, plain: bool) -> Constants {
+        let clips = ClipStore::new(model, plain);
+        Needs::new(&clips, !plain, !plain, !model.skeleton().matrices().is_empty()).constants(self, AT_ONCE[1])
     }
 
     /// Its bindings in rising order, and which of them it writes.
