@@ -8,6 +8,9 @@ struct PackedVertex {
     rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
 }
 
+// Palette entries that a vertex can name.
+const MESH_ENTRIES = 256u;
+
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
 fn held(index: u32) -> Held {
