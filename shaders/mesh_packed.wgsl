@@ -9,6 +9,9 @@ struct PackedVertex {
     rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
 }
 
+// Palette entries that a vertex can name.
+const MESH_ENTRIES = 256u;
+
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
 fn load_vertex(index: u32) -> LoadedVertex {

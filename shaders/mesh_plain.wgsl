@@ -9,6 +9,9 @@ struct Vertex {
     weights: vec4f,
 }
 
+// Palette entries that a vertex can name.
+const MESH_ENTRIES = 65536u;
+
 @group(0) @binding(1) var<storage, read> vertices: array<Vertex>;
 
 fn load_vertex(index: u32) -> LoadedVertex {

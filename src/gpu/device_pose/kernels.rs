@@ -5,6 +5,7 @@ use crate::gpu::Gpu;
 use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
 use crate::gpu::layout::{self, WORKGROUP};
 use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
+use crate::model::Model;
 
 /// Bindings of group 0; a binding has the same number in every kernel.
 pub mod binding {
@@ -254,6 +255,13 @@ impl PoseKernel {
     /// The complete shader.
     pub fn shader(&self) -> String {
         include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
+    }
+
+    /// Values of the overrides on hardware, for crowds of a model: `plain` if every instance plays one layer, else for
+    /// instances that use every feature of layers and update rates.
+    pub fn constants_on_hardware(&self, model: &Model, plain: bool) -> Constants {
+        let clips = ClipStore::new(model, plain);
+        Needs::new(&clips, !plain, !plain, !model.skeleton().matrices().is_empty()).constants(self, AT_ONCE[1])
     }
 
     /// Its bindings in rising order, and whether it writes each.

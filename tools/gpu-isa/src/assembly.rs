@@ -1,0 +1,241 @@
+//! Counts in a disassembly as LLVM writes it for RADV: labels at the beginning of a line, instructions behind a tab.
+
+use std::ops::{Add, AddAssign, Mul, Range};
+
+/// Instructions of each kind, and the bytes that one thread moves.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counts {
+    pub instructions: f64,
+    /// On the vector unit.
+    pub vector: f64,
+    /// From memory, for each thread.
+    pub loads: f64,
+    pub loaded_bytes: f64,
+    /// To memory, for each thread.
+    pub stores: f64,
+    pub stored_bytes: f64,
+    /// From memory through the scalar unit, once for a wave.
+    pub scalar_loads: f64,
+    /// Reads and writes of workgroup memory.
+    pub workgroup: f64,
+}
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            instructions: self.instructions + other.instructions,
+            vector: self.vector + other.vector,
+            loads: self.loads + other.loads,
+            loaded_bytes: self.loaded_bytes + other.loaded_bytes,
+            stores: self.stores + other.stores,
+            stored_bytes: self.stored_bytes + other.stored_bytes,
+            scalar_loads: self.scalar_loads + other.scalar_loads,
+            workgroup: self.workgroup + other.workgroup,
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<f64> for Counts {
+    type Output = Self;
+
+    fn mul(self, by: f64) -> Self {
+        Self {
+            instructions: self.instructions * by,
+            vector: self.vector * by,
+            loads: self.loads * by,
+            loaded_bytes: self.loaded_bytes * by,
+            stores: self.stores * by,
+            stored_bytes: self.stored_bytes * by,
+            scalar_loads: self.scalar_loads * by,
+            workgroup: self.workgroup * by,
+        }
+    }
+}
+
+/// A shader's instructions and loops.
+pub struct Listing {
+    instructions: Vec<Counts>,
+    /// In the order of their first instruction.
+    loops: Vec<Range<usize>>,
+}
+
+/// The work of one thread of a kernel that skins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Vertices times instances.
+    pub pairs: u32,
+    /// Turns of each loop before the one over pairs.
+    pub setup_turns: u32,
+    /// Influences of each vertex.
+    pub influences: u32,
+}
+
+impl Listing {
+    /// Reads a disassembly.
+    pub fn parse(text: &str) -> Self {
+        let (mut labels, mut branches, mut instructions) = (Vec::new(), Vec::new(), Vec::new());
+        for line in text.lines() {
+            let code = line.split(';').next().unwrap_or("").trim_end();
+            if let Some(label) = code.strip_suffix(':') {
+                labels.push((label.trim(), instructions.len()));
+            } else if let Some(code) = code.strip_prefix('\t') {
+                let (mnemonic, operands) = code.split_once(' ').unwrap_or((code, ""));
+                if mnemonic.starts_with("s_branch") || mnemonic.starts_with("s_cbranch") {
+                    branches.push((operands.trim(), instructions.len()));
+                }
+                instructions.push(counted(mnemonic, operands));
+            }
+        }
+        let mut loops: Vec<Range<usize>> = Vec::new();
+        for (target, end) in branches {
+            let Some(&(_, start)) = labels.iter().find(|(label, _)| *label == target) else { continue };
+            if start > end {
+                continue;
+            }
+            match loops.iter_mut().find(|known| known.start == start) {
+                Some(known) => known.end = known.end.max(end + 1),
+                None => loops.push(start..end + 1),
+            }
+        }
+        loops.sort_by_key(|l| l.start);
+        Self { instructions, loops }
+    }
+
+    /// Every instruction once.
+    pub fn total(&self) -> Counts {
+        self.sum(0..self.instructions.len())
+    }
+
+    fn sum(&self, range: Range<usize>) -> Counts {
+        self.instructions[range].iter().fold(Counts::default(), |sum, &one| sum + one)
+    }
+
+    /// The outermost loops within a range that is not one of them itself.
+    fn within(&self, range: &Range<usize>) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for l in self.loops.iter().filter(|l| *l != range && l.start >= range.start && l.end <= range.end) {
+            if found.last().is_none_or(|outer| l.start >= outer.end) {
+                found.push(l.clone());
+            }
+        }
+        found
+    }
+
+    /// Counts for one vertex of one instance, its share of what a thread does once included, and for another of its
+    /// first four influences. Both sides of a branch count. None where the loops are not those of skinning: over instances or vertices if a thread takes several, one
+    /// over the first four influences, and others over those after the fourth.
+    pub fn per_pair(&self, work: Work) -> Option<[Counts; 2]> {
+        let all = 0..self.instructions.len();
+        let stores = |l: &&Range<usize>| self.sum((*l).clone()).stores > 0.0;
+        let pairs = self.loops.iter().filter(stores).min_by_key(|l| l.len()).cloned();
+        if pairs.is_some() != (work.pairs > 1) {
+            return None;
+        }
+        let pairs = pairs.unwrap_or_else(|| all.clone());
+        let outside = self.within(&all).into_iter().filter(|l| *l != pairs);
+        let mut setup = self.total() + self.sum(pairs.clone()) * -1.0;
+        outside.for_each(|l| setup += self.sum(l) * (f64::from(work.setup_turns) - 1.0));
+        let own = self.within(&pairs);
+        let (first, more) = (work.influences.min(4) - 1, work.influences.saturating_sub(4));
+        // A vertex shader that culls has the first loop twice: for positions, then for what else is left to skin.
+        let place = match (more, own.len()) {
+            (0, 1..=2) => 0..own.len(),
+            (1.., 2..) => own.len() - 2..own.len() - 1,
+            _ => return None,
+        };
+        let (mut pair, mut influence) = (self.sum(pairs), Counts::default());
+        for (index, l) in own.into_iter().enumerate() {
+            let (turn, counted) = (self.sum(l), place.contains(&index));
+            pair += turn * (f64::from(if counted { first } else { more }) - 1.0);
+            influence += if counted { turn } else { Counts::default() };
+        }
+        Some([setup * (1.0 / f64::from(work.pairs)) + pair, influence])
+    }
+}
+
+fn counted(mnemonic: &str, operands: &str) -> Counts {
+    let mut counts = Counts { instructions: 1.0, ..Counts::default() };
+    let memory =
+        ["buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_"].iter().any(|p| mnemonic.starts_with(p));
+    if mnemonic.starts_with("v_") {
+        counts.vector = 1.0;
+    } else if mnemonic.starts_with("s_load") || mnemonic.starts_with("s_buffer_load") {
+        counts.scalar_loads = 1.0;
+    } else if mnemonic.starts_with("ds_") {
+        counts.workgroup = 1.0;
+    } else if memory && mnemonic.contains("store") {
+        (counts.stores, counts.stored_bytes) = (1.0, bytes(mnemonic, operands));
+    } else if memory && mnemonic.contains("load") {
+        (counts.loads, counts.loaded_bytes) = (1.0, bytes(mnemonic, operands));
+    }
+    counts
+}
+
+/// Bytes that a thread moves by an access to memory.
+fn bytes(mnemonic: &str, operands: &str) -> f64 {
+    if let Some((_, mask)) = operands.split_once("dmask:0x") {
+        let digits = mask.split_whitespace().next().unwrap_or("");
+        return 4.0 * f64::from(u32::from_str_radix(digits, 16).unwrap_or(0).count_ones());
+    }
+    let widths = [("x4", 16.0), ("x3", 12.0), ("x2", 8.0), ("byte", 1.0), ("short", 2.0), ("xyzw", 16.0)];
+    widths.iter().find(|(name, _)| mnemonic.contains(name)).map_or(4.0, |(_, bytes)| *bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "BB0:
+\tv_mov_b32_e32 v1, v0 ; 7e020300
+\ts_load_dwordx4 s[0:3], s[4:5], null ; f4
+BB1:
+\ts_cbranch_scc1 BB4 ; bf
+BB2:
+\tbuffer_load_dwordx3 v[4:6], v1, s[0:3], 0 offen
+\tv_fmac_f32_e32 v1, v2, v3
+\ts_cbranch_scc0 BB2
+BB3:
+\timage_load v[0:3], v[0:1], s[0:7] dmask:0x7 dim:SQ_RSRC_IMG_2D
+\tbuffer_store_dwordx2 v[4:5], v1, s[0:3], 0 offen
+\ts_branch BB1
+BB4:
+\ts_endpgm
+";
+
+    #[test]
+    fn instructions_and_bytes_are_counted() {
+        let total = Listing::parse(TEXT).total();
+        let expected = Counts {
+            instructions: 10.0,
+            vector: 2.0,
+            loads: 2.0,
+            loaded_bytes: 24.0,
+            stores: 1.0,
+            stored_bytes: 8.0,
+            scalar_loads: 1.0,
+            workgroup: 0.0,
+        };
+        assert_eq!(total, expected);
+    }
+
+    #[test]
+    fn loops_are_turned_and_set_up_is_shared() {
+        let listing = Listing::parse(TEXT);
+        assert_eq!(listing.loops, [2..9, 3..6]);
+        let [pair, influence] = listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 4 }).unwrap();
+        // Three outside for three pairs, four of a pair, three times the three of an influence.
+        assert_eq!(pair.instructions, 1.0 + 4.0 + 9.0);
+        assert_eq!(pair.loaded_bytes, 3.0 * 12.0 + 12.0);
+        assert_eq!((influence.instructions, influence.loaded_bytes), (3.0, 12.0));
+        assert!(listing.per_pair(Work { pairs: 1, setup_turns: 1, influences: 4 }).is_none());
+        assert!(listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 8 }).is_none());
+    }
+}

@@ -1,0 +1,164 @@
+//! Every pipeline that the product creates for frames that it measures, in every form that changes its machine code.
+
+use crate::radv::Stages;
+use skinbench::asset::walker::walker;
+use skinbench::bake::BakeFormat;
+use skinbench::gpu::compute::ThreadLayout;
+use skinbench::gpu::shader::Constants;
+use skinbench::gpu::skinning::{self, Kind};
+use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
+use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+
+/// Most influences of a vertex: pipelines differ only in whether that is more than four.
+pub const INFLUENCES: [u32; 2] = [4, 16];
+
+const ATTRIBUTES: [Attributes; 3] = [Attributes::P, Attributes::Pn, Attributes::Pnt];
+const ENCODINGS: [Encoding; 2] = [Encoding::F32, Encoding::Packed];
+
+/// A pipeline.
+pub struct Program {
+    pub name: String,
+    /// Which of several pipelines of that name, or nothing.
+    pub variant: &'static str,
+    /// Forms of mesh and vertex, and most influences, where the pipeline skins or reads skinned vertices.
+    pub kind: Option<Kind>,
+    pub wgsl: String,
+    pub constants: Constants,
+    pub dynamic: &'static [(u32, u32)],
+    pub stages: Stages,
+    /// How the threads share skinning out; none for pipelines that do not skin, and for vertex shaders whose loops
+    /// over more than four influences the compiler mixes with those of culling.
+    pub threads: Option<ThreadLayout>,
+}
+
+/// All pipelines.
+pub fn all() -> crate::Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    skin(&mut programs);
+    pose(&mut programs)?;
+    draw(&mut programs);
+    Ok(programs)
+}
+
+fn formats() -> impl Iterator<Item = VertexFormat> {
+    let format = |(attributes, encoding)| VertexFormat { attributes, encoding, ..VertexFormat::default() };
+    ATTRIBUTES.into_iter().flat_map(|a| ENCODINGS.map(|e| (a, e))).map(format)
+}
+
+fn skin(programs: &mut Vec<Program>) {
+    let baked =
+        skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
+    let four = [&skin_kernels::FOUR_INSTANCES];
+    let others = skin_kernels::ALL.iter().chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
+    for (name, kernel) in others.chain(baked) {
+        for (format, influences) in formats().flat_map(|f| INFLUENCES.map(|i| (f, i))) {
+            let kind = Kind { format, mesh: kernel.mesh, influences };
+            programs.push(Program {
+                name: name.clone(),
+                variant: "",
+                kind: Some(kind),
+                wgsl: kernel.shader(kind),
+                constants: kernel.constants(kind),
+                // The instance of a dispatch per character.
+                dynamic: &[(1, 0)],
+                stages: Stages::Compute,
+                threads: Some(kernel.threads),
+            });
+        }
+    }
+}
+
+fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
+    let model = walker(1_000)?;
+    let compute = |name: &str, variant, wgsl, constants| Program {
+        name: name.to_owned(),
+        variant,
+        kind: None,
+        wgsl,
+        constants,
+        dynamic: &[],
+        stages: Stages::Compute,
+        threads: None,
+    };
+    for kernel in device_pose::KERNELS {
+        for (variant, plain) in [("one layer", true), ("all features", false)] {
+            let constants = kernel.constants_on_hardware(&model, plain);
+            programs.push(compute(kernel.name, variant, kernel.shader(), constants));
+        }
+    }
+    programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
+    programs.push(compute("pose_baked", "", baked::shader(), Vec::new()));
+    Ok(())
+}
+
+fn draw(programs: &mut Vec<Program>) {
+    let skinned = [
+        ("gpu-vertex", MeshForm::Packed, PaletteForm::Rows),
+        ("gpu-vertex:mat4", MeshForm::Plain, PaletteForm::Columns),
+        ("gpu-vertex:uniform", MeshForm::Plain, PaletteForm::Uniform),
+        ("gpu-vertex:texture", MeshForm::Plain, PaletteForm::Texture),
+        ("gpu-baked", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
+        ("gpu-baked:matrices", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
+    ];
+    let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
+    for (name, mesh, palette) in skinned {
+        let wgsl = skinning::wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl") + &draw_wgsl(false);
+        // A vertex shader writes plain floats, and drawing reads no tangents.
+        for (attributes, influences) in
+            [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
+        {
+            let kind = Kind { format: VertexFormat { attributes, ..VertexFormat::default() }, mesh, influences };
+            for (variant, stages) in passes {
+                programs.push(Program {
+                    name: name.into(),
+                    variant,
+                    kind: Some(kind),
+                    wgsl: wgsl.clone(),
+                    constants: kind.constants(),
+                    dynamic: if palette == PaletteForm::Uniform { &[(0, 4)] } else { &[] },
+                    stages,
+                    threads: (stages == Stages::Color && influences <= 4).then_some(ThreadLayout::Pair),
+                });
+            }
+        }
+    }
+    for format in formats() {
+        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1 };
+        for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
+            let motion = stages == Stages::Motion;
+            programs.push(Program {
+                name: "draw".into(),
+                variant,
+                kind: Some(kind),
+                wgsl: preskinned_wgsl(format.encoding, motion) + &draw_wgsl(motion),
+                constants: kind.constants(),
+                dynamic: &[],
+                stages,
+                threads: None,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spirv::Shader;
+    use naga::ShaderStage;
+
+    /// The table lists two classes of pipelines for 1 to 16 influences.
+    #[test]
+    fn influences_matter_only_beyond_four() {
+        for kernel in skin_kernels::ALL {
+            let spirv = |influences| {
+                let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences };
+                let shader = Shader::new(&kernel.shader(kind)).unwrap();
+                shader.spirv(ShaderStage::Compute, "main", &kernel.constants(kind)).unwrap()
+            };
+            let [one, two, four, eight, sixteen] = [1, 2, 4, 8, 16].map(spirv);
+            assert!(one == two && two == four, "{}", kernel.name);
+            assert!(eight == sixteen && four != eight, "{}", kernel.name);
+        }
+    }
+}

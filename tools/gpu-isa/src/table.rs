@@ -1,0 +1,267 @@
+//! One row for each shader of each pipeline and family, as CSV, and what got worse from one table to another.
+
+use crate::Result;
+use crate::assembly::{Counts, Listing, Work};
+use crate::programs::Program;
+use crate::radv::{Executable, Pipeline, Radv};
+use crate::spirv::Shader;
+use ash::vk::ShaderStageFlags;
+use skinbench::gpu::MeshForm;
+use skinbench::gpu::compute::ThreadLayout;
+use std::collections::BTreeMap;
+
+/// What a row is about.
+pub const KEYS: [&str; 7] = ["family", "pipeline", "variant", "stage", "mesh", "vertices", "influences"];
+/// What a row says: first what the driver does, then what is counted in the disassembly.
+pub const VALUES: [&str; 25] = [
+    "wave",
+    "vgprs",
+    "sgprs",
+    "waves",
+    "spilled_vgprs",
+    "spilled_sgprs",
+    "scratch_bytes",
+    "workgroup_bytes",
+    "instructions",
+    "code_bytes",
+    "latency",
+    "inverse_throughput",
+    "loads",
+    "stores",
+    "scalar_loads",
+    "workgroup_accesses",
+    "pair_instructions",
+    "pair_vector",
+    "pair_loads",
+    "pair_loaded_bytes",
+    "pair_stores",
+    "pair_stored_bytes",
+    "pair_workgroup_accesses",
+    "influence_instructions",
+    "influence_vector",
+];
+/// Values that must not rise, and the one that must not fall.
+const COSTS: [&str; 5] = ["vgprs", "spilled_vgprs", "spilled_sgprs", "scratch_bytes", "instructions"];
+const OCCUPANCY: &str = "waves";
+
+/// Palette entries of the walker, which the kernel `shared` copies.
+const WALKER_ENTRIES: u32 = 67;
+
+/// A row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// In the order of [`KEYS`].
+    pub keys: [String; KEYS.len()],
+    /// In the order of [`VALUES`]; per pair, none for shaders that do not skin.
+    values: Vec<Option<f64>>,
+}
+
+impl Row {
+    /// A key by name.
+    pub fn key(&self, name: &str) -> &str {
+        KEYS.iter().position(|key| *key == name).map_or("", |place| &self.keys[place])
+    }
+
+    /// A value by name.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        VALUES.iter().position(|value| *value == name).and_then(|place| self.values[place])
+    }
+
+    /// The keys, for messages.
+    pub fn name(&self) -> String {
+        self.keys.iter().filter(|key| !key.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The line of a CSV file.
+    pub fn line(&self) -> String {
+        let quoted = self.keys.iter().map(|key| if key.contains(',') { format!("\"{key}\"") } else { key.clone() });
+        let numbers = self.values.iter().map(|value| value.map(number).unwrap_or_default());
+        quoted.chain(numbers).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// A number with at most two digits behind the point.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A whole file.
+pub fn csv(rows: &[Row]) -> String {
+    let header = KEYS.iter().chain(&VALUES).copied().collect::<Vec<_>>().join(",");
+    let lines = rows.iter().map(Row::line);
+    std::iter::once(header).chain(lines).map(|line| line + "\n").collect()
+}
+
+/// Reads a file that [`csv`] wrote.
+pub fn parse(text: &str) -> Result<Vec<Row>> {
+    let mut lines = text.lines();
+    let header = lines.next().unwrap_or_default();
+    if header != csv(&[]).trim_end() {
+        return Err(format!("columns {header:?}; expected {:?}", csv(&[]).trim_end()).into());
+    }
+    lines.zip(2..).map(|(line, place)| row(line).ok_or_else(|| format!("line {place}: {line:?}").into())).collect()
+}
+
+fn row(line: &str) -> Option<Row> {
+    let mut cells = Vec::new();
+    let mut quoted = false;
+    for part in line.split(',') {
+        match (quoted, cells.last_mut()) {
+            (true, Some(cell)) => *cell = format!("{cell},{part}"),
+            _ => cells.push(part.to_owned()),
+        }
+        quoted ^= part.matches('"').count() % 2 == 1;
+    }
+    let keys: Vec<_> = cells.get(..KEYS.len())?.iter().map(|key| key.trim_matches('"').to_owned()).collect();
+    let value = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
+    let values = cells[KEYS.len()..].iter().map(value).collect::<Option<Vec<_>>>()?;
+    (values.len() == VALUES.len()).then_some(Row { keys: keys.try_into().ok()?, values })
+}
+
+/// Compiles a program for a family.
+pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>> {
+    let shader = Shader::new(&program.wgsl)?;
+    let pipeline =
+        Pipeline { shader: &shader, constants: &program.constants, dynamic: program.dynamic, stages: program.stages };
+    let workgroup = shader.workgroup();
+    let described = |executable: &Executable| {
+        let stage = match executable.stage {
+            ShaderStageFlags::VERTEX => "vertex",
+            ShaderStageFlags::FRAGMENT => "fragment",
+            _ => "compute",
+        };
+        let work = program.threads.zip(program.kind).filter(|_| stage != "fragment").map(|(threads, kind)| {
+            let more = kind.influences.saturating_sub(4);
+            let (pairs, setup_turns) = match threads {
+                ThreadLayout::Vertex(instances) => (instances, more),
+                ThreadLayout::Instance(vertices) => (vertices / workgroup, (3 * WALKER_ENTRIES).div_ceil(workgroup)),
+                ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
+            };
+            Work { pairs, setup_turns, influences: kind.influences }
+        });
+        let kind = program.kind;
+        let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
+            MeshForm::Plain => "plain",
+            MeshForm::Packed => "packed",
+        });
+        let vertices = kind.map(|kind| format!("{} {}", kind.format.attributes.name(), kind.format.encoding.name()));
+        let influences = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.influences {
+            ..=4 => "1-4",
+            _ => "5-16",
+        });
+        let keys = [family, &program.name, program.variant, stage, mesh, &vertices.unwrap_or_default(), influences];
+        let listing = Listing::parse(&executable.assembly);
+        let pair = work.and_then(|work| listing.per_pair(work));
+        let row = Row { keys: keys.map(str::to_owned), values: values(executable, listing.total(), pair)? };
+        match work.is_some() && pair.is_none() {
+            true => Err(format!("{}: its loops are not those of skinning", row.name()).into()),
+            false => Ok(row),
+        }
+    };
+    radv.compile(&pipeline)?.iter().map(described).collect()
+}
+
+fn values(executable: &Executable, total: Counts, pair: Option<[Counts; 2]>) -> Result<Vec<Option<f64>>> {
+    let given = &executable.statistics;
+    let given = |name: &str| -> Result<Option<f64>> {
+        let value = given.get(name).ok_or_else(|| format!("the driver says nothing of {name:?}"))?;
+        Ok(Some(*value as f64))
+    };
+    let mut values = vec![Some(f64::from(executable.wave))];
+    for name in [
+        "VGPRs",
+        "SGPRs",
+        "Subgroups per SIMD",
+        "Spilled VGPRs",
+        "Spilled SGPRs",
+        "Scratch size",
+        "LDS size",
+        "Instructions",
+        "Code size",
+        "Latency",
+        "Inverse Throughput",
+    ] {
+        values.push(given(name)?);
+    }
+    values.extend([total.loads, total.stores, total.scalar_loads, total.workgroup].map(Some));
+    let per_pair = |of: fn(Counts) -> f64| pair.map(|[pair, _]| of(pair));
+    let per_influence = |of: fn(Counts) -> f64| pair.map(|[_, influence]| of(influence));
+    values.extend([
+        per_pair(|c| c.instructions),
+        per_pair(|c| c.vector),
+        per_pair(|c| c.loads),
+        per_pair(|c| c.loaded_bytes),
+        per_pair(|c| c.stores),
+        per_pair(|c| c.stored_bytes),
+        per_pair(|c| c.workgroup),
+        per_influence(|c| c.instructions),
+        per_influence(|c| c.vector),
+    ]);
+    Ok(values)
+}
+
+/// How a table differs from an earlier one.
+#[derive(Debug, Default, PartialEq)]
+pub struct Difference {
+    /// Registers, spills or instructions rose, or occupancy fell.
+    pub worse: Vec<String>,
+    /// The other way round.
+    pub better: Vec<String>,
+    /// Rows that only one of them has.
+    pub other: Vec<String>,
+}
+
+/// Compares two tables row by row.
+pub fn compare(before: &[Row], after: &[Row]) -> Difference {
+    let mut difference = Difference::default();
+    let mut known: BTreeMap<_, _> = before.iter().map(|row| (&row.keys, row)).collect();
+    for row in after {
+        let Some(old) = known.remove(&row.keys) else {
+            difference.other.push(format!("{}: not in the file", row.name()));
+            continue;
+        };
+        for name in COSTS.iter().chain(&[OCCUPANCY]) {
+            let (Some(old), Some(new)) = (old.value(name), row.value(name)) else { continue };
+            let message = format!("{}: {name} {} instead of {}", row.name(), number(new), number(old));
+            match (new > old) == (*name != OCCUPANCY) {
+                _ if new == old => {}
+                true => difference.worse.push(message),
+                false => difference.better.push(message),
+            }
+        }
+    }
+    difference.other.extend(known.values().map(|row| format!("{}: only in the file", row.name())));
+    difference
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(pipeline: &str, vgprs: f64, waves: f64) -> Row {
+        let mut values = vec![Some(1.0); VALUES.len()];
+        (values[1], values[3], values[20]) = (Some(vgprs), Some(waves), None);
+        Row { keys: ["navi21", pipeline, "", "compute", "packed", "pn f32", "1-4"].map(str::to_owned), values }
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let rows = vec![sample("a, b", 40.25, 24.0), sample("c", 1.0, 2.0)];
+        assert_eq!(parse(&csv(&rows)).unwrap(), rows);
+        assert!(parse("family\n").unwrap_err().to_string().contains("expected"));
+        let short = csv(&[]) + "navi21,a\n";
+        assert!(parse(&short).unwrap_err().to_string().contains("line 2"));
+    }
+
+    #[test]
+    fn what_got_worse_is_named() {
+        let before = [sample("a", 40.0, 24.0), sample("b", 40.0, 24.0)];
+        assert_eq!(compare(&before, &before), Difference::default());
+        let found = compare(&before, &[sample("a", 44.0, 24.0), sample("b", 40.0, 20.0)]);
+        assert_eq!(found.worse.len(), 2, "{found:?}");
+        assert!(found.worse[0].contains("vgprs 44 instead of 40") && found.worse[1].contains("waves 20 instead of 24"));
+        let found = compare(&before, &[sample("a", 36.0, 28.0), sample("c", 40.0, 24.0)]);
+        assert_eq!((found.worse.len(), found.better.len(), found.other.len()), (0, 2, 2), "{found:?}");
+    }
+}
