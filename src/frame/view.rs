@@ -8,6 +8,8 @@ pub enum Mode {
     Skin,
     /// Edges of the triangles that can be seen.
     Wireframe,
+    /// Lit triangles with their edges on top.
+    SkinAndWireframe,
 }
 
 /// What the picture shows.

@@ -38,7 +38,8 @@ impl Camera {
         self.framed(crowd, size).eye
     }
 
-    fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
+    /// The crowd in such a picture: target, eye and size.
+    pub fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
         let (min, max) = world_bounds(crowd);
         let target = 0.5 * (min + max);
         let corners: [Vec3; 8] = std::array::from_fn(|i| {
@@ -63,12 +64,14 @@ impl Camera {
 }
 
 /// A crowd in the picture.
-struct Framed {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Framed {
     /// The crowd's middle.
-    target: Vec3,
-    eye: Vec3,
-    /// Of the crowd.
-    radius: f32,
+    pub target: Vec3,
+    /// Position of the camera.
+    pub eye: Vec3,
+    /// Radius of the crowd's bounding sphere, in metres.
+    pub radius: f32,
 }
 
 /// The box around all instances' rest poses, a little enlarged because clips move limbs out of it.
