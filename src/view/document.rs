@@ -1,7 +1,7 @@
 //! The scene that is shown, as the TOML of a scene file that controls edit. What is shown is what "save scene" writes.
 
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{BUILT_IN, Camera, Overrides, Scene, SceneError};
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Overrides, Scene, SceneError};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -67,7 +67,14 @@ impl Document {
                     .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
                 (text, path.parent().unwrap_or(Path::new("")).to_owned())
             }
-            None => (model_scene(source), PathBuf::new()),
+            None => {
+                // A scene reads its models when it is built; a file that is not there is told at once.
+                if !BUILT_IN_MODELS.contains(&source) {
+                    std::fs::File::open(path)
+                        .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
+                }
+                (model_scene(source), PathBuf::new())
+            }
         };
         let table: Table = text.parse().map_err(|error| SceneError::new(source, format!("{error}")))?;
         let saved = table.clone();

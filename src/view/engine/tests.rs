@@ -8,11 +8,11 @@ use crate::pose::PoseData;
 use crate::view::state::Settings;
 use std::ops::Range;
 
-/// A backend that is right but for one vertex of each instance.
+/// A backend that is right but for some vertices of each instance.
 struct Mutant(Box<dyn Backend>);
 struct PreparedMutant(Box<dyn Prepared>);
 
-/// The vertex that the mutant moves, and how far, in metres.
+/// The first of the vertices that the mutant moves, and how far, in metres; the first one twice as far.
 const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
@@ -37,7 +37,10 @@ impl Prepared for PreparedMutant {
         let mut first = 0;
         for group in frame.crowd.groups() {
             for _ in 0..group.len() {
-                frame.arena.host[first + MOVED * group.format.words()] += BY;
+                for vertex in MOVED..MOVED + 200 {
+                    let by = if vertex == MOVED { 2.0 * BY } else { BY };
+                    frame.arena.host[first + vertex * group.format.words()] += by;
+                }
                 first += group.instance_words();
             }
         }
@@ -169,7 +172,7 @@ fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     let Some(mut small) = engine(|| 10_000_000) else { return };
     let shown = small.show(&wanted(&["cpu-scalar"], |state| state.workload.instances = Some(10_000)));
     let problem = shown.sides[0].problem.as_deref().unwrap();
-    assert!(problem.contains("the crowd needs") && problem.contains("10 MB may be taken"), "{problem}");
+    assert!(problem.contains("the crowd needs") && problem.contains("10.0 MB may be taken"), "{problem}");
     let shown = small.show(&wanted(&["cpu-scalar"], |_| {}));
     assert_eq!(shown.sides[0].problem, None, "a smaller crowd fits again");
 
