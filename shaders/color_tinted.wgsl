@@ -13,8 +13,8 @@ fn base_color(index: u32, instance: u32) -> vec3f {
     let place = bitcast<u32>(placements[row].w) ^ hash(bitcast<u32>(placements[row + 2u].w));
     let bits = hash(place);
     let hue = 6.2831853 * f32(bits & 0xffffu) / 65536.0;
-    let light = 0.75 + 0.35 * f32(bits >> 16u) / 65536.0;
+    let light = 0.8 + 0.35 * f32(bits >> 16u) / 65536.0;
     // Three cosines a third of a turn apart: saturation 0.45 around grey.
     let tint = 0.55 + 0.45 * cos(hue - vec3f(0.0, 2.0943951, 4.1887902));
-    return unpack4x8unorm(colors[index]).rgb * mix(vec3f(1.0), tint * 1.4, 0.75) * light;
+    return unpack4x8unorm(colors[index]).rgb * mix(vec3f(1.0), tint * 1.5, 0.4) * light;
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use skinbench::view::engine::{Engine, registered};
 use skinbench::view::state::{Errors, Settings, State};
 use skinbench::view::window::{self, Options};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -140,9 +141,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         }),
         write_picture: |path, size, pixels| write_png(path, size, pixels).map_err(|error| format!("{error:#}")),
     };
-    let machine = arguments.machine;
+    let machine = RefCell::new(arguments.machine);
     let make = move || {
-        let open = move || machine.open_required().map_err(|error| format!("{error:#}"));
+        let open = move || {
+            let opened = machine.borrow().open_required().map_err(|error| format!("{error:#}"))?;
+            // A process makes its threads once; a device that is opened again finds them there.
+            machine.borrow_mut().threads.clear();
+            Ok(opened)
+        };
         Engine::new(Box::new(open), registered, common::memory, built_from())
     };
     match window::open(state, options, make) {

@@ -199,7 +199,7 @@ impl Window {
     }
 
     fn take_files(&mut self, ctx: &egui::Context) {
-        let dropped = ctx.input(|input| input.raw.dropped_files.iter().find_map(|file| file.path().map(Path::to_owned)));
+        let dropped = ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()));
         if let Some(path) = dropped {
             self.state.switch_to(&path.display().to_string());
         }

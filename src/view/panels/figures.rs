@@ -31,7 +31,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
 }
 
 fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
-    let facts = live.shown.facts.clone().unwrap_or_default();
+    let Some(facts) = &live.shown.facts else { return };
     let workload = &mut state.workload;
     ui.horizontal(|ui| {
         let mut instances = workload.instances.unwrap_or(facts.instances as u64);
@@ -104,7 +104,12 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     for (stage, clock, ms) in shown_stages(&side.spans) {
         ui.horizontal(|ui| {
             let clock = if clock == Clock::Gpu { " (device)" } else { "" };
-            ui.add_sized([120.0, 14.0], egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small()).halign(egui::Align::LEFT));
+            let name = egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
+            let left = egui::Layout::left_to_right(egui::Align::Center);
+            ui.allocate_ui_with_layout(Vec2::new(120.0, 14.0), left, |ui| {
+                ui.set_min_width(120.0);
+                ui.add(name);
+            });
             let (rect, _) = ui.allocate_exact_size(Vec2::new(80.0, 10.0), Sense::hover());
             let part = if frame > 0.0 { (ms / frame).clamp(0.0, 1.0) } else { 0.0 };
             ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);

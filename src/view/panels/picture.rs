@@ -64,8 +64,8 @@ fn navigate(ui: &egui::Ui, state: &mut State, rect: Rect, response: &egui::Respo
 
 fn divider(ui: &mut egui::Ui, state: &mut State, rect: Rect, middle: f32) {
     let line = Rect::from_min_max(Pos2::new(middle - GRIP, rect.top()), Pos2::new(middle + GRIP, rect.bottom()));
-    let grip = ui.interact(line, ui.id().with("divider"), Sense::drag()).on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
-    grip.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Divider"));
+    let grip = ui.interact(line, ui.scope_id().with("divider"), Sense::drag()).on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+    grip.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, "Divider"));
     if grip.dragged() {
         state.divider = (state.divider + grip.drag_delta().x / rect.width().max(1.0)).clamp(0.02, 0.98);
     }

@@ -20,10 +20,14 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         if ui.button("Open…").on_hover_text("Open a scene or a model; files can be dropped on the window, too").clicked() {
             actions.push(Action::Open);
         }
-        if ui.button("Save scene…").on_hover_text("Write what is shown as a scene file").clicked() {
+        if ui.button("Save…").on_hover_text("Write what is shown as a scene file").clicked() {
             actions.push(Action::Save);
         }
-        egui::widgets::global_theme_preference_switch(ui);
+        let dark = ui.visuals().dark_mode;
+        if ui.button(if dark { "Light" } else { "Dark" }).on_hover_text("Colours of the window").clicked() {
+            state.settings.dark = Some(!dark);
+            ui.ctx().set_theme(if dark { egui::Theme::Light } else { egui::Theme::Dark });
+        }
     });
 
     heading(ui, "Clip");

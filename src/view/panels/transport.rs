@@ -13,21 +13,21 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         let playing = state.player.playing;
-        if ui.selectable_label(playing, "▶ Play").clicked() {
+        if ui.selectable_label(playing, "Play").clicked() {
             state.player.play();
         }
-        if ui.selectable_label(!playing && !state.player.at_bind, "⏸ Pause").clicked() {
+        if ui.selectable_label(!playing && !state.player.at_bind, "Pause").clicked() {
             state.player.pause();
         }
-        let stop = ui.selectable_label(state.player.at_bind, "⏹ Stop");
+        let stop = ui.selectable_label(state.player.at_bind, "Stop");
         if stop.on_hover_text("Bind pose, first frame, all layers reset").clicked() {
             state.stop();
         }
         ui.separator();
-        if ui.button("⏮ Step").on_hover_text("One whole frame back").clicked() {
+        if ui.button("Step back").on_hover_text("One whole frame back").clicked() {
             state.player.step(-1);
         }
-        if ui.button("Step ⏭").on_hover_text("One whole frame on").clicked() {
+        if ui.button("Step on").on_hover_text("One whole frame on").clicked() {
             state.player.step(1);
         }
         ui.separator();
