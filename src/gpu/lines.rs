@@ -144,8 +144,7 @@ impl Presenter {
         let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self));
         let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
         let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
-        let indices =
-            self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
+        let indices = self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
         let mut commands = self.gpu().commands("overlay");
         let color = match beneath {
             Beneath::Nothing => self.color_attachment(BACKGROUND),

@@ -2,8 +2,8 @@
 
 use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::capture::copy_texture;
-use super::skinning::Kind;
 use super::lines::OverlayPipelines;
+use super::skinning::Kind;
 use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};

@@ -128,6 +128,12 @@ fn sample(name: &str) -> Result<Model, String> {
     asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
+/// Whether a path may be a model: by its ending, or because there is such a file, whose content decides then.
+pub(super) fn is_model_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,10 +145,4 @@ mod tests {
             assert!(!model.clips().is_empty(), "{name}");
         }
     }
-}
-
-/// Whether a path may be a model: by its ending, or because there is such a file, whose content decides then.
-pub(super) fn is_model_file(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
 }

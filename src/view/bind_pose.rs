@@ -38,7 +38,8 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     let mut pose: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
     let mut keys = Vec::new();
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let parent_at = |pose: &[DAffine3]| if parent == NO_PARENT { DAffine3::IDENTITY } else { pose[usize::from(parent)] };
+        let parent_at =
+            |pose: &[DAffine3]| if parent == NO_PARENT { DAffine3::IDENTITY } else { pose[usize::from(parent)] };
         let resting = parent_at(&rest).inverse() * rest[joint];
         let fixed = skeleton.matrices().iter().any(|(fixed, _)| usize::from(*fixed) == joint);
         let local = match bound[joint].filter(|_| !fixed) {
@@ -101,9 +102,14 @@ mod tests {
         let joint = |name: &str, parent, rotation| Joint {
             name: name.into(),
             parent,
-            rest: Local::Transform(Transform { rotation, translation: Vec3::new(0.0, 1.0, 0.5), scale: Vec3::splat(1.5) }),
+            rest: Local::Transform(Transform {
+                rotation,
+                translation: Vec3::new(0.0, 1.0, 0.5),
+                scale: Vec3::splat(1.5),
+            }),
         };
-        let joints = vec![joint("hip", None, Quat::from_rotation_x(0.7)), joint("knee", Some(0), Quat::from_rotation_z(1.1))];
+        let joints =
+            vec![joint("hip", None, Quat::from_rotation_x(0.7)), joint("knee", Some(0), Quat::from_rotation_z(1.1))];
         let (skeleton, _) = Skeleton::new(joints).unwrap();
         let mut influences = Influences::new();
         (0..3).for_each(|vertex| influences.push([(0, 0.5), (u16::from(vertex > 0), 0.5)]));

@@ -198,7 +198,8 @@ impl Document {
     /// Goes back to the layers as they were opened or saved, without the wave.
     pub fn reset_layers(&mut self) {
         self.wave = None;
-        let saved: Vec<_> = groups_mut(&mut self.saved.clone()).iter().map(|group| group.get("layer").cloned()).collect();
+        let saved: Vec<_> =
+            groups_mut(&mut self.saved.clone()).iter().map(|group| group.get("layer").cloned()).collect();
         for (group, layers) in groups_mut(&mut self.table).iter_mut().zip(saved) {
             match layers {
                 Some(layers) => group.insert("layer".into(), layers),
@@ -213,7 +214,8 @@ impl Document {
     /// As [`Document::scene`].
     pub fn with_settings(&self, camera: Camera, overrides: Overrides) -> Result<String, SceneError> {
         let scene = self.scene()?.with(overrides);
-        let mut table: Table = self.text().parse().map_err(|error| SceneError::new(&*self.source, format!("{error}")))?;
+        let mut table: Table =
+            self.text().parse().map_err(|error| SceneError::new(&*self.source, format!("{error}")))?;
         table.insert("passes".into(), i64::from(scene.passes()).into());
         let keys = [
             ("orbit", camera.orbit),
@@ -278,7 +280,8 @@ impl LayerState {
             names.into_iter().flatten().map(plain).collect()
         };
         let weights = layer.get("mask").and_then(|mask| mask.get("weights")).and_then(Value::as_table);
-        let weights = weights.into_iter().flatten().map(|(joint, weight)| (joint.clone(), number(weight).unwrap_or(0.0)));
+        let weights =
+            weights.into_iter().flatten().map(|(joint, weight)| (joint.clone(), number(weight).unwrap_or(0.0)));
         Self {
             clip: text("clip", ""),
             kind: text("kind", "override"),
@@ -383,10 +386,7 @@ mod tests {
         };
         let on = layer(&document);
         let presences = [119, 120, 149, 150, 4_000].map(|tick| on.schedule.at(tick));
-        assert_eq!(
-            presences,
-            [Presence::Absent, Presence::In(0), Presence::In(29), Presence::Full, Presence::Full]
-        );
+        assert_eq!(presences, [Presence::Absent, Presence::In(0), Presence::In(29), Presence::Full, Presence::Full]);
         document.switch_wave(false, "wave", 0.5, 300);
         assert!(!document.is_wave_on());
         let off = layer(&document);

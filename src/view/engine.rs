@@ -353,7 +353,9 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
         passes: scene.passes,
         clips: first.map_or_else(Vec::new, |model| {
             let names = model.clips().iter().enumerate();
-            names.map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() }).collect()
+            names
+                .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
+                .collect()
         }),
         joints: first.map_or_else(Vec::new, |model| model.skeleton().names().to_vec()),
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
@@ -384,7 +386,9 @@ fn finish(
             Err(_) => None,
         },
         Errors::Sides => match slots {
-            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] if index == 0 => Some(a.differences(b, crowd, view.light)?),
+            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] if index == 0 => {
+                Some(a.differences(b, crowd, view.light)?)
+            }
             [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => Some(b.differences(a, crowd, view.light)?),
             _ => None,
         },

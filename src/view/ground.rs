@@ -60,7 +60,8 @@ impl Ground {
         let count = (2.0 * reach / step) as u32;
         for line in 0..=count {
             for across in [false, true] {
-                let offset = if across { first(middle.x - reach) } else { first(middle.z - reach) } + line as f32 * step;
+                let offset =
+                    if across { first(middle.x - reach) } else { first(middle.z - reach) } + line as f32 * step;
                 let from_middle = offset - if across { middle.x } else { middle.z };
                 let half = (reach * reach - from_middle * from_middle).max(0.0).sqrt();
                 // Short pieces, because colours are mixed along each.

@@ -65,7 +65,9 @@ pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) 
             let placement = rows_to_affine(&crowd.placements()[*instance as usize]);
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
-                let at = |first: usize| DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into());
+                let at = |first: usize| {
+                    DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into())
+                };
                 let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
                 // Some shade shows the shape where errors are alike; black stays black.
                 let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };

@@ -229,5 +229,8 @@ fn distances(crowd: &Crowd, instance: u32, ours: &[f32], theirs: &[f32]) -> Vec<
         glam::DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
     };
     let size = group.format.words();
-    ours.chunks_exact(size).zip(theirs.chunks_exact(size)).map(|(a, b)| place(a).distance(place(b)) / diagonal).collect()
+    ours.chunks_exact(size)
+        .zip(theirs.chunks_exact(size))
+        .map(|(a, b)| place(a).distance(place(b)) / diagonal)
+        .collect()
 }

@@ -198,7 +198,8 @@ impl State {
                 let (workload, split, divider, errors) = (self.workload, self.split, self.divider, self.errors);
                 // Numbers that were chosen for one crowd need not suit another.
                 let workload = Workload { instances: None, passes: None, vertices: None, ..workload };
-                *self = Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
+                *self =
+                    Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
             }
             Err(error) => self.problem = Some(error.to_string()),
         }
@@ -342,7 +343,11 @@ mod tests {
         let mut state = state("walkers");
         let before = state.document.clone();
         state.switch_to("no-such-scene.toml");
-        assert!(state.problem.as_deref().is_some_and(|text| text.contains("no-such-scene.toml")), "{:?}", state.problem);
+        assert!(
+            state.problem.as_deref().is_some_and(|text| text.contains("no-such-scene.toml")),
+            "{:?}",
+            state.problem
+        );
         assert_eq!(state.document, before);
     }
 

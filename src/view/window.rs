@@ -18,6 +18,9 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Pictures before a screenshot, so that the figures beside it have something to show.
 const BEFORE_SCREENSHOT: u32 = 40;
 
+/// A way to write pixels of a width and height to a file.
+pub type WritePicture = fn(&Path, [u32; 2], &[u8]) -> Result<(), String>;
+
 /// How to open the window.
 pub struct Options {
     /// Where to write what the window shows; it closes then.
@@ -29,7 +32,7 @@ pub struct Options {
     /// Writes settings.
     pub remember: Box<dyn Fn(&super::state::Settings)>,
     /// Writes RGBA 8 bit sRGB pixels of a width and height as PNG.
-    pub write_picture: fn(&Path, [u32; 2], &[u8]) -> Result<(), String>,
+    pub write_picture: WritePicture,
 }
 
 /// Opens the window and returns when it is closed.
@@ -53,10 +56,9 @@ pub fn open(state: State, options: Options, make: impl FnOnce() -> Engine + Send
         Ok(Box::new(Window::new(state, options, worker, outcome)))
     });
     eframe::run_native("skinbench", native, created).map_err(|error| match error {
-        eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => format!(
-            "no display to open a window on ({error}); start it in a desktop session, set DISPLAY or WAYLAND_DISPLAY, or \
-             use `skinbench render` for a picture without a window"
-        ),
+        eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => "no display to open a window on; start it in a \
+            desktop session, set DISPLAY or WAYLAND_DISPLAY, or use `skinbench render` for a picture without a window"
+            .to_owned(),
         error => format!("cannot open a window: {error}"),
     })?;
     ended.try_iter().find_map(Result::err).map_or(Ok(()), Err)

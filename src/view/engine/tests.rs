@@ -33,7 +33,8 @@ impl Prepared for PreparedMutant {
         self.0.traffic(crowd)
     }
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let ticket = self.0.submit(&mut FrameInput { crowd: frame.crowd, tick: frame.tick, arena: frame.arena }, timer)?;
+        let ticket =
+            self.0.submit(&mut FrameInput { crowd: frame.crowd, tick: frame.tick, arena: frame.arena }, timer)?;
         let mut first = 0;
         for group in frame.crowd.groups() {
             for _ in 0..group.len() {
@@ -71,7 +72,8 @@ fn engine(memory: fn() -> u64) -> Option<Engine> {
         assert!(!required, "{error}");
         return None;
     }
-    let open = || Gpu::open(None).map(|gpu| Context { gpu: Some(gpu), ..Context::default() }).map_err(|e| e.to_string());
+    let open =
+        || Gpu::open(None).map(|gpu| Context { gpu: Some(gpu), ..Context::default() }).map_err(|e| e.to_string());
     Some(Engine::new(Box::new(open), make, memory, Build::default()))
 }
 
@@ -99,7 +101,8 @@ fn covered(side: &SideShown) -> Vec<[u8; 3]> {
 fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     for passes in [0, 2] {
-        let shown = engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.workload.passes = Some(passes)));
+        let shown =
+            engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.workload.passes = Some(passes)));
         assert_eq!(shown.problem, None);
         assert_eq!(shown.facts.as_ref().map(|facts| (facts.instances, facts.passes)), Some((42, passes)));
         let [a, b] = &shown.sides[..] else { panic!("{} sides", shown.sides.len()) };
@@ -107,7 +110,11 @@ fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
         let differ = a.pixels.iter().zip(&b.pixels).filter(|(a, b)| a.abs_diff(**b) > 8).count();
         assert!(differ < a.pixels.len() / 100, "{differ} of {} bytes differ", a.pixels.len());
         let drawn = |side: &SideShown| side.spans.iter().any(|span| span.stage == crate::frame::Stage::Draw);
-        assert_eq!((drawn(a), a.frame > Duration::ZERO), (passes > 0, true), "draws are timed where they are asked for");
+        assert_eq!(
+            (drawn(a), a.frame > Duration::ZERO),
+            (passes > 0, true),
+            "draws are timed where they are asked for"
+        );
     }
 }
 
@@ -181,7 +188,9 @@ fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     assert!(!covered(&shown.sides[1]).is_empty());
 
     let mut unknown = wanted(&["cpu-scalar"], |_| {});
-    unknown.scene = Scene::parse("odd", "odd.toml", "[[group]]\nmodel = \"walker\"\nclip = \"fly\"", std::path::Path::new("")).unwrap();
+    unknown.scene =
+        Scene::parse("odd", "odd.toml", "[[group]]\nmodel = \"walker\"\nclip = \"fly\"", std::path::Path::new(""))
+            .unwrap();
     let shown = small.show(&unknown);
     assert!(shown.problem.unwrap().contains("odd.toml:3:8: unknown clip \"fly\""));
     assert!(!shown.sides[0].pixels.is_empty(), "what was there before stays");
@@ -206,4 +215,33 @@ fn a_device_that_cannot_be_opened_is_told_until_another_attempt() {
     assert_eq!(shown.problem.as_deref(), Some("device lost: unplugged"));
     let shown = engine.show(&wanted(&["cpu-scalar"], |state| state.attempt = 1));
     assert_eq!((shown.problem, shown.sides[0].pixels.len()), (None, 160 * 90 * 4));
+}
+
+#[test]
+fn a_measurement_is_the_harness_own_and_pictures_go_on_after_it() {
+    use crate::view::worker::{Answer, Worker};
+    if engine(|| 1 << 30).is_none() {
+        return;
+    }
+    let make = || engine(|| 1 << 30).unwrap();
+    let mut worker = Worker::start(make, || {}).unwrap();
+    let wanted = wanted(&["cpu-scalar", "mutant"], |_| {});
+    let patience = Duration::from_secs(120);
+    worker.show(wanted.clone());
+    let Some(Answer::Shown(before)) = worker.answer(patience) else { panic!("no picture") };
+    worker.measure(wanted.scene.clone(), vec!["cpu-scalar".into(), "cpu-simd:lanes".into()]);
+    let mut progress = Vec::new();
+    let table = loop {
+        match worker.answer(patience).unwrap() {
+            Answer::Progress(what, done) => progress.push((what, done)),
+            Answer::Measured(table) => break table.unwrap(),
+            Answer::Shown(_) => panic!("a picture that was not asked for"),
+        }
+    };
+    assert!(progress.iter().any(|(what, _)| what == "measuring cpu-scalar"), "{progress:?}");
+    assert!(table.contains("cpu-scalar") && table.contains("cpu-simd:lanes") && table.contains("42 "), "{table}");
+    assert!(!worker.is_busy());
+    worker.show(wanted);
+    let Some(Answer::Shown(after)) = worker.answer(patience) else { panic!("no picture") };
+    assert_eq!(before.sides[0].pixels, after.sides[0].pixels);
 }

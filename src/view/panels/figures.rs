@@ -3,7 +3,6 @@
 use super::{Action, HISTORY, Live, choice, heading};
 use crate::frame::{Clock, Group, Span, Stage};
 use crate::registry::REGISTRY;
-use crate::text;
 use crate::vertex::{Attributes, Normals};
 use crate::view::engine::SideShown;
 use crate::view::heat;
@@ -18,16 +17,16 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
     crowd(ui, state, live);
     heading(ui, "Backends");
     backends(ui, state);
+    heading(ui, "Errors");
+    errors(ui, state, live);
+    heading(ui, "Measurement");
+    measurement(ui, state, live, actions);
     heading(ui, "Live figures");
     machine(ui, live);
     for (index, side) in live.shown.sides.iter().enumerate() {
         stages(ui, index, side);
     }
     graph(ui, live);
-    heading(ui, "Errors");
-    errors(ui, state, live);
-    heading(ui, "Measurement");
-    measurement(ui, state, live, actions);
 }
 
 fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
@@ -87,7 +86,9 @@ fn backends(ui: &mut egui::Ui, state: &mut State) {
 fn machine(ui: &mut egui::Ui, live: &Live) {
     ui.small(format!("{}\n{}", live.shown.cpu, live.shown.adapter));
     if live.shown.software {
-        ui.small("This adapter is emulated on the CPU. Its figures say nothing about graphics hardware; keep crowds small.");
+        ui.small(
+            "This adapter is emulated on the CPU. Its figures say nothing about graphics hardware; keep crowds small.",
+        );
     }
     ui.small("Times of the last frame as it came, with the window open. For figures to quote, press Measure.");
 }
@@ -101,6 +102,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(format!("{frame:.2} ms")));
     });
     ui.small(&side.device);
+    ui.spacing_mut().item_spacing.y = 1.0;
     for (stage, clock, ms) in shown_stages(&side.spans) {
         ui.horizontal(|ui| {
             let clock = if clock == Clock::Gpu { " (device)" } else { "" };
@@ -115,7 +117,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
             ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
             let filled = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
             ui.painter().rect_filled(filled, 2.0, color_of(stage));
-            ui.monospace(format!("{ms:.2}"));
+            ui.label(egui::RichText::new(format!("{ms:.2}")).monospace().size(11.0));
         });
     }
     if let Some(problem) = &side.problem {
@@ -131,7 +133,8 @@ fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
     };
     let parts = Stage::ALL.into_iter().filter(|stage| stage.group() != Group::Whole);
     let known = parts.filter_map(|stage| {
-        let (clock, ns) = [Clock::Gpu, Clock::Wall].into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
+        let (clock, ns) =
+            [Clock::Gpu, Clock::Wall].into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
         Some((stage, clock, ns as f32 * 1e-6))
     });
     known.collect()
@@ -185,7 +188,8 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         ui.radio_value(&mut state.errors, Errors::Hidden, "Hidden");
         ui.radio_value(&mut state.errors, Errors::Reference, "f64 reference")
             .on_hover_text("Paints each vertex by its distance from the f64 reference");
-        ui.radio_value(&mut state.errors, Errors::Sides, "A − B").on_hover_text("Paints each vertex by the sides' distance");
+        ui.radio_value(&mut state.errors, Errors::Sides, "A − B")
+            .on_hover_text("Paints each vertex by the sides' distance");
     });
     if state.errors == Errors::Hidden {
         return;
@@ -216,54 +220,59 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         }
         let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
         if side.painted > 0 && side.painted < instances {
-            ui.small(format!("{} of {} instances are painted", thousands(side.painted as u64), thousands(instances as u64)));
+            ui.small(format!(
+                "{} of {} instances are painted",
+                thousands(side.painted as u64),
+                thousands(instances as u64)
+            ));
         }
     }
 }
 
 fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
-    match &live.progress {
-        Some((what, done)) => {
-            ui.add(egui::ProgressBar::new(*done as f32).text(what.as_str()).desired_width(ui.available_width() - 8.0));
-            if ui.button("Cancel").clicked() {
-                actions.push(Action::Interrupt);
-            }
-        }
-        None => {
-            let names: Vec<&str> = state.backends().iter().map(String::as_str).collect();
-            let hint = format!("Runs the harness on this scene with {}, as `skinbench run` does", text::list(&names));
-            if ui.button("Measure").on_hover_text(hint).clicked() {
-                actions.push(Action::Measure);
-            }
-        }
-    }
     let command = state.command();
-    let hint = match &command {
-        Ok(command) => command.clone(),
-        Err(problem) => problem.clone(),
-    };
-    let button = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
-    let button = button.on_hover_text(&hint).on_disabled_hover_text(&hint);
-    if let (true, Ok(command)) = (button.clicked(), command) {
-        actions.push(Action::Copy(command));
+    let hint = command.clone().unwrap_or_else(|problem| problem);
+    if let Some((what, done)) = &live.progress {
+        ui.add(egui::ProgressBar::new(*done as f32).text(what.as_str()).desired_width(ui.available_width() - 8.0));
+        if ui.button("Cancel").clicked() {
+            actions.push(Action::Interrupt);
+        }
+        return;
     }
+    ui.horizontal(|ui| {
+        let names: Vec<&str> = state.backends().iter().map(String::as_str).collect();
+        let runs = format!("Runs the harness on this scene with {}, as `skinbench run` does", names.join(" and "));
+        if ui.button("Measure").on_hover_text(runs).clicked() {
+            actions.push(Action::Measure);
+        }
+        let button = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
+        let button = button.on_hover_text(&hint).on_disabled_hover_text(&hint);
+        if let (true, Ok(command)) = (button.clicked(), command) {
+            actions.push(Action::Copy(command));
+        }
+    });
 }
 
 /// The table of the last measurement, in a window of its own.
 pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
     let mut open = live.table.is_some();
     if let Some(table) = &live.table {
-        egui::Window::new("Measured").open(&mut open).resizable(true).default_width(760.0).show(ui.ctx(), |ui| match table {
-            Ok(text) => {
-                egui::ScrollArea::both().max_height(420.0).show(ui, |ui| {
-                    ui.add(egui::Label::new(egui::RichText::new(text).monospace().size(11.0)).wrap_mode(egui::TextWrapMode::Extend));
-                });
-                if ui.button("Copy table").clicked() {
-                    actions.push(Action::Copy(text.clone()));
+        egui::Window::new("Measured").open(&mut open).resizable(true).default_width(760.0).show(ui.ctx(), |ui| {
+            match table {
+                Ok(text) => {
+                    egui::ScrollArea::both().max_height(420.0).show(ui, |ui| {
+                        ui.add(
+                            egui::Label::new(egui::RichText::new(text).monospace().size(11.0))
+                                .wrap_mode(egui::TextWrapMode::Extend),
+                        );
+                    });
+                    if ui.button("Copy table").clicked() {
+                        actions.push(Action::Copy(text.clone()));
+                    }
                 }
-            }
-            Err(problem) => {
-                ui.colored_label(ui.visuals().error_fg_color, problem);
+                Err(problem) => {
+                    ui.colored_label(ui.visuals().error_fg_color, problem);
+                }
             }
         });
     }
@@ -284,7 +293,10 @@ mod tests {
 
     #[test]
     fn the_graph_ends_at_a_round_number() {
-        assert_eq!([0.07, 1.0, 1.01, 34.0, 99.0].map(scale).map(|top| (top * 100.0).round()), [10.0, 100.0, 200.0, 5000.0, 10000.0]);
+        assert_eq!(
+            [0.07, 1.0, 1.01, 34.0, 99.0].map(scale).map(|top| (top * 100.0).round()),
+            [10.0, 100.0, 200.0, 5000.0, 10000.0]
+        );
         assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 

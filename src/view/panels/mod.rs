@@ -80,7 +80,9 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action
     egui::Panel::right("figures").resizable(false).exact_size(290.0).show(ui, |ui| {
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| figures::show(ui, state, live, &mut actions));
     });
-    egui::CentralPanel::default_margins().frame(egui::Frame::NONE).show(ui, |ui| picture::show(ui, state, live, &mut actions));
+    egui::CentralPanel::default_margins()
+        .frame(egui::Frame::NONE)
+        .show(ui, |ui| picture::show(ui, state, live, &mut actions));
     figures::table(ui, live, &mut actions);
     actions
 }
@@ -95,12 +97,17 @@ fn heading(ui: &mut egui::Ui, text: &str) {
 /// A combination box of names. Returns the name that was chosen.
 fn choice<'a>(ui: &mut egui::Ui, label: &str, shown: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut chosen = None;
-    egui::ComboBox::from_id_salt(label).width(ui.available_width() - 8.0).selected_text(shown).show_ui(ui, |ui| {
-        for name in names {
-            if ui.selectable_label(name == shown, name).clicked() {
-                chosen = Some(name.to_owned());
+    egui::ComboBox::from_id_salt(label)
+        .width(ui.available_width() - 8.0)
+        .selected_text(shown)
+        .show_ui(ui, |ui| {
+            for name in names {
+                if ui.selectable_label(name == shown, name).clicked() {
+                    chosen = Some(name.to_owned());
+                }
             }
-        }
-    }).response.on_hover_text(label);
+        })
+        .response
+        .on_hover_text(label);
     chosen
 }

@@ -30,9 +30,10 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
     if split {
         divider(ui, state, rect, middle);
     }
-    label(ui, rect.left_top(), egui::Align2::LEFT_TOP, live.shown.sides.first().map(|side| side.backend.as_str()));
-    if split {
-        label(ui, rect.right_top(), egui::Align2::RIGHT_TOP, live.shown.sides.get(1).map(|side| side.backend.as_str()));
+    let corners = [(rect.left_top(), egui::Align2::LEFT_TOP), (rect.right_top(), egui::Align2::RIGHT_TOP)];
+    for ((corner, align), side) in corners.into_iter().zip(&live.shown.sides).take(if split { 2 } else { 1 }) {
+        let worst = side.worst.map_or_else(String::new, |worst| format!(", off by {:.1e} at most", worst.error));
+        label(ui, corner, align, format!("{}{worst}", side.backend));
     }
     if live.textures[0].is_none() && live.shown.problem.is_none() && state.problem.is_none() {
         ui.put(rect, egui::Label::new("The crowd is on its way …"));
@@ -64,7 +65,9 @@ fn navigate(ui: &egui::Ui, state: &mut State, rect: Rect, response: &egui::Respo
 
 fn divider(ui: &mut egui::Ui, state: &mut State, rect: Rect, middle: f32) {
     let line = Rect::from_min_max(Pos2::new(middle - GRIP, rect.top()), Pos2::new(middle + GRIP, rect.bottom()));
-    let grip = ui.interact(line, ui.scope_id().with("divider"), Sense::drag()).on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+    let grip = ui
+        .interact(line, ui.scope_id().with("divider"), Sense::drag())
+        .on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     grip.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, "Divider"));
     if grip.dragged() {
         state.divider = (state.divider + grip.drag_delta().x / rect.width().max(1.0)).clamp(0.02, 0.98);
@@ -73,10 +76,9 @@ fn divider(ui: &mut egui::Ui, state: &mut State, rect: Rect, middle: f32) {
     ui.painter().circle_filled(Pos2::new(middle, rect.center().y), 5.0, Color32::WHITE);
 }
 
-fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: Option<&str>) {
-    let Some(text) = text else { return };
+fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
     let inset = if align == egui::Align2::LEFT_TOP { egui::vec2(10.0, 8.0) } else { egui::vec2(-10.0, 8.0) };
-    let galley = ui.painter().layout_no_wrap(text.into(), egui::FontId::proportional(13.0), Color32::WHITE);
+    let galley = ui.painter().layout_no_wrap(text, egui::FontId::proportional(13.0), Color32::WHITE);
     let place = align.anchor_size(corner + inset, galley.size());
     ui.painter().rect_filled(place.expand(4.0), 4.0, Color32::from_black_alpha(120));
     ui.painter().galley(place.min, galley, Color32::WHITE);
@@ -85,7 +87,8 @@ fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: Option<&str>) {
 /// What went wrong, over the picture; everything else can be used.
 fn problems(ui: &mut egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: &mut Vec<Action>) {
     let whole = live.shown.problem.iter().cloned();
-    let sides = live.shown.sides.iter().filter_map(|side| Some(format!("{}: {}", side.backend, side.problem.as_ref()?)));
+    let sides =
+        live.shown.sides.iter().filter_map(|side| Some(format!("{}: {}", side.backend, side.problem.as_ref()?)));
     let found: Vec<String> = whole.chain(sides).collect();
     let mut note = None;
     if state.errors == Errors::Sides && live.shown.sides.len() < 2 {
@@ -94,7 +97,8 @@ fn problems(ui: &mut egui::Ui, state: &mut State, live: &Live, rect: Rect, actio
     if found.is_empty() && state.problem.is_none() && note.is_none() {
         return;
     }
-    let area = Rect::from_min_max(Pos2::new(rect.left() + 10.0, rect.bottom() - 130.0), rect.max - egui::vec2(10.0, 10.0));
+    let area =
+        Rect::from_min_max(Pos2::new(rect.left() + 10.0, rect.bottom() - 130.0), rect.max - egui::vec2(10.0, 10.0));
     let builder = egui::UiBuilder::new().max_rect(area).layout(egui::Layout::bottom_up(egui::Align::LEFT));
     ui.scope_builder(builder, |ui| {
         egui::Frame::popup(ui.style()).show(ui, |ui| {

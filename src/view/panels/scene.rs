@@ -17,7 +17,11 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         state.switch_to(&chosen);
     }
     ui.horizontal(|ui| {
-        if ui.button("Open…").on_hover_text("Open a scene or a model; files can be dropped on the window, too").clicked() {
+        if ui
+            .button("Open…")
+            .on_hover_text("Open a scene or a model; files can be dropped on the window, too")
+            .clicked()
+        {
             actions.push(Action::Open);
         }
         if ui.button("Save…").on_hover_text("Write what is shown as a scene file").clicked() {
@@ -80,7 +84,8 @@ fn wave(ui: &mut egui::Ui, state: &mut State, clips: &[String]) {
     }
     ui.horizontal(|ui| {
         let mut on = state.document.is_wave_on();
-        if ui.checkbox(&mut on, "Wave").on_hover_text("Fades a second clip in over the others, and out again").changed() {
+        if ui.checkbox(&mut on, "Wave").on_hover_text("Fades a second clip in over the others, and out again").changed()
+        {
             state.switch_wave(on, clips);
         }
         ui.spacing_mut().slider_width = 70.0;
