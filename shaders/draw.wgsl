@@ -29,7 +29,7 @@ fn drawn(index: u32, instance: u32) -> Fragment {
     let skinned = skinned_vertex(index, instance);
     let world = place(instance, vec4f(skinned.position, 1.0));
     let normal = place(instance, vec4f(skinned.normal, 0.0));
-    return Fragment(view.view_projection * vec4f(world, 1.0), normal, unpack4x8unorm(colors[index]).rgb, world);
+    return Fragment(view.view_projection * vec4f(world, 1.0), normal, base_color(index, instance), world);
 }
 
 @vertex
@@ -52,4 +52,10 @@ fn shaded(in: Fragment) -> vec4f {
 @fragment
 fn fragment(in: Fragment) -> @location(0) vec4f {
     return shaded(in);
+}
+
+// Edges over lit triangles.
+@fragment
+fn fragment_edge(in: Fragment) -> @location(0) vec4f {
+    return vec4f(0.25 * shaded(in).rgb, 1.0);
 }

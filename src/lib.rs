@@ -18,6 +18,7 @@
 //! | `harness` | reference, parity, schedule, limits, statistics, the run |
 //! | `results` | results as rows of CSV files, and everything that is concluded from them |
 //! | `report` | tables, text, charts and pages |
+//! | `view` | the window: its state, the thread that draws, its panels |
 
 pub mod asset;
 pub mod backend;
@@ -31,6 +32,8 @@ pub mod report;
 #[cfg(feature = "cli")]
 pub mod results;
 pub mod scene;
+#[cfg(feature = "view")]
+pub mod view;
 pub mod wording;
 
 pub use skinbench_kernels::{bake, blocks, compact, crowd, model, pose, probe, simd, skin, threads, vertex};

@@ -17,6 +17,8 @@ mod run;
 mod single;
 mod sweep;
 mod verify;
+#[cfg(feature = "view")]
+mod view;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -44,6 +46,8 @@ enum Command {
     Convert(convert::Arguments),
     #[cfg(feature = "gpu")]
     Render(render::Arguments),
+    #[cfg(feature = "view")]
+    View(Box<view::Arguments>),
     List(list::Arguments),
 }
 
@@ -62,6 +66,8 @@ impl Cli {
             Command::Convert(arguments) => convert::run(&arguments),
             #[cfg(feature = "gpu")]
             Command::Render(arguments) => render::run(&arguments),
+            #[cfg(feature = "view")]
+            Command::View(arguments) => view::run(*arguments),
             Command::List(arguments) => list::run(&arguments),
         }
     }

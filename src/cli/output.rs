@@ -20,3 +20,17 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
     });
     written.with_context(|| format!("cannot write {}", path.display()))
 }
+
+/// Writes RGBA 8 bit sRGB pixels, rows from the top, as a PNG file.
+#[cfg(feature = "gpu")]
+pub fn write_png(path: &Path, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
+    write_file(path, |out| {
+        let mut encoder = png::Encoder::new(out, width, height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        let mut writer = encoder.write_header().map_err(io::Error::other)?;
+        writer.write_image_data(pixels).map_err(io::Error::other)?;
+        writer.finish().map_err(io::Error::other)
+    })
+}

@@ -2,7 +2,7 @@
 
 use super::common::{self, Machine, Shape, positive, seconds};
 use super::exit::Exit;
-use super::output::write_file;
+use super::output::write_png;
 use super::single;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -12,7 +12,6 @@ use skinbench::frame::{self, FrameInput, StageTimer};
 use skinbench::gpu::present::Presenter;
 use skinbench::gpu::{LineEnd, skeleton_lines};
 use skinbench::pose::PoseData;
-use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -109,15 +108,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd)?)?;
     }
     let pixels = presenter.read_color()?;
-    write_file(&arguments.output, |out| {
-        let mut encoder = png::Encoder::new(out, view.width, view.height);
-        encoder.set_color(png::ColorType::Rgba);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-        let mut writer = encoder.write_header().map_err(io::Error::other)?;
-        writer.write_image_data(&pixels).map_err(io::Error::other)?;
-        writer.finish().map_err(io::Error::other)
-    })?;
+    write_png(&arguments.output, [view.width, view.height], &pixels)?;
     Ok(Exit::Done)
 }
 

@@ -8,6 +8,8 @@ pub enum Mode {
     Skin,
     /// Edges of the visible triangles.
     Wireframe,
+    /// Lit triangles with their edges on top.
+    SkinAndWireframe,
 }
 
 /// Camera, resolution and drawing mode of a picture.

@@ -52,59 +52,128 @@ fn affine(rows: &Rows) -> Affine3A {
     }
 }
 
+/// What an overlay is drawn over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beneath {
+    /// The background alone.
+    Nothing,
+    /// The picture; what it holds in front hides the overlay.
+    Picture,
+    /// The picture; the overlay is in front of all of it.
+    Far,
+}
+
+/// Lines and triangles in world space, each end with its colour.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Overlay<'a> {
+    /// Pairs of ends.
+    pub lines: &'a [LineEnd],
+    /// Corners that `indices` name.
+    pub corners: &'a [LineEnd],
+    /// Three for each triangle.
+    pub indices: &'a [u32],
+}
+
+/// Pipelines of lines and of triangles, and what both read.
+pub(super) struct OverlayPipelines {
+    lines: wgpu::RenderPipeline,
+    triangles: wgpu::RenderPipeline,
+    bindings: wgpu::BindGroup,
+}
+
+impl OverlayPipelines {
+    fn new(presenter: &Presenter) -> Self {
+        let gpu = presenter.gpu();
+        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
+        let layout = bind_group_layout(gpu, "lines", &[entry]);
+        let bindings = bind(gpu, "lines", &layout, &[presenter.uniform()]);
+        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
+        let pipeline = |label, topology| {
+            gpu.device().create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(label),
+                layout: Some(&pipeline_layout(gpu, label, &[Some(&layout)])),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some("vertex"),
+                    compilation_options: Default::default(),
+                    buffers: &[Some(wgpu::VertexBufferLayout {
+                        array_stride: size_of::<LineEnd>() as u64,
+                        step_mode: wgpu::VertexStepMode::Vertex,
+                        attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
+                    })],
+                },
+                primitive: wgpu::PrimitiveState { topology, ..Default::default() },
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH,
+                    depth_write_enabled: Some(true),
+                    depth_compare: Some(wgpu::CompareFunction::Less),
+                    stencil: Default::default(),
+                    bias: Default::default(),
+                }),
+                multisample: Default::default(),
+                fragment: Some(wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some("fragment"),
+                    compilation_options: Default::default(),
+                    targets: &[Some(COLOR.into())],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);
+        let triangles = pipeline("triangles", wgpu::PrimitiveTopology::TriangleList);
+        Self { lines, triangles, bindings }
+    }
+}
+
 impl Presenter {
     /// Draws only lines, over the background, and waits. For pictures, not for timing.
+    ///
+    /// # Errors
+    /// The device failed.
     pub fn draw_lines(&self, lines: &[LineEnd]) -> Result<()> {
-        let device = self.gpu().device();
-        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
-        let layout = bind_group_layout(self.gpu(), "lines", &[entry]);
-        let bindings = bind(self.gpu(), "lines", &layout, &[self.uniform()]);
-        let module = device.create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
-        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some("lines"),
-            layout: Some(&pipeline_layout(self.gpu(), "lines", &[Some(&layout)])),
-            vertex: wgpu::VertexState {
-                module: &module,
-                entry_point: Some("vertex"),
-                compilation_options: Default::default(),
-                buffers: &[Some(wgpu::VertexBufferLayout {
-                    array_stride: size_of::<LineEnd>() as u64,
-                    step_mode: wgpu::VertexStepMode::Vertex,
-                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
-                })],
-            },
-            primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::LineList, ..Default::default() },
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: DEPTH,
-                depth_write_enabled: Some(true),
-                depth_compare: Some(wgpu::CompareFunction::Less),
-                stencil: Default::default(),
-                bias: Default::default(),
-            }),
-            multisample: Default::default(),
-            fragment: Some(wgpu::FragmentState {
-                module: &module,
-                entry_point: Some("fragment"),
-                compilation_options: Default::default(),
-                targets: &[Some(COLOR.into())],
-            }),
-            multiview_mask: None,
-            cache: None,
-        });
-        let ends = self.gpu().filled("lines", bytemuck::cast_slice(lines), wgpu::BufferUsages::VERTEX);
-        let mut commands = self.gpu().commands("lines");
-        let attachments = [Some(self.color_attachment(BACKGROUND))];
+        self.draw_overlay(Beneath::Nothing, Overlay { lines, ..Overlay::default() })
+    }
+
+    /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
+        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self));
+        let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
+        let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
+        let indices = self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
+        let mut commands = self.gpu().commands("overlay");
+        let color = match beneath {
+            Beneath::Nothing => self.color_attachment(BACKGROUND),
+            Beneath::Picture | Beneath::Far => self.kept_color(),
+        };
+        let depth = match beneath {
+            Beneath::Picture => self.kept_depth(),
+            Beneath::Nothing | Beneath::Far => self.depth_attachment(),
+        };
+        let attachments = [Some(color)];
         let descriptor = wgpu::RenderPassDescriptor {
-            label: Some("lines"),
+            label: Some("overlay"),
             color_attachments: &attachments,
-            depth_stencil_attachment: Some(self.depth_attachment()),
+            depth_stencil_attachment: Some(depth),
             ..Default::default()
         };
         self.gpu().render_pass(&mut commands, descriptor, (None, None), |pass| {
-            pass.set_pipeline(&pipeline);
-            pass.set_bind_group(0, &bindings, &[]);
-            pass.set_vertex_buffer(0, ends.slice(..));
-            pass.draw(0..lines.len() as u32, 0..1);
+            pass.set_bind_group(0, &pipelines.bindings, &[]);
+            if !overlay.indices.is_empty() {
+                pass.set_pipeline(&pipelines.triangles);
+                pass.set_vertex_buffer(0, corners.slice(..));
+                pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+                pass.draw_indexed(0..overlay.indices.len() as u32, 0, 0..1);
+            }
+            if !overlay.lines.is_empty() {
+                pass.set_pipeline(&pipelines.lines);
+                pass.set_vertex_buffer(0, ends.slice(..));
+                pass.draw(0..overlay.lines.len() as u32, 0..1);
+            }
         });
         commands.finish()
     }

@@ -31,7 +31,7 @@ pub mod visibility;
 pub use capture::Capture;
 pub use chunks::{Chunk, chunks};
 pub use device::{AdapterSummary, DeviceBandwidth, Gpu};
-pub use lines::{LineEnd, skeleton_lines};
+pub use lines::{Beneath, LineEnd, Overlay, skeleton_lines};
 pub use palette_form::{PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use palette_source::{PaletteSource, PoseBytes};
 pub use palettes::Palettes;

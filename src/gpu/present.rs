@@ -2,13 +2,15 @@
 
 use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::capture::copy_texture;
+use super::lines::OverlayPipelines;
 use super::skinning::Kind;
-use super::source::{Drawable, VertexSource, draw_wgsl};
+use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Mode, Result, Stage, StageTimer, View};
 use crate::model::{Model, Rows};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -17,7 +19,7 @@ pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrg
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Linear RGB of the background.
-pub(super) const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
+pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 
 /// Storage buffers that drawing reads, besides the source of vertices.
 pub const STORAGE_BUFFERS: u32 = 2;
@@ -97,7 +99,7 @@ struct Pipelines {
     kind: Kind,
     depth_only: wgpu::RenderPipeline,
     color: wgpu::RenderPipeline,
-    // Wireframe: triangles write their depth, then edges their colour.
+    // Wireframe: triangles write their depth, or their colours too, then edges their colour.
     hidden: wgpu::RenderPipeline,
     edges: wgpu::RenderPipeline,
 }
@@ -112,6 +114,8 @@ pub struct Presenter {
     drawn: Vec<GroupDraw>,
     layout: wgpu::BindGroupLayout,
     uniform: wgpu::Buffer,
+    tinted: bool,
+    pub(super) overlay: OnceCell<OverlayPipelines>,
     color: Target,
     depth: Target,
     motion: Option<Target>,
@@ -163,12 +167,8 @@ impl Presenter {
             layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
         ];
         let layout = bind_group_layout(&gpu, "draw", &entries);
-        let uniform = layout::View {
-            view_projection: view.view_projection.to_cols_array_2d(),
-            light: view.light.normalize_or_zero().to_array(),
-            padding: 0.0,
-        };
-        let uniform = gpu.uniform("view", bytemuck::bytes_of(&uniform));
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let uniform = gpu.filled("view", bytemuck::bytes_of(&view_uniform(&view)), usage);
         let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
         let drawn = crowd
             .groups()
@@ -176,7 +176,7 @@ impl Presenter {
             .map(|group| {
                 let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
                 let indices = group.model.mesh().indices();
-                let edges = if view.mode == Mode::Wireframe { edges(indices) } else { Vec::new() };
+                let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
                 GroupDraw {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
                     colors,
@@ -198,6 +198,8 @@ impl Presenter {
             drawn,
             layout,
             uniform,
+            tinted: false,
+            overlay: OnceCell::new(),
             color,
             depth,
             motion: None,
@@ -205,6 +207,17 @@ impl Presenter {
             pipelines: Vec::new(),
             indirect: Vec::new(),
         })
+    }
+
+    /// The same with a colour of its own for each instance: for pictures, not for timing. No frame may have been drawn.
+    pub fn with_tints(self) -> Self {
+        Self { tinted: true, ..self }
+    }
+
+    /// Looks from elsewhere in the frames that follow.
+    pub fn set_view_projection(&mut self, view_projection: glam::Mat4) {
+        self.view.view_projection = view_projection;
+        self.gpu.queue().write_buffer(&self.uniform, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
     /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
@@ -274,7 +287,7 @@ impl Presenter {
                     }
                     let kind = source.kinds[chunk.group];
                     let Some(pipelines) = pipelines.iter().find(|p| p.kind == kind) else { continue };
-                    let wireframe = last && self.view.mode == Mode::Wireframe;
+                    let wireframe = last && self.view.mode != Mode::Skin;
                     pass.set_pipeline(match (last, wireframe) {
                         (false, _) => &pipelines.depth_only,
                         (true, false) => &pipelines.color,
@@ -369,6 +382,18 @@ impl Presenter {
         &self.uniform
     }
 
+    /// The target of colours, as it is.
+    pub(super) fn kept_color(&self) -> wgpu::RenderPassColorAttachment<'_> {
+        let ops = wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store };
+        wgpu::RenderPassColorAttachment { ops, ..cleared(&self.color, BACKGROUND) }
+    }
+
+    /// The target of depths, as it is.
+    pub(super) fn kept_depth(&self) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+        let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store });
+        wgpu::RenderPassDepthStencilAttachment { depth_ops, ..self.depth_attachment() }
+    }
+
     pub(super) fn color_attachment(&self, background: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
         cleared(&self.color, background)
     }
@@ -392,12 +417,16 @@ impl Presenter {
 
     fn make_pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let device = self.gpu.device();
-        let module = source.module(&self.gpu, kind, "draw", &draw_wgsl(source.motion));
+        let tail = if self.tinted { tinted_draw_wgsl(source.motion) } else { draw_wgsl(source.motion) };
+        let module = source.module(&self.gpu, kind, "draw", &tail);
         let (vertex, shaded) =
             if source.motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
         let layout = pipeline_layout(&self.gpu, "draw", &[Some(&source.layout), Some(&self.layout)]);
         let constants = kind.constants();
         let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+        // Over lit triangles, edges need a colour of their own.
+        let both = self.view.mode == Mode::SkinAndWireframe;
+        let edge = if both && !source.motion { "fragment_edge" } else { shaded };
         let pipeline = |label, topology, fragment: Option<wgpu::ColorWrites>, bias| {
             let targets = [COLOR, MOTION]
                 .map(|format| fragment.map(|write_mask| wgpu::ColorTargetState { format, blend: None, write_mask }));
@@ -422,7 +451,7 @@ impl Presenter {
                 multisample: Default::default(),
                 fragment: fragment.map(|_| wgpu::FragmentState {
                     module: &module,
-                    entry_point: Some(shaded),
+                    entry_point: Some(if topology == wgpu::PrimitiveTopology::LineList { edge } else { shaded }),
                     compilation_options: options.clone(),
                     targets: &targets[..1 + usize::from(source.motion)],
                 }),
@@ -430,14 +459,23 @@ impl Presenter {
                 cache: self.gpu.pipeline_cache(),
             })
         };
+        let beneath = if both { wgpu::ColorWrites::ALL } else { wgpu::ColorWrites::empty() };
         let (triangles, lines) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::LineList);
         Pipelines {
             kind,
             depth_only: pipeline("depth", triangles, None, 0),
             color: pipeline("color", triangles, Some(wgpu::ColorWrites::ALL), 0),
-            hidden: pipeline("hidden", triangles, Some(wgpu::ColorWrites::empty()), 2),
+            hidden: pipeline("hidden", triangles, Some(beneath), 2),
             edges: pipeline("edges", lines, Some(wgpu::ColorWrites::ALL), 0),
         }
+    }
+}
+
+fn view_uniform(view: &View) -> layout::View {
+    layout::View {
+        view_projection: view.view_projection.to_cols_array_2d(),
+        light: view.light.normalize_or_zero().to_array(),
+        padding: 0.0,
     }
 }
 

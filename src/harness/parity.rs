@@ -289,6 +289,20 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
         .collect()
 }
 
+/// Distance of each vertex of an instance from where the reference has it, over the diagonal of the model's bounds; NaN
+/// where a word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
+pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let pose = Pose::new(crowd, instance, tick);
+    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+    let error = |(vertex, words): (usize, &[f32])| {
+        let numbers = group.format.decode(group.model.mesh().cube(), words);
+        let got = DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into());
+        got.distance(pose.skin(&group.model, vertex, group.format.normals, blending).position) / diagonal
+    };
+    words.chunks_exact(group.format.words()).enumerate().map(error).collect()
+}
+
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),

@@ -8,7 +8,7 @@
 //! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
 //! - `limits FOLDER`: the limits of the processor;
 //! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: time of the vector instructions alone, by the limits of the first
-//! run;
+//!   run;
 //! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: charts;
 //! - `text FILE [START]`: the file, or a list of its lines that begin with `START`.
 //!

@@ -38,7 +38,8 @@ impl Camera {
         self.framed(crowd, size).eye
     }
 
-    fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
+    /// The crowd in such a picture: target, eye and size.
+    pub fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
         let (min, max) = world_bounds(crowd);
         let target = 0.5 * (min + max);
         let corners: [Vec3; 8] = std::array::from_fn(|i| {
@@ -62,13 +63,15 @@ impl Camera {
     }
 }
 
-/// A crowd fitted into the picture.
-struct Framed {
-    /// Centre of the crowd.
-    target: Vec3,
-    eye: Vec3,
-    /// Radius of the crowd.
-    radius: f32,
+/// A crowd in the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Framed {
+    /// The crowd's middle.
+    pub target: Vec3,
+    /// Position of the camera.
+    pub eye: Vec3,
+    /// Radius of the crowd's bounding sphere, in metres.
+    pub radius: f32,
 }
 
 /// The box around all instances' rest poses, enlarged a little because clips move limbs out of it.

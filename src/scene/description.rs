@@ -124,6 +124,21 @@ impl Scene {
         self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
     }
 
+    /// Instances of each group, in the order of the file.
+    pub fn group_counts(&self) -> Vec<u64> {
+        self.groups.iter().map(|g| g.count).collect()
+    }
+
+    /// How many times a frame draws the crowd.
+    pub fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// The camera of the scene.
+    pub fn camera(&self) -> Camera {
+        self.camera
+    }
+
     /// The scene with these changes.
     pub fn with(mut self, overrides: Overrides) -> Self {
         if let Some(instances) = overrides.instances {

@@ -19,7 +19,7 @@ pub struct SceneError {
 }
 
 impl SceneError {
-    pub(super) fn new(file: impl Into<String>, problem: String) -> Self {
+    pub(crate) fn new(file: impl Into<String>, problem: String) -> Self {
         Self { file: file.into(), place: None, problem, unknown: false }
     }
 

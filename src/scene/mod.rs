@@ -16,7 +16,7 @@ mod placing;
 mod source;
 
 pub use build::BuiltScene;
-pub use camera::Camera;
+pub use camera::{Camera, Framed};
 pub use clips::find_clip;
 pub use description::{Clips, Economy, Overrides, Scene};
 pub use error::SceneError;

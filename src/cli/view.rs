@@ -1,0 +1,185 @@
+//! `skinbench view`: a window on the crowd.
+
+use super::built_from::built_from;
+use super::common::{self, Machine, positive};
+use super::exit::Exit;
+use super::output::write_png;
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use skinbench::view::engine::{Engine, registered};
+use skinbench::view::state::{Errors, Settings, State};
+use skinbench::view::window::{self, Options};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Scene of a first window.
+const DEFAULT_SCENE: &str = "walkers";
+
+/// Open a window on a scene or a model
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Built-in scene, scene file (.toml) or model; the first is opened, all are listed. Default: the last one
+    #[arg(value_name = "SCENE|MODEL")]
+    scenes: Vec<String>,
+    /// Backend to begin with; default: the last one
+    #[arg(short, long, value_name = "BACKEND")]
+    backend: Option<String>,
+    /// Second backend, shown beside the first
+    #[arg(long, value_name = "BACKEND")]
+    against: Option<String>,
+    /// Instances of all groups together
+    #[arg(long, value_name = "N", value_parser = positive::<u64>)]
+    instances: Option<u64>,
+    /// How many times a frame draws the crowd; 0 draws it out of its time
+    #[arg(long, value_name = "N", value_parser = super::run::passes)]
+    passes: Option<u32>,
+    /// Paint vertices by their errors
+    #[arg(long, value_name = "WHAT")]
+    errors: Option<ErrorsChoice>,
+    /// Parts of the picture, such as skin,skeleton; default: the last ones
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    show: Vec<Part>,
+    /// Colours of the window; default: as the system has them
+    #[arg(long)]
+    theme: Option<Theme>,
+    /// Write what the window shows as PNG, then close it
+    #[arg(long, value_name = "FILE")]
+    screenshot: Option<PathBuf>,
+    /// Close the window after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<u64>)]
+    exit_after: Option<u64>,
+    #[command(flatten)]
+    machine: Machine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ErrorsChoice {
+    /// Distance from the f64 reference
+    Reference,
+    /// Distance between the two backends
+    Sides,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Lit triangles
+    Skin,
+    /// Edges of the triangles
+    Wireframe,
+    /// Joints as axes
+    Skeleton,
+    /// Ground with a grid
+    Ground,
+    /// A colour for each instance
+    Tint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Theme {
+    Dark,
+    Light,
+}
+
+pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+    let file = settings_file();
+    // A scripted picture does not depend on what somebody looked at before.
+    let scripted = arguments.screenshot.is_some();
+    let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Settings::default, read_settings);
+    for name in arguments.backend.iter().chain(&arguments.against) {
+        common::backend(name)?;
+    }
+    if let Some(name) = &arguments.backend {
+        settings.backends[0].clone_from(name);
+    }
+    if let Some(name) = &arguments.against {
+        settings.backends[1].clone_from(name);
+    }
+    for scene in arguments.scenes.iter().skip(1).rev() {
+        common::load_scene(scene)?;
+        settings.recent.retain(|known| known != scene);
+        settings.recent.insert(0, scene.clone());
+    }
+    if !arguments.show.is_empty() {
+        let shown = |part| arguments.show.contains(&part);
+        let show = &mut settings.show;
+        show.skin = shown(Part::Skin);
+        show.wireframe = shown(Part::Wireframe);
+        show.skeleton = shown(Part::Skeleton);
+        show.ground = shown(Part::Ground);
+        show.tint = shown(Part::Tint);
+    }
+    if let Some(theme) = arguments.theme {
+        settings.dark = Some(theme == Theme::Dark);
+    }
+    let last = settings.recent.first().filter(|last| State::open(last, Settings::default()).is_ok());
+    let scene = match arguments.scenes.first() {
+        Some(scene) => {
+            common::load_scene(scene)?;
+            scene.clone()
+        }
+        None => last.map_or_else(|| DEFAULT_SCENE.into(), String::clone),
+    };
+    let mut state = State::open(&scene, settings)?;
+    state.split = arguments.against.is_some();
+    (state.workload.instances, state.workload.passes) = (arguments.instances, arguments.passes);
+    state.errors = match arguments.errors {
+        None => Errors::Hidden,
+        Some(ErrorsChoice::Reference) => Errors::Reference,
+        Some(ErrorsChoice::Sides) => Errors::Sides,
+    };
+    let options = Options {
+        screenshot: arguments.screenshot,
+        exit_after: arguments.exit_after.map(Duration::from_secs),
+        size: [1360.0, 800.0],
+        remember: Box::new(move |settings| {
+            if let Some(file) = file.as_deref().filter(|_| !scripted)
+                && let Err(error) = write_settings(file, settings)
+            {
+                eprintln!("note: settings are not kept: {error:#}");
+            }
+        }),
+        write_picture: |path, size, pixels| write_png(path, size, pixels).map_err(|error| format!("{error:#}")),
+    };
+    let machine = RefCell::new(arguments.machine);
+    let make = move || {
+        let open = move || {
+            let opened = machine.borrow().open_required().map_err(|error| format!("{error:#}"))?;
+            // A process makes its threads once; a device that is opened again finds them there.
+            machine.borrow_mut().threads.clear();
+            Ok(opened)
+        };
+        Engine::new(Box::new(open), registered, common::memory, built_from())
+    };
+    match window::open(state, options, make) {
+        Ok(()) => Ok(Exit::Done),
+        Err(problem) => bail!(problem),
+    }
+}
+
+/// The file that settings are kept in; none where the system has no place for them.
+fn settings_file() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = match std::env::consts::OS {
+        "windows" => set("APPDATA"),
+        "macos" => set("HOME").map(|home| home.join("Library/Application Support")),
+        _ => set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config"))),
+    };
+    Some(folder?.join("skinbench").join("view.toml"))
+}
+
+/// Settings of the last window; the defaults where there are none, or none that can be read.
+fn read_settings(file: &Path) -> Settings {
+    let Ok(text) = std::fs::read_to_string(file) else { return Settings::default() };
+    toml::from_str(&text).unwrap_or_else(|error: toml::de::Error| {
+        eprintln!("note: {}: {}; the defaults are used", file.display(), error.message());
+        Settings::default()
+    })
+}
+
+fn write_settings(file: &Path, settings: &Settings) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(std::fs::write(file, toml::to_string(settings)?)?)
+}

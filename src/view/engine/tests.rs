@@ -1,0 +1,247 @@
+//! Tests of pictures, without a window.
+
+use super::*;
+use crate::backend::{Prepared, Skinned, Ticket};
+use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
+use crate::gpu::Gpu;
+use crate::pose::PoseData;
+use crate::view::state::Settings;
+use std::ops::Range;
+
+/// A backend that is right but for some vertices of each instance.
+struct Mutant(Box<dyn Backend>);
+struct PreparedMutant(Box<dyn Prepared>);
+
+/// The first of the vertices that the mutant moves, and how far, in metres; the first one twice as far.
+const MOVED: usize = 100;
+const BY: f32 = 0.01;
+
+impl Backend for Mutant {
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        self.0.footprint(crowd, job)
+    }
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(PreparedMutant(self.0.prepare(crowd, job)?)))
+    }
+}
+
+impl Prepared for PreparedMutant {
+    fn device(&self) -> String {
+        self.0.device()
+    }
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        self.0.traffic(crowd)
+    }
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
+        let ticket =
+            self.0.submit(&mut FrameInput { crowd: frame.crowd, tick: frame.tick, arena: frame.arena }, timer)?;
+        let mut first = 0;
+        for group in frame.crowd.groups() {
+            for _ in 0..group.len() {
+                for vertex in MOVED..MOVED + 200 {
+                    let by = if vertex == MOVED { 2.0 * BY } else { BY };
+                    frame.arena.host[first + vertex * group.format.words()] += by;
+                }
+                first += group.instance_words();
+            }
+        }
+        Ok(ticket)
+    }
+    fn skinned(&self) -> Skinned {
+        self.0.skinned()
+    }
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        self.0.read_poses(crowd, what, instances, out)
+    }
+    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        self.0.read_vertices(crowd, arena, instances, out)
+    }
+}
+
+fn make(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
+    match name {
+        "mutant" => Ok(Box::new(Mutant(registered("cpu-scalar", context)?))),
+        name => registered(name, context),
+    }
+}
+
+/// An engine on the first adapter; none where there is none, unless the tests require one.
+fn engine(memory: fn() -> u64) -> Option<Engine> {
+    let required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
+    if let Err(error) = Gpu::open(None) {
+        assert!(!required, "{error}");
+        return None;
+    }
+    let open =
+        || Gpu::open(None).map(|gpu| Context { gpu: Some(gpu), ..Context::default() }).map_err(|e| e.to_string());
+    Some(Engine::new(Box::new(open), make, memory, Build::default()))
+}
+
+fn wanted(backends: &[&str], change: impl FnOnce(&mut State)) -> Wanted {
+    let mut state = State::open("smoke", Settings::default()).unwrap();
+    state.settings.show.ground = false;
+    state.settings.show.tint = false;
+    state.split = backends.len() > 1;
+    for (shown, backend) in state.settings.backends.iter_mut().zip(backends) {
+        *shown = (*backend).into();
+    }
+    change(&mut state);
+    Wanted::new(&state, [160, 90]).unwrap()
+}
+
+/// Pixels that are not the background.
+fn covered(side: &SideShown) -> Vec<[u8; 3]> {
+    assert_eq!(side.problem, None);
+    let pixels = side.pixels.as_chunks::<4>().0.iter().map(|&[r, g, b, _]| [r, g, b]);
+    let background = [side.pixels[0], side.pixels[1], side.pixels[2]];
+    pixels.filter(|pixel| *pixel != background).collect()
+}
+
+#[test]
+fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    for passes in [0, 2] {
+        let shown =
+            engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.workload.passes = Some(passes)));
+        assert_eq!(shown.problem, None);
+        assert_eq!(shown.facts.as_ref().map(|facts| (facts.instances, facts.passes)), Some((42, passes)));
+        let [a, b] = &shown.sides[..] else { panic!("{} sides", shown.sides.len()) };
+        assert!(covered(a).len() > 500, "{}", covered(a).len());
+        let differ = a.pixels.iter().zip(&b.pixels).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+        assert!(differ < a.pixels.len() / 100, "{differ} of {} bytes differ", a.pixels.len());
+        let drawn = |side: &SideShown| side.spans.iter().any(|span| span.stage == crate::frame::Stage::Draw);
+        assert_eq!(
+            (drawn(a), a.frame > Duration::ZERO),
+            (passes > 0, true),
+            "draws are timed where they are asked for"
+        );
+    }
+}
+
+#[test]
+fn every_part_of_the_picture_can_be_shown_alone_and_together() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    let mut pictures = Vec::new();
+    for parts in 0..16 {
+        let shown = engine.show(&wanted(&["cpu-scalar"], |state| {
+            let show = &mut state.settings.show;
+            [show.skin, show.wireframe, show.skeleton, show.ground] = [1, 2, 4, 8].map(|bit| parts & bit != 0);
+        }));
+        let count = covered(&shown.sides[0]).len();
+        assert_eq!(count == 0, parts == 0, "{parts:b}: {count} pixels");
+        let pixels = shown.sides[0].pixels.clone();
+        assert!(!pictures.contains(&pixels), "{parts:b} looks like another choice");
+        pictures.push(pixels);
+    }
+}
+
+#[test]
+fn stop_shows_the_bind_pose_and_play_leaves_it() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    let playing = engine.show(&wanted(&["cpu-scalar"], |_| {}));
+    let stopped = engine.show(&wanted(&["cpu-scalar"], State::stop));
+    let crowd = engine.stage.as_ref().and_then(|stage| stage.built.as_ref()).unwrap().crowd().clone();
+    let Ok(side) = &mut engine.sides[0].side else { panic!("no side") };
+    for (instance, words) in side.words(&crowd).unwrap() {
+        let model = &crowd.groups()[crowd.group_of(instance)].model;
+        for (words, position) in words.chunks(6).zip(model.mesh().positions()) {
+            let off = (0..3).map(|axis| (words[axis] - position[axis]).abs()).fold(0.0, f32::max);
+            assert!(off < 1e-5 * model.bounds().diagonal(), "instance {instance}");
+        }
+    }
+    assert_ne!(playing.sides[0].pixels, stopped.sides[0].pixels);
+    assert_eq!(engine.show(&wanted(&["cpu-scalar"], |_| {})).sides[0].pixels, playing.sides[0].pixels);
+}
+
+#[test]
+fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    let shown = engine.show(&wanted(&["cpu-scalar", "cpu-scalar"], |state| state.errors = Errors::Sides));
+    for side in &shown.sides {
+        assert_eq!(side.worst.map(|worst| worst.error), Some(0.0));
+        let colors = covered(side);
+        assert!(colors.len() > 500 && colors.iter().all(|color| *color == [0; 3]), "all black");
+    }
+    let right = engine.show(&wanted(&["cpu-scalar"], |state| state.errors = Errors::Reference));
+    let error = right.sides[0].worst.map(|worst| worst.error).unwrap();
+    assert!(error > 0.0 && error < 1e-5, "{error}: rounding alone");
+    for (errors, side) in [(Errors::Reference, 1), (Errors::Sides, 0), (Errors::Sides, 1)] {
+        let shown = engine.show(&wanted(&["cpu-scalar", "mutant"], |state| state.errors = errors));
+        let worst = shown.sides[side].worst.unwrap();
+        assert!(worst.error > 1e-3 && worst.vertex == MOVED, "{worst:?}");
+        let bright = covered(&shown.sides[side]).iter().filter(|color| color[0] > 150).count();
+        assert!(bright > 10, "{errors:?}: {bright} bright pixels");
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
+    let Some(mut small) = engine(|| 10_000_000) else { return };
+    let shown = small.show(&wanted(&["cpu-scalar"], |state| state.workload.instances = Some(10_000)));
+    let problem = shown.sides[0].problem.as_deref().unwrap();
+    assert!(problem.contains("the crowd needs") && problem.contains("10.0 MB may be taken"), "{problem}");
+    let shown = small.show(&wanted(&["cpu-scalar"], |_| {}));
+    assert_eq!(shown.sides[0].problem, None, "a smaller crowd fits again");
+
+    let shown = small.show(&wanted(&["cpu-simd:lanes-interleaved", "cpu-scalar"], |_| {}));
+    assert_eq!(shown.sides[0].problem.as_deref(), Some("its output cannot be drawn"));
+    assert!(!covered(&shown.sides[1]).is_empty());
+
+    let mut unknown = wanted(&["cpu-scalar"], |_| {});
+    unknown.scene =
+        Scene::parse("odd", "odd.toml", "[[group]]\nmodel = \"walker\"\nclip = \"fly\"", std::path::Path::new(""))
+            .unwrap();
+    let shown = small.show(&unknown);
+    assert!(shown.problem.unwrap().contains("odd.toml:3:8: unknown clip \"fly\""));
+    assert!(!shown.sides[0].pixels.is_empty(), "what was there before stays");
+}
+
+#[test]
+fn a_device_that_cannot_be_opened_is_told_until_another_attempt() {
+    use std::cell::Cell;
+    if engine(|| 1 << 30).is_none() {
+        return;
+    }
+    let attempts = Cell::new(0);
+    let open = move || {
+        attempts.set(attempts.get() + 1);
+        match attempts.get() {
+            1 => Err("device lost: unplugged".into()),
+            _ => Gpu::open(None).map(|gpu| Context { gpu: Some(gpu), ..Context::default() }).map_err(|e| e.to_string()),
+        }
+    };
+    let mut engine = Engine::new(Box::new(open), make, || 1 << 30, Build::default());
+    let shown = engine.show(&wanted(&["cpu-scalar"], |_| {}));
+    assert_eq!(shown.problem.as_deref(), Some("device lost: unplugged"));
+    let shown = engine.show(&wanted(&["cpu-scalar"], |state| state.attempt = 1));
+    assert_eq!((shown.problem, shown.sides[0].pixels.len()), (None, 160 * 90 * 4));
+}
+
+#[test]
+fn a_measurement_is_the_harness_own_and_pictures_go_on_after_it() {
+    use crate::view::worker::{Answer, Worker};
+    if engine(|| 1 << 30).is_none() {
+        return;
+    }
+    let make = || engine(|| 1 << 30).unwrap();
+    let mut worker = Worker::start(make, || {}).unwrap();
+    let wanted = wanted(&["cpu-scalar", "mutant"], |_| {});
+    let patience = Duration::from_secs(120);
+    worker.show(wanted.clone());
+    let Some(Answer::Shown(before)) = worker.answer(patience) else { panic!("no picture") };
+    worker.measure(wanted.scene.clone(), vec!["cpu-scalar".into(), "cpu-simd:lanes".into()]);
+    let mut progress = Vec::new();
+    let table = loop {
+        match worker.answer(patience).unwrap() {
+            Answer::Progress(what, done) => progress.push((what, done)),
+            Answer::Measured(table) => break table.unwrap(),
+            Answer::Shown(_) => panic!("a picture that was not asked for"),
+        }
+    };
+    assert!(progress.iter().any(|(what, _)| what == "measuring cpu-scalar"), "{progress:?}");
+    assert!(table.contains("cpu-scalar") && table.contains("cpu-simd:lanes") && table.contains("42 "), "{table}");
+    assert!(!worker.is_busy());
+    worker.show(wanted);
+    let Some(Answer::Shown(after)) = worker.answer(patience) else { panic!("no picture") };
+    assert_eq!(before.sides[0].pixels, after.sides[0].pixels);
+}

@@ -1,0 +1,132 @@
+//! Errors as colours: how far each vertex is from where it should be, on a logarithmic scale.
+
+use super::ground::packed;
+use crate::crowd::Crowd;
+use crate::gpu::LineEnd;
+use crate::model::rows_to_affine;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Errors at the ends of the scale, in parts of the model's diagonal. Less is black, more is the brightest colour.
+pub const SCALE: [f64; 2] = [1e-8, 1e-2];
+/// Most vertices that are painted.
+pub const MOST_VERTICES: usize = 1 << 20;
+/// Colours of the scale from its start to its end, sRGB: dark to bright, with hues that colour-blind eyes tell apart.
+const COLORS: [[f32; 3]; 5] =
+    [[0.0, 0.0, 0.0], [0.34, 0.06, 0.43], [0.73, 0.21, 0.33], [0.98, 0.55, 0.04], [0.99, 1.0, 0.64]];
+/// sRGB of an error that is no number.
+const NOT_A_NUMBER: [f32; 3] = [0.0, 1.0, 1.0];
+
+/// The largest error and where it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Worst {
+    /// In parts of the model's diagonal; NaN if any is.
+    pub error: f64,
+    /// Instance of the crowd.
+    pub instance: u32,
+    /// Vertex of its model, in stored order.
+    pub vertex: usize,
+}
+
+/// Errors of some instances' vertices, painted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Heat {
+    /// Vertices in world space, in the colours of their errors.
+    pub corners: Vec<LineEnd>,
+    /// Triangles.
+    pub indices: Vec<u32>,
+    /// The largest error; none if no vertex was compared.
+    pub worst: Option<Worst>,
+    /// Instances that are painted.
+    pub painted: usize,
+    /// Instances of the crowd.
+    pub instances: usize,
+}
+
+/// Colour of an error in sRGB, 0 to 1.
+pub fn color(error: f64) -> [f32; 3] {
+    if error.is_nan() {
+        return NOT_A_NUMBER;
+    }
+    let place = (error.max(f64::MIN_POSITIVE) / SCALE[0]).log10() / (SCALE[1] / SCALE[0]).log10();
+    let place = (place.clamp(0.0, 1.0) * (COLORS.len() - 1) as f64) as f32;
+    let first = (place as usize).min(COLORS.len() - 2);
+    let part = place - first as f32;
+    std::array::from_fn(|i| COLORS[first][i] + part * (COLORS[first + 1][i] - COLORS[first][i]))
+}
+
+/// Paints instances of a crowd. For each instance, `words` are its skinned words and `errors` those of its vertices.
+/// Instances that come after [`MOST_VERTICES`] vertices are left out.
+pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) -> Heat {
+    let parts: Vec<(Vec<LineEnd>, Worst)> = painted
+        .par_iter()
+        .map(|(instance, words, errors)| {
+            let group = &crowd.groups()[crowd.group_of(*instance)];
+            let placement = rows_to_affine(&crowd.placements()[*instance as usize]);
+            let corner = |(words, &error): (&[f32], &f64)| {
+                let numbers = group.format.decode(group.model.mesh().cube(), words);
+                let at = |first: usize| {
+                    DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into())
+                };
+                let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
+                // Some shade shows the shape where errors are alike; black stays black.
+                let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };
+                let linear = Vec3::from(color(error)).powf(2.2) * shade;
+                let world = placement.transform_point3(at(0));
+                let world = if world.is_finite() { world } else { placement.translation };
+                LineEnd { position: world.as_vec3().to_array(), color: packed(linear) }
+            };
+            let corners = words.chunks_exact(group.format.words()).zip(errors).map(corner).collect();
+            (corners, worst_of(*instance, errors))
+        })
+        .collect();
+    let mut heat = Heat { painted: painted.len(), instances: crowd.instance_count(), ..Heat::default() };
+    for ((instance, ..), (corners, worst)) in painted.iter().zip(parts) {
+        let first = heat.corners.len() as u32;
+        let mesh = crowd.groups()[crowd.group_of(*instance)].model.mesh();
+        heat.indices.extend(mesh.indices().iter().map(|index| first + index));
+        heat.corners.extend(corners);
+        let larger = |other: Worst| !other.error.is_nan() && (worst.error.is_nan() || worst.error > other.error);
+        if heat.worst.is_none_or(larger) {
+            heat.worst = Some(worst);
+        }
+    }
+    heat
+}
+
+fn worst_of(instance: u32, errors: &[f64]) -> Worst {
+    let mut worst = Worst { error: 0.0, instance, vertex: 0 };
+    for (vertex, &error) in errors.iter().enumerate() {
+        if error.is_nan() {
+            return Worst { error, instance, vertex };
+        }
+        if error > worst.error {
+            worst = Worst { error, instance, vertex };
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_goes_from_black_to_bright() {
+        assert_eq!(color(0.0), [0.0; 3]);
+        assert_eq!(color(1e-9), [0.0; 3]);
+        assert_eq!(color(1e-2), COLORS[4]);
+        assert_eq!(color(7.0), COLORS[4]);
+        assert_eq!(color(f64::NAN), NOT_A_NUMBER);
+        let brightness = |error: f64| color(error).iter().sum::<f32>();
+        let steps: Vec<f32> = (-80..=-20).map(|tenths| brightness(10f64.powf(f64::from(tenths) / 10.0))).collect();
+        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_the_worst() {
+        assert_eq!(worst_of(3, &[0.5, 0.7, 0.1]).vertex, 1);
+        let worst = worst_of(3, &[0.5, f64::NAN, 0.9]);
+        assert!(worst.error.is_nan() && worst.vertex == 1);
+    }
+}

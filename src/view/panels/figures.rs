@@ -1,0 +1,316 @@
+//! The right panel: crowd, backends, live figures, errors, and the measurement.
+
+use super::{Action, HISTORY, Live, choice, heading};
+use crate::frame::{Clock, Span, Stage, StageGroup};
+use crate::registry::REGISTRY;
+use crate::vertex::{Attributes, Normals};
+use crate::view::engine::SideShown;
+use crate::view::heat;
+use crate::view::state::{Errors, MOST_PASSES, State};
+use eframe::egui::{self, Color32, Sense, Vec2};
+
+/// Colours of the sides in the graph.
+const SIDES: [Color32; 2] = [Color32::from_rgb(0x2f, 0x7e, 0xd8), Color32::from_rgb(0xd9, 0x73, 0x1a)];
+
+pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
+    heading(ui, "Crowd");
+    crowd(ui, state, live);
+    heading(ui, "Backends");
+    backends(ui, state);
+    heading(ui, "Errors");
+    errors(ui, state, live);
+    heading(ui, "Measurement");
+    measurement(ui, state, live, actions);
+    heading(ui, "Live figures");
+    machine(ui, live);
+    for (index, side) in live.shown.sides.iter().enumerate() {
+        stages(ui, index, side);
+    }
+    graph(ui, live);
+}
+
+fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
+    let Some(facts) = &live.shown.facts else { return };
+    let workload = &mut state.workload;
+    ui.horizontal(|ui| {
+        let mut instances = workload.instances.unwrap_or(facts.instances as u64);
+        // Applies when the pointer lets go or the number is typed: each change builds the crowd again.
+        let drag = egui::DragValue::new(&mut instances).range(1..=10_000_000).speed(1.0).update_while_editing(false);
+        let label = ui.label("Instances");
+        if ui.add(drag).labelled_by(label.id).changed() {
+            workload.instances = Some(instances);
+        }
+        let mut passes = workload.passes.unwrap_or(facts.passes);
+        let label = ui.label("Passes");
+        let drag = egui::DragValue::new(&mut passes).range(0..=MOST_PASSES).speed(0.05);
+        if ui.add(drag).labelled_by(label.id).on_hover_text("How many times a frame draws the crowd").changed() {
+            workload.passes = Some(passes);
+        }
+    });
+    ui.collapsing("Options", |ui| {
+        ui.horizontal(|ui| {
+            for value in [Attributes::P, Attributes::Pn, Attributes::Pnt] {
+                ui.radio_value(&mut workload.attributes, value, value.name());
+            }
+        });
+        ui.horizontal(|ui| {
+            for value in [Normals::Unit, Normals::Raw, Normals::Exact] {
+                ui.radio_value(&mut workload.normals, value, value.name());
+            }
+        });
+        ui.checkbox(&mut workload.packed, "Packed vertices").on_hover_text("16 bits for each number");
+        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of 16-bit numbers");
+    });
+    ui.small(format!("{} vertices per frame", thousands(facts.vertices)));
+}
+
+fn backends(ui: &mut egui::Ui, state: &mut State) {
+    let names = || REGISTRY.iter().map(|entry| entry.name);
+    ui.horizontal(|ui| {
+        ui.colored_label(SIDES[0], "A");
+        if let Some(chosen) = choice(ui, "Backend A", &state.settings.backends[0].clone(), names()) {
+            state.settings.backends[0] = chosen;
+        }
+    });
+    ui.checkbox(&mut state.split, "A | B").on_hover_text("Two backends on the same crowd, moment and camera");
+    if state.backends().len() > 1 {
+        ui.horizontal(|ui| {
+            ui.colored_label(SIDES[1], "B");
+            if let Some(chosen) = choice(ui, "Backend B", &state.settings.backends[1].clone(), names()) {
+                state.settings.backends[1] = chosen;
+            }
+        });
+    }
+}
+
+fn machine(ui: &mut egui::Ui, live: &Live) {
+    ui.small(format!("{}\n{}", live.shown.cpu, live.shown.adapter));
+    if live.shown.software {
+        ui.small(
+            "This adapter is emulated on the CPU. Its figures say nothing about graphics hardware; keep crowds small.",
+        );
+    }
+    ui.small("Times of the last frame as it came, with the window open. For figures to quote, press Measure.");
+}
+
+/// Bars of the stages of one side's last frame.
+fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
+    ui.add_space(6.0);
+    let frame = side.frame.as_secs_f32() * 1e3;
+    ui.horizontal(|ui| {
+        ui.colored_label(SIDES[index], egui::RichText::new(&side.backend).strong());
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(format!("{frame:.2} ms")));
+    });
+    ui.small(&side.device);
+    ui.spacing_mut().item_spacing.y = 1.0;
+    for (stage, clock, ms) in shown_stages(&side.spans) {
+        ui.horizontal(|ui| {
+            let clock = if clock == Clock::Gpu { " (device)" } else { "" };
+            let name = egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
+            let left = egui::Layout::left_to_right(egui::Align::Center);
+            ui.allocate_ui_with_layout(Vec2::new(120.0, 14.0), left, |ui| {
+                ui.set_min_width(120.0);
+                ui.add(name);
+            });
+            let (rect, _) = ui.allocate_exact_size(Vec2::new(80.0, 10.0), Sense::hover());
+            let part = if frame > 0.0 { (ms / frame).clamp(0.0, 1.0) } else { 0.0 };
+            ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
+            let filled = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
+            ui.painter().rect_filled(filled, 2.0, color_of(stage));
+            ui.label(egui::RichText::new(format!("{ms:.2}")).monospace().size(11.0));
+        });
+    }
+    if let Some(problem) = &side.problem {
+        ui.colored_label(ui.visuals().error_fg_color, problem);
+    }
+}
+
+/// Stages with a time, by the clock nearest to each: the device's where it has one.
+fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
+    let total = |stage: Stage, clock: Clock| {
+        let times = spans.iter().filter(|span| (span.stage, span.clock) == (stage, clock)).filter_map(|span| span.ns);
+        times.reduce(|sum, ns| sum + ns)
+    };
+    let parts = Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole);
+    let known = parts.filter_map(|stage| {
+        let (clock, ns) =
+            [Clock::Gpu, Clock::Wall].into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
+        Some((stage, clock, ns as f32 * 1e-6))
+    });
+    known.collect()
+}
+
+fn color_of(stage: Stage) -> Color32 {
+    match stage.group() {
+        StageGroup::Pose => Color32::from_rgb(0x4c, 0x9f, 0x70),
+        StageGroup::Upload => Color32::from_rgb(0xb0, 0x8a, 0x3e),
+        StageGroup::Skin => Color32::from_rgb(0xc1, 0x4f, 0x6b),
+        StageGroup::Draw => Color32::from_rgb(0x5b, 0x6f, 0xc4),
+        StageGroup::Whole => Color32::GRAY,
+    }
+}
+
+/// Frame times of the last frames.
+fn graph(ui: &mut egui::Ui, live: &Live) {
+    ui.add_space(6.0);
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width() - 8.0, 70.0), Sense::hover());
+    response.on_hover_text("Frame times, the newest at the right");
+    ui.painter().rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
+    let most = live.history.iter().flatten().fold(0.0f32, |most, &ms| most.max(ms));
+    if most <= 0.0 {
+        return;
+    }
+    let top = scale(most);
+    for (history, color) in live.history.iter().zip(SIDES) {
+        let first = HISTORY - history.len();
+        let point = |(index, ms): (usize, &f32)| {
+            let x = rect.left() + rect.width() * (first + index) as f32 / (HISTORY - 1) as f32;
+            egui::pos2(x, rect.bottom() - rect.height() * ms / top)
+        };
+        let points: Vec<_> = history.iter().enumerate().map(point).collect();
+        ui.painter().line(points, egui::Stroke::new(1.5, color));
+    }
+    let label = |place, align, text: String| {
+        ui.painter().text(place, align, text, egui::FontId::proportional(10.0), ui.visuals().text_color());
+    };
+    label(rect.left_top() + egui::vec2(4.0, 2.0), egui::Align2::LEFT_TOP, format!("{top} ms, live"));
+    label(rect.left_bottom() + egui::vec2(4.0, -2.0), egui::Align2::LEFT_BOTTOM, "0".into());
+}
+
+/// The next of 1, 2 and 5 times a power of ten.
+fn scale(most: f32) -> f32 {
+    let power = 10f32.powf(most.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|top| *top >= most).unwrap_or(10.0 * power)
+}
+
+fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
+    ui.horizontal(|ui| {
+        ui.radio_value(&mut state.errors, Errors::Hidden, "Hidden");
+        ui.radio_value(&mut state.errors, Errors::Reference, "f64 reference")
+            .on_hover_text("Paints each vertex by its distance from the f64 reference");
+        ui.radio_value(&mut state.errors, Errors::Sides, "A − B")
+            .on_hover_text("Paints each vertex by the sides' distance");
+    });
+    if state.errors == Errors::Hidden {
+        return;
+    }
+    let width = ui.available_width() - 8.0;
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, 12.0), Sense::hover());
+    let [low, high] = heat::SCALE.map(f64::log10);
+    let steps = 120;
+    for step in 0..steps {
+        let [from, to] = [step, step + 1].map(|step| rect.left() + width * step as f32 / steps as f32);
+        let exponent = low + (high - low) * f64::from(step) / f64::from(steps - 1);
+        let [r, g, b] = heat::color(10f64.powf(exponent)).map(|c| (c * 255.0).round() as u8);
+        let part = egui::Rect::from_min_max(egui::pos2(from, rect.top()), egui::pos2(to, rect.bottom()));
+        ui.painter().rect_filled(part, 0.0, Color32::from_rgb(r, g, b));
+    }
+    ui.horizontal(|ui| {
+        ui.small(format!("1e{low:.0}"));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.small(format!("1e{high:.0}")));
+    });
+    ui.small("of the model's diagonal, logarithmic");
+    for (index, side) in live.shown.sides.iter().enumerate() {
+        if let Some(worst) = side.worst {
+            let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.vertex, worst.instance);
+            ui.horizontal(|ui| {
+                ui.colored_label(SIDES[index], ["A", "B"][index]);
+                ui.monospace(text);
+            });
+        }
+        let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
+        if side.painted > 0 && side.painted < instances {
+            ui.small(format!(
+                "{} of {} instances are painted",
+                thousands(side.painted as u64),
+                thousands(instances as u64)
+            ));
+        }
+    }
+}
+
+fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
+    let command = state.command();
+    let hint = command.clone().unwrap_or_else(|problem| problem);
+    if let Some((what, done)) = &live.progress {
+        ui.add(egui::ProgressBar::new(*done as f32).text(what.as_str()).desired_width(ui.available_width() - 8.0));
+        if ui.button("Cancel").clicked() {
+            actions.push(Action::Interrupt);
+        }
+        return;
+    }
+    ui.horizontal(|ui| {
+        let names: Vec<&str> = state.backends().iter().map(String::as_str).collect();
+        let runs = format!("Runs the harness on this scene with {}, as `skinbench run` does", names.join(" and "));
+        if ui.button("Measure").on_hover_text(runs).clicked() {
+            actions.push(Action::Measure);
+        }
+        let button = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
+        let button = button.on_hover_text(&hint).on_disabled_hover_text(&hint);
+        if let (true, Ok(command)) = (button.clicked(), command) {
+            actions.push(Action::Copy(command));
+        }
+    });
+}
+
+/// The table of the last measurement, in a window of its own.
+pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
+    let mut open = live.table.is_some();
+    if let Some(table) = &live.table {
+        egui::Window::new("Measured").open(&mut open).resizable(true).default_width(760.0).show(ui.ctx(), |ui| {
+            match table {
+                Ok(text) => {
+                    egui::ScrollArea::both().max_height(420.0).show(ui, |ui| {
+                        ui.add(
+                            egui::Label::new(egui::RichText::new(text).monospace().size(11.0))
+                                .wrap_mode(egui::TextWrapMode::Extend),
+                        );
+                    });
+                    if ui.button("Copy table").clicked() {
+                        actions.push(Action::Copy(text.clone()));
+                    }
+                }
+                Err(problem) => {
+                    ui.colored_label(ui.visuals().error_fg_color, problem);
+                }
+            }
+        });
+    }
+    if !open {
+        live.table = None;
+    }
+}
+
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group)).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graph_ends_at_a_round_number() {
+        assert_eq!(
+            [0.07, 1.0, 1.01, 34.0, 99.0].map(scale).map(|top| (top * 100.0).round()),
+            [10.0, 100.0, 200.0, 5000.0, 10000.0]
+        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn parts_of_a_stage_add_up_and_the_device_knows_its_own_best() {
+        let span = |stage, clock, ns| Span { stage, clock, ns };
+        let spans = [
+            span(Stage::Skin, Clock::Wall, Some(9)),
+            span(Stage::Skin, Clock::Gpu, Some(1_000_000)),
+            span(Stage::Skin, Clock::Gpu, Some(2_000_000)),
+            span(Stage::Sample, Clock::Wall, Some(500_000)),
+            span(Stage::Frame, Clock::Wall, Some(7)),
+            span(Stage::Draw, Clock::Gpu, None),
+        ];
+        assert_eq!(shown_stages(&spans), [(Stage::Sample, Clock::Wall, 0.5), (Stage::Skin, Clock::Gpu, 3.0)]);
+    }
+}

@@ -1,0 +1,137 @@
+//! The left panel: model, clip, parts of the picture, camera, wave and layers.
+
+use super::{Action, Live, choice, heading};
+use crate::view::orbit::{DISTANCE, ELEVATION};
+use crate::view::state::State;
+use eframe::egui;
+
+/// Length of fades in seconds.
+const FADES: std::ops::RangeInclusive<f64> = 0.0..=3.0;
+
+pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
+    let facts = live.shown.facts.clone().unwrap_or_default();
+    heading(ui, "Scene or model");
+    let library = state.library();
+    let source = state.document.source.clone();
+    if let Some(chosen) = choice(ui, "Scenes and models", &source, library.iter().map(String::as_str)) {
+        state.switch_to(&chosen);
+    }
+    ui.horizontal(|ui| {
+        if ui
+            .button("Open…")
+            .on_hover_text("Open a scene or a model; files can be dropped on the window, too")
+            .clicked()
+        {
+            actions.push(Action::Open);
+        }
+        if ui.button("Save…").on_hover_text("Write what is shown as a scene file").clicked() {
+            actions.push(Action::Save);
+        }
+        let dark = ui.visuals().dark_mode;
+        if ui.button(if dark { "Light" } else { "Dark" }).on_hover_text("Colours of the window").clicked() {
+            state.settings.dark = Some(!dark);
+            ui.ctx().set_theme(if dark { egui::Theme::Light } else { egui::Theme::Dark });
+        }
+    });
+
+    heading(ui, "Clip");
+    let clip = state.document.clip();
+    let shown = match (clip.as_str(), facts.clips.first()) {
+        ("", Some(first)) => first.as_str(),
+        ("*", _) => "all in turn",
+        (clip, _) => clip,
+    };
+    let names = facts.clips.iter().map(String::as_str).chain(["all in turn", "rest"]);
+    if let Some(chosen) = choice(ui, "Clips", shown, names) {
+        state.document.set_clip(if chosen == "all in turn" { "*" } else { &chosen });
+    }
+
+    heading(ui, "Show");
+    let part = &mut state.settings.show;
+    ui.horizontal_wrapped(|ui| {
+        ui.checkbox(&mut part.skin, "Skin");
+        ui.checkbox(&mut part.wireframe, "Wireframe");
+        ui.checkbox(&mut part.skeleton, "Skeleton").on_hover_text("Each joint as axes: x red, y green, z blue");
+        ui.checkbox(&mut part.ground, "Ground");
+        ui.checkbox(&mut part.tint, "Tint").on_hover_text("A colour of its own for each instance");
+    });
+
+    heading(ui, "Camera");
+    ui.spacing_mut().slider_width = 100.0;
+    let camera = &mut state.orbit.camera;
+    ui.add(egui::Slider::new(&mut camera.orbit, -180.0..=180.0).suffix("°").max_decimals(0).text("Orbit"));
+    ui.add(egui::Slider::new(&mut camera.elevation, ELEVATION).suffix("°").max_decimals(0).text("Elevation"));
+    ui.add(egui::Slider::new(&mut camera.distance, DISTANCE).logarithmic(true).max_decimals(2).text("Distance"));
+    if ui.button("Reset camera").clicked() {
+        state.reset_camera();
+    }
+
+    heading(ui, "Wave");
+    wave(ui, state, &facts.clips);
+    let layers = state.document.layers();
+    if !layers.is_empty() {
+        heading(ui, "Layers");
+        self::layers(ui, state, &facts.joints);
+    }
+}
+
+/// A second clip over the others.
+fn wave(ui: &mut egui::Ui, state: &mut State, clips: &[String]) {
+    let wave = state.wave.clone();
+    let shown = if wave.is_empty() { "second clip" } else { &wave };
+    if let Some(chosen) = choice(ui, "Clip of the wave", shown, clips.iter().map(String::as_str)) {
+        state.wave = chosen;
+    }
+    ui.horizontal(|ui| {
+        let mut on = state.document.is_wave_on();
+        if ui.checkbox(&mut on, "Wave").on_hover_text("Fades a second clip in over the others, and out again").changed()
+        {
+            state.switch_wave(on, clips);
+        }
+        ui.spacing_mut().slider_width = 70.0;
+        ui.add(egui::Slider::new(&mut state.fade, FADES).suffix(" s").max_decimals(1).text("Fade"));
+    });
+}
+
+/// Weights, masks and fades of the first group's layers.
+fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[String]) {
+    let (tick, fade) = (state.player.tick(), state.fade);
+    for (index, layer) in state.document.layers().into_iter().enumerate() {
+        ui.push_id(index, |ui| {
+            ui.label(format!("{} ({})", layer.clip, layer.kind));
+            let most = if layer.kind == "merge" { 4.0 } else { 1.0 };
+            let mut weight = layer.weight;
+            if ui.add(egui::Slider::new(&mut weight, 0.0..=most).max_decimals(2).text("Weight")).changed() {
+                state.document.set_layer_weight(index, weight);
+            }
+            ui.horizontal(|ui| {
+                if ui.button("Fade in").on_hover_text("From this moment on").clicked() {
+                    state.document.fade_in(index, tick, fade);
+                }
+                if ui.button("Fade out").on_hover_text("From this moment on").clicked() {
+                    state.document.fade_out(index, tick, fade);
+                }
+            });
+            let masked = !layer.mask.is_empty() || !layer.subtrees.is_empty();
+            let title = if masked { "Mask" } else { "Mask: all joints" };
+            ui.collapsing(title, |ui| {
+                if !layer.subtrees.is_empty() {
+                    ui.label(format!("all below {}", layer.subtrees.join(", ")));
+                }
+                for joint in joints {
+                    let known = layer.mask.iter().find(|(name, _)| name == joint).map(|(_, weight)| *weight);
+                    let mut weight = known.unwrap_or(0.0);
+                    if ui.add(egui::Slider::new(&mut weight, 0.0..=1.0).max_decimals(2).text(joint)).changed() {
+                        state.document.set_mask(index, joint, weight);
+                    }
+                }
+                if masked && ui.button("All joints").clicked() {
+                    state.document.clear_mask(index);
+                }
+            });
+        });
+    }
+    if ui.button("Reset layers").clicked() {
+        state.document.reset_layers();
+    }
+}

@@ -1,0 +1,236 @@
+//! One side of the picture: a backend with a crowd, and what draws it.
+
+use super::heat::{self, Heat};
+use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Retention, Span, StageTimer, View};
+use crate::gpu::present::Presenter;
+use crate::gpu::{Gpu, LineEnd, skeleton_lines};
+use crate::harness::parity::vertex_errors;
+use crate::harness::rotation::SharedMemory;
+use crate::pose::PoseData;
+use bytesize::ByteSize;
+use rayon::prelude::*;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A backend with its buffers, its vertices and its picture.
+pub struct Side {
+    gpu: Rc<Gpu>,
+    prepared: Box<dyn Prepared>,
+    arena: Arena,
+    timer: StageTimer,
+    presenter: Option<(Canvas, Presenter)>,
+    tick: u32,
+}
+
+/// What a picture is drawn to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Canvas {
+    /// Pixels across and down.
+    pub size: [u32; 2],
+    /// How meshes are drawn.
+    pub mode: Mode,
+    /// Whether each instance has a colour of its own.
+    pub tinted: bool,
+    /// How many times a frame draws the crowd; a frame of 0 is drawn afterwards, out of its time.
+    pub passes: u32,
+}
+
+impl Side {
+    /// Prepares a backend for a crowd. `memory` is how many bytes of main memory may be taken.
+    ///
+    /// # Errors
+    /// The machine lacks an adapter, the crowd does not fit, or the device failed.
+    pub fn new(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job, memory: u64) -> Result<Self> {
+        let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
+        let footprint = backend.footprint(crowd, job)?;
+        let device_arena = gpu.arena_bytes(crowd, Retention::Frame)?;
+        // Targets are small beside crowds, and their size is not known before the first picture.
+        let shared = SharedMemory {
+            arena: Arena::bytes(crowd),
+            device_arena,
+            presenter: Some(0),
+            device_is_host: gpu.summary().software,
+        };
+        let needed = shared.bytes([&footprint]);
+        if needed > memory {
+            let [needed, memory] = [needed, memory].map(|bytes| ByteSize(bytes).display().si());
+            return Err(BackendError::TooLarge(format!("the crowd needs {needed}; {memory} may be taken")));
+        }
+        let mut arena = Arena::default();
+        if footprint.host_output {
+            arena.allocate_host(crowd);
+        }
+        if footprint.device_output || footprint.host_output {
+            gpu.allocate_arena(crowd, Retention::Frame, &mut arena)?;
+        }
+        let prepared = backend.prepare(crowd, job)?;
+        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), presenter: None, tick: 0 })
+    }
+
+    /// Instruction set or adapter, threads, and the kernels that were chosen.
+    pub fn device(&self) -> String {
+        self.prepared.device()
+    }
+
+    /// Whether the backend leaves out instances that are not in view.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn culls(&mut self) -> Result<bool> {
+        Ok(self.prepared.visible()?.is_some())
+    }
+
+    /// Computes and draws a frame as a run does, and returns how long it took. Nothing but the frame is in that time.
+    ///
+    /// # Errors
+    /// The device failed, or it cannot draw what the backend leaves.
+    pub fn frame(&mut self, crowd: &Crowd, tick: u32, view: &View, canvas: Canvas) -> Result<Duration> {
+        self.set_canvas(crowd, view, canvas)?;
+        self.tick = tick;
+        let Self { gpu, prepared, arena, timer, presenter, .. } = self;
+        let Some((_, presenter)) = presenter else { return Ok(Duration::ZERO) };
+        timer.clear();
+        let start = Instant::now();
+        let mut ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
+        if canvas.passes > 0 {
+            ticket = ticket.draw(presenter, &prepared.skinned(), arena, timer)?;
+        }
+        ticket.finish()?;
+        let took = start.elapsed();
+        gpu.collect(timer)?;
+        if canvas.passes == 0 {
+            gpu.set_timing(false);
+            let drawn = Ticket::default().draw(presenter, &prepared.skinned(), arena, &mut StageTimer::default());
+            let drawn = drawn.and_then(Ticket::finish);
+            gpu.set_timing(true);
+            drawn?;
+        }
+        Ok(took)
+    }
+
+    /// Spans of the last frame.
+    pub fn spans(&self) -> &[Span] {
+        self.timer.spans()
+    }
+
+    /// The presenter of the last frame.
+    pub fn presenter(&self) -> Option<&Presenter> {
+        self.presenter.as_ref().map(|(_, presenter)| presenter)
+    }
+
+    /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
+    ///
+    /// # Errors
+    /// The device failed, or the backend has no poses.
+    pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
+        let visible = self.prepared.visible()?;
+        let (mut lines, mut poses) = (Vec::new(), Vec::new());
+        for group in crowd.groups() {
+            poses.clear();
+            self.prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
+            let kept = group.instances.clone().filter(|instance| shows(visible.as_deref(), *instance));
+            let joints = group.model.skeleton().len();
+            for (instance, pose) in kept.zip(poses.as_chunks::<12>().0.chunks(joints)) {
+                lines.extend(skeleton_lines(crowd, instance, pose));
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Skinned words of the last frame of each instance, as many as [`heat::MOST_VERTICES`] allows.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn words(&mut self, crowd: &Crowd) -> Result<Vec<(u32, Vec<f32>)>> {
+        let visible = self.prepared.visible()?;
+        let (mut read, mut left) = (Vec::new(), heat::MOST_VERTICES);
+        for group in crowd.groups() {
+            let vertices = group.model.mesh().vertex_count().max(1);
+            let count = group.len().min(left / vertices) as u32;
+            left -= count as usize * vertices;
+            let instances = group.instances.start..group.instances.start + count;
+            let mut words = Vec::new();
+            self.prepared.read_vertices(crowd, &self.arena, instances.clone(), &mut words)?;
+            let kept = instances.filter(|instance| shows(visible.as_deref(), *instance));
+            read.extend(kept.zip(words.chunks(group.instance_words()).map(<[f32]>::to_vec)));
+        }
+        Ok(read)
+    }
+
+    /// The last frame painted by its distance from the reference.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
+        let (tick, blending) = (self.tick, self.prepared.blending());
+        let words = self.words(crowd)?;
+        let painted: Vec<_> = words
+            .into_par_iter()
+            .map(|(instance, words)| {
+                let errors = vertex_errors(crowd, instance, tick, blending, &words);
+                (instance, words, errors)
+            })
+            .collect();
+        Ok(heat::paint(crowd, light, &painted))
+    }
+
+    /// The last frame painted by its distance from another side's.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
+        let theirs = other.words(crowd)?;
+        let ours = self.words(crowd)?;
+        let painted: Vec<_> = ours
+            .into_par_iter()
+            .filter_map(|(instance, words)| {
+                let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
+                let errors = distances(crowd, instance, &words, &theirs[other].1);
+                Some((instance, words, errors))
+            })
+            .collect();
+        Ok(heat::paint(crowd, light, &painted))
+    }
+
+    /// Whether the vertices lie where nothing draws them.
+    pub fn cannot_be_drawn(&self) -> bool {
+        matches!(self.prepared.skinned(), Skinned::HostInBlocks)
+    }
+
+    fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
+        if self.presenter.as_ref().is_none_or(|(known, _)| *known != canvas) {
+            // The old targets go first: two sets need not fit.
+            self.presenter = None;
+            let [width, height] = canvas.size;
+            let view = View { width, height, mode: canvas.mode, ..*view };
+            let presenter = Presenter::new(Rc::clone(&self.gpu), crowd, view, canvas.passes.max(1))?;
+            let presenter = if canvas.tinted { presenter.with_tints() } else { presenter };
+            self.presenter = Some((canvas, presenter));
+        }
+        if let Some((_, presenter)) = &mut self.presenter {
+            presenter.set_view_projection(view.view_projection);
+        }
+        Ok(())
+    }
+}
+
+fn shows(visible: Option<&[u32]>, instance: u32) -> bool {
+    visible.is_none_or(|visible| visible.binary_search(&instance).is_ok())
+}
+
+/// Distances between two skinned instances, vertex by vertex, over the model's diagonal.
+fn distances(crowd: &Crowd, instance: u32, ours: &[f32], theirs: &[f32]) -> Vec<f64> {
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+    let place = |words: &[f32]| {
+        let numbers = group.format.decode(group.model.mesh().cube(), words);
+        glam::DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
+    };
+    let size = group.format.words();
+    ours.chunks_exact(size)
+        .zip(theirs.chunks_exact(size))
+        .map(|(a, b)| place(a).distance(place(b)) / diagonal)
+        .collect()
+}

@@ -1,0 +1,379 @@
+//! Everything that the controls of the window change, as plain data with one method per action. No part of it knows
+//! the window or the device.
+
+use super::document::Document;
+use super::orbit::Orbit;
+use super::player::Player;
+use crate::frame::Mode;
+use crate::registry;
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Overrides, Scene, SceneError};
+use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
+use serde::{Deserialize, Serialize};
+
+/// Backend that is shown first.
+const DEFAULT_BACKEND: &str = "cpu-rayon";
+/// Backend that side B begins with.
+const OTHER_BACKEND: &str = "gpu-compute";
+/// Files that are remembered.
+const RECENT: usize = 8;
+/// Most passes that can be chosen, as on the command line.
+pub const MOST_PASSES: u32 = 64;
+
+/// Parts of the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Show {
+    /// Lit triangles.
+    pub skin: bool,
+    /// Edges of the triangles.
+    pub wireframe: bool,
+    /// Joints as axes (x red, y green, z blue), parent links as lines.
+    pub skeleton: bool,
+    /// A ground with a grid.
+    pub ground: bool,
+    /// A colour of its own for each instance.
+    pub tint: bool,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Self { skin: true, wireframe: false, skeleton: false, ground: true, tint: true }
+    }
+}
+
+impl Show {
+    /// How meshes are drawn; none if they are not.
+    pub fn mode(self) -> Option<Mode> {
+        match (self.skin, self.wireframe) {
+            (true, false) => Some(Mode::Skin),
+            (false, true) => Some(Mode::Wireframe),
+            (true, true) => Some(Mode::SkinAndWireframe),
+            (false, false) => None,
+        }
+    }
+}
+
+/// What the error colours compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Errors {
+    /// Nothing: the crowd has its own colours.
+    #[default]
+    Hidden,
+    /// Each side with the f64 reference.
+    Reference,
+    /// The two sides with each other.
+    Sides,
+}
+
+/// Number of instances and the other options of a run that apply to any scene.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Workload {
+    /// Instances of all groups together; none as the scene says.
+    pub instances: Option<u64>,
+    /// How many times a frame draws the crowd; none as the scene says.
+    pub passes: Option<u32>,
+    /// Vertices of each model, about; none as the scene says.
+    pub vertices: Option<u32>,
+    /// Attributes that are skinned.
+    pub attributes: Attributes,
+    /// What becomes of normals.
+    pub normals: Normals,
+    /// Whether vertices are stored in 16-bit numbers.
+    pub packed: bool,
+    /// Whether clips are stored as frames of 16-bit numbers.
+    pub compact: bool,
+}
+
+impl Workload {
+    /// As changes to a scene.
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            instances: self.instances,
+            passes: self.passes,
+            vertices: self.vertices,
+            format: VertexFormat {
+                attributes: self.attributes,
+                normals: self.normals,
+                encoding: if self.packed { Encoding::Packed } else { Encoding::F32 },
+            },
+            clips: if self.compact { Clips::Compact } else { Clips::Raw },
+            ..Overrides::default()
+        }
+    }
+}
+
+/// What is remembered from one window to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Last files and scenes, the newest first.
+    pub recent: Vec<String>,
+    /// Parts of the picture.
+    pub show: Show,
+    /// Backends of the sides A and B.
+    pub backends: [String; 2],
+    /// Whether the window is dark; none as the system is.
+    pub dark: Option<bool>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            recent: Vec::new(),
+            show: Show::default(),
+            backends: [DEFAULT_BACKEND, OTHER_BACKEND].map(String::from),
+            dark: None,
+        }
+    }
+}
+
+/// The state of the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// What is remembered.
+    pub settings: Settings,
+    /// The scene.
+    pub document: Document,
+    /// The moment.
+    pub player: Player,
+    /// The camera.
+    pub orbit: Orbit,
+    /// Options of a run.
+    pub workload: Workload,
+    /// Whether side B is shown beside side A.
+    pub split: bool,
+    /// Place of the divider between the sides, 0 to 1 from the left.
+    pub divider: f32,
+    /// What the error colours compare.
+    pub errors: Errors,
+    /// Clip of the wave; empty for the model's second clip.
+    pub wave: String,
+    /// Length of fades in seconds.
+    pub fade: f64,
+    /// What went wrong last, until it is dismissed or something else is opened.
+    pub problem: Option<String>,
+    /// Counts attempts to use a device again that was lost.
+    pub attempt: u32,
+    overrides_camera: Camera,
+}
+
+impl State {
+    /// The window on a scene or a model.
+    ///
+    /// # Errors
+    /// As [`Document::open`].
+    pub fn open(source: &str, settings: Settings) -> Result<Self, SceneError> {
+        let document = Document::open(source)?;
+        let camera = document.scene()?.camera();
+        let mut state = Self {
+            settings,
+            document,
+            player: Player::default(),
+            orbit: Orbit::new(camera),
+            workload: Workload::default(),
+            split: false,
+            divider: 0.5,
+            errors: Errors::Hidden,
+            wave: String::new(),
+            fade: 0.4,
+            problem: None,
+            attempt: 0,
+            overrides_camera: camera,
+        };
+        for (backend, default) in state.settings.backends.iter_mut().zip([DEFAULT_BACKEND, OTHER_BACKEND]) {
+            if registry::find(backend).is_none() {
+                *backend = default.into();
+            }
+        }
+        state.remember(source);
+        Ok(state)
+    }
+
+    /// Switches to another scene or model. A file that cannot be opened leaves everything as it is and says why.
+    pub fn switch_to(&mut self, source: &str) {
+        match Self::open(source, self.settings.clone()) {
+            Ok(opened) => {
+                let player = self.player.anew();
+                let (workload, split, divider, errors) = (self.workload, self.split, self.divider, self.errors);
+                // Numbers that were chosen for one crowd need not suit another.
+                let workload = Workload { instances: None, passes: None, vertices: None, ..workload };
+                *self =
+                    Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
+            }
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+    }
+
+    /// Stop: the bind pose at the first frame, all layers as the scene has them.
+    pub fn stop(&mut self) {
+        self.player.stop();
+        self.document.reset_layers();
+    }
+
+    /// Switches the wave on or off at the moment that is shown. `clips` are those of the first model.
+    pub fn switch_wave(&mut self, on: bool, clips: &[String]) {
+        let Some(second) = clips.get(1).or(clips.first()) else {
+            self.problem = Some("the model has no clip to lay over".into());
+            return;
+        };
+        if self.wave.is_empty() {
+            // A clip of that name is what the historic program waved.
+            self.wave = clips.iter().find(|clip| *clip == "wave").unwrap_or(second).clone();
+        }
+        if self.player.at_bind {
+            self.player.play();
+        }
+        self.document.switch_wave(on, &self.wave, self.fade, self.player.tick());
+    }
+
+    /// Points the camera as the scene does.
+    pub fn reset_camera(&mut self) {
+        self.orbit = Orbit::new(self.overrides_camera);
+    }
+
+    /// Names that the list of scenes and models offers.
+    pub fn library(&self) -> Vec<String> {
+        let built_in = BUILT_IN.iter().map(|(name, _)| *name).chain(BUILT_IN_MODELS).map(String::from);
+        let known: Vec<String> = built_in.collect();
+        let recent = self.settings.recent.iter().filter(|source| !known.contains(source)).cloned();
+        recent.chain(known.iter().cloned()).collect()
+    }
+
+    /// The backends that are shown, one or two.
+    pub fn backends(&self) -> &[String] {
+        &self.settings.backends[..if self.split || self.errors == Errors::Sides { 2 } else { 1 }]
+    }
+
+    /// The scene as it is run.
+    ///
+    /// # Errors
+    /// As [`Document::scene`].
+    pub fn scene(&self) -> Result<Scene, SceneError> {
+        Ok(self.document.scene()?.with(self.workload.overrides()))
+    }
+
+    /// The text of a scene file of what is shown.
+    ///
+    /// # Errors
+    /// As [`Document::scene`].
+    pub fn scene_file(&self) -> Result<String, SceneError> {
+        self.document.with_settings(self.orbit.camera, self.workload.overrides())
+    }
+
+    /// The command that measures what is shown.
+    ///
+    /// # Errors
+    /// The scene was changed, so that no command names it before it is saved.
+    pub fn command(&self) -> Result<String, String> {
+        if self.document.is_modified() {
+            return Err("the scene was changed; save it and open the file, so that a command can name it".into());
+        }
+        let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
+        words.push(format!("-b {}", self.backends().join(",")));
+        let Workload { instances, passes, vertices, attributes, normals, packed, compact } = self.workload;
+        words.extend(instances.map(|count| format!("--instances {count}")));
+        words.extend(passes.map(|count| format!("--passes {count}")));
+        words.extend(vertices.map(|count| format!("--vertices {count}")));
+        let named = |option: &str, name: &str, changed: bool| changed.then(|| format!("--{option} {name}"));
+        words.extend(named("attributes", attributes.name(), attributes != Attributes::default()));
+        words.extend(named("normals", normals.name(), normals != Normals::default()));
+        words.extend(named("output", "packed", packed));
+        words.extend(named("clips", "compact", compact));
+        Ok(words.join(" "))
+    }
+
+    fn remember(&mut self, source: &str) {
+        let recent = &mut self.settings.recent;
+        recent.retain(|known| known != source);
+        recent.insert(0, source.into());
+        recent.truncate(RECENT);
+    }
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::player::Speed;
+    use super::*;
+
+    fn state(source: &str) -> State {
+        State::open(source, Settings::default()).unwrap()
+    }
+
+    #[test]
+    fn stop_resets_moment_and_layers() {
+        let mut state = state("walkers");
+        let clips = ["walk", "run", "wave"].map(String::from);
+        state.player.advance(2.0);
+        state.switch_wave(true, &clips);
+        assert_eq!(state.document.wave.as_ref().map(|wave| (&*wave.clip, wave.start)), Some(("wave", 120)));
+        state.stop();
+        assert!(state.player.at_bind && state.player.tick() == 0 && !state.document.is_modified());
+        state.switch_wave(true, &clips);
+        assert!(state.player.playing && !state.player.at_bind, "a wave starts the clock");
+    }
+
+    #[test]
+    fn another_model_starts_anew_and_keeps_how_it_is_looked_at() {
+        let mut state = state("walkers");
+        state.workload = Workload { instances: Some(9), packed: true, ..Workload::default() };
+        state.player.speed = Speed::Frames(12);
+        state.player.advance(1.0);
+        state.split = true;
+        state.switch_to("sprout-glb");
+        assert_eq!((state.document.name(), state.player.tick()), ("sprout-glb", 0));
+        assert_eq!((state.player.speed, state.split), (Speed::Frames(12), true));
+        assert_eq!((state.workload.instances, state.workload.packed), (None, true));
+        assert_eq!(state.settings.recent, ["sprout-glb", "walkers"]);
+        state.switch_to("missing.glb");
+        assert_eq!(state.document.name(), "sprout-glb", "what was there stays");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_named_and_changes_nothing() {
+        let mut state = state("walkers");
+        let before = state.document.clone();
+        state.switch_to("no-such-scene.toml");
+        assert!(
+            state.problem.as_deref().is_some_and(|text| text.contains("no-such-scene.toml")),
+            "{:?}",
+            state.problem
+        );
+        assert_eq!(state.document, before);
+    }
+
+    #[test]
+    fn the_command_names_all_that_was_chosen() {
+        let mut state = state("walkers");
+        assert_eq!(state.command().unwrap(), "skinbench run walkers -b cpu-rayon");
+        state.workload =
+            Workload { instances: Some(50), passes: Some(0), normals: Normals::Exact, compact: true, ..state.workload };
+        state.split = true;
+        assert_eq!(
+            state.command().unwrap(),
+            "skinbench run walkers -b cpu-rayon,gpu-compute --instances 50 --passes 0 --normals exact --clips compact"
+        );
+        state.document.set_clip("run");
+        assert!(state.command().unwrap_err().contains("save it"));
+        assert_eq!(quoted("my fox's.glb"), r"'my fox'\''s.glb'");
+    }
+
+    #[test]
+    fn settings_survive_as_text() {
+        let settings = Settings { recent: vec!["a b.glb".into()], dark: Some(true), ..Settings::default() };
+        let text = toml::to_string(&settings).unwrap();
+        assert_eq!(toml::from_str::<Settings>(&text).unwrap(), settings);
+        assert_eq!(toml::from_str::<Settings>("").unwrap(), Settings::default(), "what is missing has its default");
+        let odd = Settings { backends: ["gone".into(), "cpu-simd".into()], ..Settings::default() };
+        assert_eq!(State::open("walkers", odd).unwrap().settings.backends, ["cpu-rayon", "cpu-simd"]);
+    }
+}

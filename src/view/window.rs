@@ -1,0 +1,279 @@
+//! The window: hands what is wanted to the thread that draws, shows what comes back, and does what panels ask of the
+//! system.
+
+use super::engine::{Engine, Wanted};
+use super::panels::{self, Action, Live};
+use super::state::State;
+use super::worker::{Answer, Worker};
+use eframe::egui;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// Longest that the window waits for a frame: while it waits, nothing of it competes with the frame. Slower frames run
+/// beside a window that goes on.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Time between two looks at a measurement, which is not to be disturbed.
+const LOOK: Duration = Duration::from_millis(500);
+/// Pictures before a screenshot, so that the figures beside it have something to show.
+const BEFORE_SCREENSHOT: u32 = 40;
+
+/// A way to write pixels of a width and height to a file.
+pub type WritePicture = fn(&Path, [u32; 2], &[u8]) -> Result<(), String>;
+
+/// How to open the window.
+pub struct Options {
+    /// Where to write what the window shows; it closes then.
+    pub screenshot: Option<PathBuf>,
+    /// Closes the window after that time.
+    pub exit_after: Option<Duration>,
+    /// Width and height in points.
+    pub size: [f32; 2],
+    /// Writes settings.
+    pub remember: Box<dyn Fn(&super::state::Settings)>,
+    /// Writes RGBA 8 bit sRGB pixels of a width and height as PNG.
+    pub write_picture: WritePicture,
+}
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// One line: there is no display, or no adapter that can show a window, or a screenshot could not be taken.
+pub fn open(state: State, options: Options, make: impl FnOnce() -> Engine + Send + 'static) -> Result<(), String> {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("skinbench")
+        .with_app_id("skinbench")
+        .with_inner_size(options.size)
+        .with_min_inner_size([900.0, 560.0]);
+    let native = eframe::NativeOptions { viewport, ..Default::default() };
+    let (outcome, ended) = mpsc::channel();
+    let created: eframe::AppCreator = Box::new(move |creation| {
+        let ctx = creation.egui_ctx.clone();
+        if let Some(dark) = state.settings.dark {
+            ctx.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
+        }
+        let worker = Worker::start(make, move || ctx.request_repaint())?;
+        Ok(Box::new(Window::new(state, options, worker, outcome)))
+    });
+    eframe::run_native("skinbench", native, created).map_err(|error| match error {
+        eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => "no display to open a window on; start it in a \
+            desktop session, set DISPLAY or WAYLAND_DISPLAY, or use `skinbench render` for a picture without a window"
+            .to_owned(),
+        error => format!("cannot open a window: {error}"),
+    })?;
+    ended.try_iter().find_map(Result::err).map_or(Ok(()), Err)
+}
+
+struct Window {
+    state: State,
+    options: Options,
+    worker: Worker,
+    live: Live,
+    opened: Instant,
+    last: Instant,
+    pictures: u32,
+    /// Files that dialogs chose.
+    chosen: (Sender<Chosen>, Receiver<Chosen>),
+    /// Screenshots that were asked for.
+    screenshots: (Sender<Screenshot>, Receiver<Screenshot>),
+    asked: bool,
+    outcome: Sender<Result<(), String>>,
+}
+
+type Screenshot = std::sync::Arc<egui::ColorImage>;
+
+enum Chosen {
+    Open(PathBuf),
+    Save(PathBuf),
+}
+
+impl Window {
+    fn new(state: State, options: Options, worker: Worker, outcome: Sender<Result<(), String>>) -> Self {
+        let now = Instant::now();
+        Self {
+            state,
+            options,
+            worker,
+            live: Live { size: [640, 480], ..Live::default() },
+            opened: now,
+            last: now,
+            pictures: 0,
+            chosen: mpsc::channel(),
+            screenshots: mpsc::channel(),
+            asked: false,
+            outcome,
+        }
+    }
+
+    /// Takes answers in and asks for the next picture.
+    fn exchange(&mut self, ctx: &egui::Context) {
+        let elapsed = self.last.elapsed();
+        self.last = Instant::now();
+        // A window that slept has not missed anything.
+        self.state.player.advance(elapsed.as_secs_f64().min(0.25));
+        let measuring = self.live.progress.is_some();
+        if !self.worker.is_busy() {
+            match Wanted::new(&self.state, self.live.size) {
+                Ok(wanted) => self.worker.show(wanted),
+                Err(error) => self.state.problem = Some(error.to_string()),
+            }
+        }
+        let patience = if measuring { Duration::ZERO } else { PATIENCE };
+        while let Some(answer) = self.worker.answer(patience) {
+            match answer {
+                Answer::Shown(shown) => self.take(ctx, *shown),
+                Answer::Progress(what, done) => self.live.progress = Some((what, done)),
+                Answer::Measured(table) => {
+                    self.live.progress = None;
+                    self.live.table = Some(table);
+                }
+            }
+            if !self.worker.is_busy() {
+                break;
+            }
+        }
+        if self.worker.has_ended() {
+            self.live.shown.problem = Some("the thread that draws has failed; open the window again".into());
+        }
+        if measuring {
+            ctx.request_repaint_after(LOOK);
+        } else if self.state.player.playing || self.worker.is_busy() {
+            ctx.request_repaint();
+        } else {
+            // Live figures go on while the moment stands still, at a pace that leaves the machine alone.
+            ctx.request_repaint_after(Duration::from_millis(100));
+        }
+    }
+
+    fn take(&mut self, ctx: &egui::Context, mut shown: super::engine::Shown) {
+        for (index, texture) in self.live.textures.iter_mut().enumerate() {
+            let Some(side) = shown.sides.get_mut(index).filter(|side| !side.pixels.is_empty()) else { continue };
+            let size = side.size.map(|pixels| pixels as usize);
+            let image = egui::ColorImage::from_rgba_unmultiplied(size, &std::mem::take(&mut side.pixels));
+            match texture {
+                Some(texture) => texture.set(image, egui::TextureOptions::LINEAR),
+                None => *texture = Some(ctx.load_texture(["A", "B"][index], image, egui::TextureOptions::LINEAR)),
+            }
+            self.pictures += 1;
+        }
+        if let Some(facts) = &shown.facts {
+            self.state.player.set_length(facts.duration);
+        }
+        self.live.take(shown);
+    }
+
+    fn act(&mut self, ctx: &egui::Context, action: Action) {
+        match action {
+            Action::Copy(text) => ctx.copy_text(text),
+            Action::Interrupt => self.worker.interrupt(),
+            Action::Retry => self.state.attempt += 1,
+            Action::Measure => match self.state.scene() {
+                Ok(scene) => {
+                    self.state.player.pause();
+                    self.worker.measure(scene, self.state.backends().to_vec());
+                    self.live.progress = Some(("starting".into(), 0.0));
+                }
+                Err(error) => self.state.problem = Some(error.to_string()),
+            },
+            Action::Open => self.dialog(ctx, false),
+            Action::Save => self.dialog(ctx, true),
+        }
+    }
+
+    /// Opens a dialog on a thread of its own: some systems keep it open for minutes.
+    fn dialog(&mut self, ctx: &egui::Context, save: bool) {
+        let (sender, ctx) = (self.chosen.0.clone(), ctx.clone());
+        let name = format!("{}.toml", self.state.document.name());
+        let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
+            let dialog = rfd::FileDialog::new();
+            let chosen = match save {
+                true => dialog.set_file_name(name).add_filter("Scene", &["toml"]).save_file().map(Chosen::Save),
+                false => dialog.set_title("Open a scene or a model").pick_file().map(Chosen::Open),
+            };
+            // A window that was closed meanwhile wants no file.
+            if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
+                ctx.request_repaint();
+            }
+        });
+        if let Err(error) = spawned {
+            self.state.problem = Some(format!("cannot open a dialog: {error}"));
+        }
+    }
+
+    fn take_files(&mut self, ctx: &egui::Context) {
+        let dropped = ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()));
+        if let Some(path) = dropped {
+            self.state.switch_to(&path.display().to_string());
+        }
+        while let Ok(chosen) = self.chosen.1.try_recv() {
+            match chosen {
+                Chosen::Open(path) => self.state.switch_to(&path.display().to_string()),
+                Chosen::Save(path) => {
+                    let text = self.state.scene_file().map_err(|error| error.to_string());
+                    let write = |text: String| {
+                        std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+                    };
+                    match text.and_then(write) {
+                        Ok(()) => self.state.switch_to(&path.display().to_string()),
+                        Err(problem) => self.state.problem = Some(problem),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the screenshot that was asked for, and closes the window when its time is over.
+    fn finish(&mut self, ctx: &egui::Context) {
+        if let Ok(image) = self.screenshots.1.try_recv() {
+            if let Some(path) = &self.options.screenshot {
+                let size = image.size.map(|pixels| pixels as u32);
+                let written = (self.options.write_picture)(path, size, image.as_raw());
+                self.close(ctx, written);
+            }
+            return;
+        }
+        let over = self.options.exit_after.is_some_and(|limit| self.opened.elapsed() >= limit);
+        let enough = self.pictures >= BEFORE_SCREENSHOT || (over && self.pictures > 0);
+        if self.options.screenshot.is_some() && enough && !self.asked {
+            self.asked = true;
+            let (sender, again) = (self.screenshots.0.clone(), ctx.clone());
+            let callback = egui::ScreenshotCallback::new(move |image| {
+                if sender.send(image).is_ok() {
+                    again.request_repaint();
+                }
+            });
+            ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(callback));
+        } else if over && !self.asked {
+            let waited = self.options.exit_after.unwrap_or_default().as_secs();
+            let nothing = || Err(format!("nothing was drawn within {waited} s; expected a picture for the screenshot"));
+            let result = if self.options.screenshot.is_some() { nothing() } else { Ok(()) };
+            self.close(ctx, result);
+        }
+        if let Some(limit) = self.options.exit_after {
+            ctx.request_repaint_after(limit.saturating_sub(self.opened.elapsed()).max(Duration::from_millis(20)));
+        }
+    }
+
+    fn close(&self, ctx: &egui::Context, result: Result<(), String>) {
+        // The receiver lives until the window is closed.
+        drop(self.outcome.send(result));
+        ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+    }
+}
+
+impl eframe::App for Window {
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        let ctx = ui.ctx().clone();
+        self.exchange(&ctx);
+        self.take_files(&ctx);
+        for action in panels::show(ui, &mut self.state, &mut self.live) {
+            self.act(&ctx, action);
+        }
+        self.finish(&ctx);
+    }
+
+    fn on_exit(&mut self) {
+        self.worker.interrupt();
+        (self.options.remember)(&self.state.settings);
+    }
+}

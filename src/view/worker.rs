@@ -1,0 +1,150 @@
+//! The thread that computes and draws. It owns the device; the window sends what it wants and gets pictures.
+
+use super::engine::{Engine, Shown, Wanted};
+use crate::harness::run::{Observer, Outcome};
+use crate::scene::Scene;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::time::Duration;
+
+/// What the window asks for.
+enum Request {
+    Show(Box<Wanted>),
+    Measure(Box<Scene>, Vec<String>),
+}
+
+/// What the thread answers.
+pub enum Answer {
+    /// A picture.
+    Shown(Box<Shown>),
+    /// What a measurement is at, and which part of it is done, 0 to 1.
+    Progress(String, f64),
+    /// The table of a measurement, or why there is none.
+    Measured(Result<String, String>),
+}
+
+/// The window's end.
+pub struct Worker {
+    requests: Sender<Request>,
+    answers: Receiver<Answer>,
+    interrupted: Arc<AtomicBool>,
+    /// Requests without an answer.
+    pending: usize,
+    ended: bool,
+}
+
+impl Worker {
+    /// Starts the thread. `make` makes what works on it; `wake` is called whenever there is an answer.
+    pub fn start(make: impl FnOnce() -> Engine + Send + 'static, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let (requests, incoming) = mpsc::channel();
+        let (outgoing, answers) = mpsc::channel();
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        std::thread::Builder::new().name("crowd".into()).spawn(move || {
+            let mut engine = make();
+            // The channel closes when the window does.
+            while let Ok(request) = incoming.recv() {
+                let answer = match request {
+                    Request::Show(wanted) => Answer::Shown(Box::new(engine.show(&wanted))),
+                    Request::Measure(scene, backends) => {
+                        let mut reporter = Reporter { outgoing: &outgoing, wake: &wake, interrupted: &flag };
+                        Answer::Measured(engine.measure(&scene, &backends, &mut reporter))
+                    }
+                };
+                if outgoing.send(answer).is_err() {
+                    return;
+                }
+                wake();
+            }
+        })?;
+        Ok(Self { requests, answers, interrupted, pending: 0, ended: false })
+    }
+
+    /// Whether an answer is still to come.
+    pub fn is_busy(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Whether the thread has ended: it failed in a way that nobody foresaw.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Asks for a picture.
+    pub fn show(&mut self, wanted: Wanted) {
+        self.send(Request::Show(Box::new(wanted)));
+    }
+
+    /// Asks for a measurement.
+    pub fn measure(&mut self, scene: Scene, backends: Vec<String>) {
+        self.interrupted.store(false, Ordering::Relaxed);
+        self.send(Request::Measure(Box::new(scene), backends));
+    }
+
+    /// Ends a measurement after the frame at hand.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    /// The next answer, waited for at most so long.
+    pub fn answer(&mut self, patience: Duration) -> Option<Answer> {
+        let answer = match self.answers.try_recv() {
+            Err(TryRecvError::Empty) if self.pending > 0 && !patience.is_zero() => self.answers.recv_timeout(patience),
+            Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
+            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+            Ok(answer) => Ok(answer),
+        };
+        match answer {
+            Ok(answer) => {
+                if !matches!(answer, Answer::Progress(..)) {
+                    self.pending = self.pending.saturating_sub(1);
+                }
+                Some(answer)
+            }
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                (self.ended, self.pending) = (true, 0);
+                None
+            }
+        }
+    }
+
+    fn send(&mut self, request: Request) {
+        match self.requests.send(request) {
+            Ok(()) => self.pending += 1,
+            Err(_) => self.ended = true,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.interrupt();
+    }
+}
+
+/// Tells the window what a measurement is at.
+struct Reporter<'a> {
+    outgoing: &'a Sender<Answer>,
+    wake: &'a dyn Fn(),
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Reporter<'_> {
+    fn progress(&mut self, what: &str, done: f64) {
+        // Nobody listens once the window is closed; the measurement is interrupted then.
+        if self.outgoing.send(Answer::Progress(what.into(), done)).is_ok() {
+            (self.wake)();
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn finished(&mut self, _: &Outcome) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Tests of the window's panels: clicks change the state as promised, and panels look as they did.
+#![cfg(test)]
+
+use eframe::egui;
+use egui_kittest::kittest::Queryable;
+use egui_kittest::{Harness, SnapshotOptions};
+use skinbench::frame::{Clock, Span, Stage};
+use skinbench::view::engine::{Facts, Shown, SideShown};
+use skinbench::view::heat::Worst;
+use skinbench::view::panels::{self, Action, Live};
+use skinbench::view::player::{FRAME, Looping, Speed};
+use skinbench::view::state::{Errors, Settings, State};
+use std::time::Duration;
+
+/// What a panel is given, and what it asked for.
+struct Shell {
+    state: State,
+    live: Live,
+    actions: Vec<Action>,
+}
+
+fn side(backend: &str, ms: u64) -> SideShown {
+    let span = |stage, clock, us: u64| Span { stage, clock, ns: Some(1_000 * us) };
+    SideShown {
+        backend: backend.into(),
+        device: "avx512, 2 threads".into(),
+        spans: vec![
+            span(Stage::Sample, Clock::Wall, 300),
+            span(Stage::Palette, Clock::Wall, 150),
+            span(Stage::Skin, Clock::Wall, 900),
+            span(Stage::Draw, Clock::Gpu, 2_400),
+        ],
+        frame: Duration::from_millis(ms),
+        worst: Some(Worst { error: 3.2e-7, instance: 4, vertex: 77 }),
+        ..SideShown::default()
+    }
+}
+
+fn shown() -> Shown {
+    let facts = Facts {
+        instances: 1_000,
+        vertices: 994_000,
+        passes: 1,
+        clips: ["walk", "run", "wave"].map(String::from).to_vec(),
+        joints: ["hips", "spine", "head"].map(String::from).to_vec(),
+        duration: 2.0,
+    };
+    Shown {
+        facts: Some(facts),
+        sides: vec![side("cpu-rayon", 5), side("gpu-compute", 7)],
+        adapter: "llvmpipe (CPU-emulated)".into(),
+        software: true,
+        cpu: "A processor".into(),
+        problem: None,
+    }
+}
+
+fn harness(source: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) -> Harness<'static, Shell> {
+    let mut shell =
+        Shell { state: State::open(source, Settings::default()).unwrap(), live: Live::default(), actions: Vec::new() };
+    shell.state.player.set_length(2.0);
+    for _ in 0..40 {
+        shell.live.take(shown());
+    }
+    change(&mut shell);
+    let app = |ui: &mut egui::Ui, shell: &mut Shell| {
+        shell.actions.extend(panels::show(ui, &mut shell.state, &mut shell.live));
+    };
+    let builder = Harness::builder().with_size([1200.0, 1050.0]).with_theme(theme);
+    let mut harness = builder.build_ui_state(app, shell);
+    harness.run();
+    harness
+}
+
+fn click(harness: &mut Harness<Shell>, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run();
+}
+
+#[test]
+fn play_pause_and_stop_do_what_they_say() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        shell.state.player.advance(0.5);
+        shell.state.switch_wave(true, &["walk".into(), "wave".into()]);
+    });
+    click(&mut harness, "Pause");
+    let player = &harness.state().state.player;
+    assert!(!player.playing && !player.at_bind && player.tick() == 30);
+    click(&mut harness, "Play");
+    assert!(harness.state().state.player.playing);
+    click(&mut harness, "Stop");
+    let State { player, document, .. } = &harness.state().state;
+    assert!(player.at_bind && !player.playing && player.tick() == 0, "the bind pose at the first frame");
+    assert!(!document.is_modified(), "all layers are reset");
+    click(&mut harness, "Step on");
+    let player = &harness.state().state.player;
+    assert!(!player.at_bind && (player.seconds() - FRAME).abs() < 1e-9);
+}
+
+#[test]
+fn speed_and_loop_modes_are_chosen_by_their_controls() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    click(&mut harness, "Free-running");
+    assert_eq!(harness.state().state.player.speed, Speed::Frames(25));
+    click(&mut harness, "Backwards");
+    click(&mut harness, "Ping-pong");
+    let player = &harness.state().state.player;
+    assert!(player.backwards && player.looping == Looping::PingPong);
+}
+
+#[test]
+fn models_and_backends_are_switched_in_their_lists() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    harness.get_by_value("walkers").click();
+    harness.run();
+    click(&mut harness, "kernel");
+    assert_eq!(harness.state().state.document.name(), "kernel");
+    click(&mut harness, "A | B");
+    assert_eq!(harness.state().state.backends(), ["cpu-rayon", "gpu-compute"]);
+    harness.get_by_value("gpu-compute").click();
+    harness.run();
+    click(&mut harness, "cpu-simd");
+    assert_eq!(harness.state().state.backends(), ["cpu-rayon", "cpu-simd"]);
+}
+
+#[test]
+fn parts_of_the_picture_and_errors_are_switched() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    for part in ["Skin", "Wireframe", "Skeleton", "Ground", "Tint"] {
+        click(&mut harness, part);
+    }
+    let show = harness.state().state.settings.show;
+    assert_eq!([show.skin, show.wireframe, show.skeleton, show.ground, show.tint], [false, true, true, false, false]);
+    click(&mut harness, "f64 reference");
+    assert_eq!(harness.state().state.errors, Errors::Reference);
+    assert!(harness.query_all_by_label("3.20e-7 at vertex 77, instance 4").count() > 0);
+}
+
+#[test]
+fn what_needs_the_system_is_left_to_the_window() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    for button in ["Open…", "Save…", "Copy command", "Measure"] {
+        click(&mut harness, button);
+    }
+    let command = "skinbench run walkers -b cpu-rayon".to_owned();
+    assert_eq!(harness.state().actions, [Action::Open, Action::Save, Action::Copy(command), Action::Measure]);
+    harness.state_mut().live.progress = Some(("measuring cpu-rayon".into(), 0.4));
+    harness.run();
+    click(&mut harness, "Cancel");
+    assert_eq!(harness.state().actions.last(), Some(&Action::Interrupt));
+}
+
+#[test]
+fn the_wave_is_switched_on_and_off() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.player.advance(1.0));
+    harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
+    harness.run();
+    let wave = harness.state().state.document.wave.clone().unwrap();
+    assert_eq!((&*wave.clip, wave.start, wave.end), ("wave", 60, None));
+    harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
+    harness.run();
+    assert_eq!(harness.state().state.document.wave.as_ref().unwrap().end, Some(60));
+}
+
+#[test]
+fn problems_are_shown_and_the_rest_can_be_used() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        shell.live.shown.problem = Some("device error: device lost: unplugged".into());
+        shell.live.shown.sides[0].problem = Some("the crowd needs 5 GB; 1 GB may be taken".into());
+        shell.state.switch_to("no-such-file.glb");
+    });
+    let told = |harness: &Harness<Shell>, text: &str| harness.query_all_by_label_contains(text).count() > 0;
+    assert!(["unplugged", "5 GB", "no-such-file.glb"].into_iter().all(|text| told(&harness, text)));
+    click(&mut harness, "Dismiss");
+    assert!(!told(&harness, "no-such-file.glb"));
+    click(&mut harness, "Try again");
+    assert_eq!(harness.state().actions, [Action::Retry]);
+    click(&mut harness, "Pause");
+    assert!(!harness.state().state.player.playing);
+}
+
+/// Pictures of all panels. Drivers round edges of letters differently, so a few pixels may be off.
+fn snapshot(name: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) {
+    let mut harness = harness("layers-4", theme, |shell| {
+        shell.state.player.pause();
+        change(shell);
+    });
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots");
+    harness.snapshot_options(name, &SnapshotOptions::new().output_path(folder).max_failed_pixels(50));
+}
+
+#[test]
+fn the_dark_window_looks_as_it_did() {
+    snapshot("dark", egui::Theme::Dark, |shell| shell.state.split = true);
+}
+
+#[test]
+fn the_light_window_looks_as_it_did() {
+    snapshot("light", egui::Theme::Light, |shell| {
+        shell.state.split = true;
+        shell.state.errors = Errors::Reference;
+    });
+}
