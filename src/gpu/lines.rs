@@ -1,22 +1,11 @@
 //! Drawing of skeletons: every joint as three axes, every parent link as a line.
 
-use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
-use super::present::{BACKGROUND, COLOR, DEPTH, Presenter};
+use super::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
+use super::present::{BACKGROUND, Presenter};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::model::{NO_PARENT, Rows};
-use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
-
-/// An end of a line.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct LineEnd {
-    /// World space.
-    pub position: [f32; 3],
-    /// Linear RGBA, 8 bit each, red lowest.
-    pub color: u32,
-}
 
 const LINK: u32 = 0xff10_1010;
 const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
@@ -52,81 +41,6 @@ fn affine(rows: &Rows) -> Affine3A {
     }
 }
 
-/// What an overlay is drawn over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beneath {
-    /// The background alone.
-    Nothing,
-    /// The picture; what it holds in front hides the overlay.
-    Picture,
-    /// The picture; the overlay is in front of all of it.
-    Far,
-}
-
-/// Lines and triangles in world space, each end with its colour.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Overlay<'a> {
-    /// Pairs of ends.
-    pub lines: &'a [LineEnd],
-    /// Corners that `indices` name.
-    pub corners: &'a [LineEnd],
-    /// Three for each triangle.
-    pub indices: &'a [u32],
-}
-
-/// Pipelines of lines and of triangles, and what both read.
-pub(super) struct OverlayPipelines {
-    lines: wgpu::RenderPipeline,
-    triangles: wgpu::RenderPipeline,
-    bindings: wgpu::BindGroup,
-}
-
-impl OverlayPipelines {
-    fn new(presenter: &Presenter) -> Self {
-        let gpu = presenter.gpu();
-        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
-        let layout = bind_group_layout(gpu, "lines", &[entry]);
-        let bindings = bind(gpu, "lines", &layout, &[presenter.uniform()]);
-        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
-        let pipeline = |label, topology| {
-            gpu.device().create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(label),
-                layout: Some(&pipeline_layout(gpu, label, &[Some(&layout)])),
-                vertex: wgpu::VertexState {
-                    module: &module,
-                    entry_point: Some("vertex"),
-                    compilation_options: Default::default(),
-                    buffers: &[Some(wgpu::VertexBufferLayout {
-                        array_stride: size_of::<LineEnd>() as u64,
-                        step_mode: wgpu::VertexStepMode::Vertex,
-                        attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
-                    })],
-                },
-                primitive: wgpu::PrimitiveState { topology, ..Default::default() },
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH,
-                    depth_write_enabled: Some(true),
-                    depth_compare: Some(wgpu::CompareFunction::Less),
-                    stencil: Default::default(),
-                    bias: Default::default(),
-                }),
-                multisample: Default::default(),
-                fragment: Some(wgpu::FragmentState {
-                    module: &module,
-                    entry_point: Some("fragment"),
-                    compilation_options: Default::default(),
-                    targets: &[Some(COLOR.into())],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
-        let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);
-        let triangles = pipeline("triangles", wgpu::PrimitiveTopology::TriangleList);
-        Self { lines, triangles, bindings }
-    }
-}
-
 impl Presenter {
     /// Draws only lines, over the background, and waits. For pictures, not for timing.
     ///
@@ -141,7 +55,7 @@ impl Presenter {
     /// # Errors
     /// The device failed.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
-        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self));
+        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform()));
         let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
         let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
         let indices = self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);

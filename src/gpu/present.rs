@@ -2,7 +2,7 @@
 
 use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::capture::copy_texture;
-use super::lines::OverlayPipelines;
+use super::overlay::{COLOR, DEPTH, OverlayPipelines};
 use super::skinning::Kind;
 use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
 use super::visibility::Visible;
@@ -14,10 +14,8 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
-pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Linear RGB of the background.
 pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 

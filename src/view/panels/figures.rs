@@ -1,6 +1,7 @@
 //! The right panel: crowd, backends, live figures, errors, and the measurement.
 
-use super::{Action, HISTORY, Live, choice, heading};
+use super::live::{Action, HISTORY, Live};
+use super::widgets::{choice, heading};
 use crate::frame::{Clock, Span, Stage, StageGroup};
 use crate::registry::REGISTRY;
 use crate::vertex::{Attributes, Normals};

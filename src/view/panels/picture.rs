@@ -1,6 +1,6 @@
 //! The picture in the middle: one side or two with a divider, moved with the mouse, and what went wrong.
 
-use super::{Action, Live};
+use super::live::{Action, Live};
 use crate::view::state::{Errors, State};
 use eframe::egui::{self, Color32, Pos2, Rect, Sense};
 

@@ -1,6 +1,7 @@
 //! The left panel: model, clip, parts of the picture, camera, wave and layers.
 
-use super::{Action, Live, choice, heading};
+use super::live::{Action, Live};
+use super::widgets::{choice, heading};
 use crate::view::orbit::{DISTANCE, ELEVATION};
 use crate::view::state::State;
 use eframe::egui;

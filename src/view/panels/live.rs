@@ -1,0 +1,64 @@
+//! The values that panels show, and the requests that they make.
+
+use super::super::engine::Shown;
+use eframe::egui;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Frames that the graph shows.
+pub const HISTORY: usize = 120;
+
+/// Answers of the thread that draws.
+#[derive(Default)]
+pub struct Live {
+    /// The last answer; its pictures are in `textures`.
+    pub shown: Shown,
+    /// The sides' pictures.
+    pub textures: [Option<egui::TextureHandle>; 2],
+    /// Milliseconds of each side's last frames, the newest last.
+    pub history: [VecDeque<f32>; 2],
+    /// What a measurement is at, and which part of it is done; none while there is none.
+    pub progress: Option<(String, f64)>,
+    /// The table of the last measurement, until it is closed.
+    pub table: Option<Result<String, String>>,
+    /// Pixels that the picture takes on the screen.
+    pub size: [u32; 2],
+}
+
+/// A request of a panel to the window.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Choose a scene or a model in a dialog.
+    Open,
+    /// Write the scene to a file that is chosen in a dialog.
+    Save,
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Measure what is shown.
+    Measure,
+    /// End the measurement.
+    Interrupt,
+    /// Open the device again.
+    Retry,
+}
+
+impl Live {
+    /// Takes an answer in. Its pixels are left to the caller.
+    pub fn take(&mut self, shown: Shown) {
+        for (index, history) in self.history.iter_mut().enumerate() {
+            let side = shown.sides.get(index);
+            let same = side.map(|side| &side.backend) == self.shown.sides.get(index).map(|side| &side.backend);
+            if !same || shown.facts != self.shown.facts {
+                // Frames of another crowd or backend are no frames of this one.
+                history.clear();
+            }
+            if let Some(side) = side.filter(|side| side.frame > Duration::ZERO) {
+                history.push_back(1e3 * side.frame.as_secs_f32());
+                if history.len() > HISTORY {
+                    history.pop_front();
+                }
+            }
+        }
+        self.shown = shown;
+    }
+}
