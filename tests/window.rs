@@ -87,7 +87,7 @@ fn settings_are_kept_and_a_closed_window_is_a_success() {
 }
 
 #[test]
-fn without_a_display_one_line_says_so() {
+fn a_window_without_a_display_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let (done, said) = view("", folder.path(), &["smoke"]);
     let said = said.lines().find(|line| line.starts_with("error: ") && !line.contains("XDG_RUNTIME_DIR")).unwrap();

@@ -265,6 +265,11 @@ impl Gpu {
         }
     }
 
+    /// The reason why the device is lost for good; none if it is not.
+    pub fn lost(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).lost.clone()
+    }
+
     /// Whether depth images can be read back, which old GL does not support.
     pub fn reads_depth(&self) -> bool {
         self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)

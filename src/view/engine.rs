@@ -268,10 +268,11 @@ impl Engine {
                 shown.sides[index].problem.get_or_insert(error.to_string());
             }
         }
-        if let Some(Err(error)) = context.gpu.as_ref().map(|gpu| gpu.check()) {
-            shown.problem = Some(error.to_string());
-            // A side with buffers of a lost device is of no use.
+        if let Some(lost) = context.gpu.as_ref().and_then(|gpu| gpu.lost()) {
+            // Buffers of a lost device are of no use; another attempt opens a new one.
             self.sides.clear();
+            shown.problem = Some(lost.clone());
+            self.context = Err(lost);
         }
         shown
     }

@@ -155,7 +155,8 @@ pub struct State {
     pub problem: Option<String>,
     /// Counts attempts to use a device again that was lost.
     pub attempt: u32,
-    overrides_camera: Camera,
+    /// The camera as the scene has it.
+    scene_camera: Camera,
 }
 
 impl State {
@@ -179,7 +180,7 @@ impl State {
             fade: 0.4,
             problem: None,
             attempt: 0,
-            overrides_camera: camera,
+            scene_camera: camera,
         };
         for (backend, default) in state.settings.backends.iter_mut().zip([DEFAULT_BACKEND, OTHER_BACKEND]) {
             if registry::find(backend).is_none() {
@@ -229,7 +230,7 @@ impl State {
 
     /// Points the camera as the scene does.
     pub fn reset_camera(&mut self) {
-        self.orbit = Orbit::new(self.overrides_camera);
+        self.orbit = Orbit::new(self.scene_camera);
     }
 
     /// Names that the list of scenes and models offers.

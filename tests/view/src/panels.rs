@@ -1,5 +1,4 @@
 //! Tests of the window's panels: clicks change the state as promised, and panels look as they did.
-#![cfg(test)]
 
 use eframe::egui;
 use egui_kittest::kittest::Queryable;
