@@ -63,7 +63,7 @@ Commands:
   compare  Tell what changed between two sets of results, and what is noise
   report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
-  inspect  Tell what a model holds, and what import had to repair
+  inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
   render   Write a picture of a scene or a model
   list     List backends, adapters, scenes and built-in models

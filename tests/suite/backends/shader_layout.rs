@@ -7,7 +7,7 @@ use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::layout::{Form, WORKGROUP};
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, wgsl};
-use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl, tinted_draw_wgsl};
 use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;
@@ -74,7 +74,7 @@ fn kernels() -> Vec<(String, String)> {
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
-    let tails = [include_str!("../../../shaders/draw.wgsl"), include_str!("../../../shaders/capture.wgsl")];
+    let tails = [draw_wgsl(false), include_str!("../../../shaders/capture.wgsl").to_owned()];
     let palettes = [
         PaletteForm::Rows,
         PaletteForm::Columns,
@@ -86,7 +86,7 @@ fn kernels() -> Vec<(String, String)> {
     ];
     for (palette, mesh) in palettes.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
         let own = wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl");
-        for tail in tails {
+        for tail in &tails {
             kernels.push((format!("gpu-vertex, {palette:?}, {mesh:?}"), own.clone() + tail));
         }
     }
@@ -94,6 +94,8 @@ fn kernels() -> Vec<(String, String)> {
         for motion in [false, true] {
             let name = format!("preskinned, {encoding:?}, motion: {motion}");
             kernels.push((name, preskinned_wgsl(encoding, motion) + &draw_wgsl(motion)));
+            let tinted = preskinned_wgsl(encoding, motion) + &tinted_draw_wgsl(motion);
+            kernels.push((format!("preskinned and tinted, {encoding:?}, motion: {motion}"), tinted));
         }
     }
     kernels
@@ -165,7 +167,11 @@ fn numbers_are_as_in_rust() {
         let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
-        assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{}", strategy.name);
+        let workgroup = match strategy.threads {
+            ThreadLayout::Instance(_) => constant(&module, "SHARING"),
+            _ => WORKGROUP,
+        };
+        assert_eq!(module.entry_points[0].workgroup_size, [workgroup, 1, 1], "{}", strategy.name);
         let overrides: Vec<_> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
         let asks = |name| overrides.contains(&name);
         assert_eq!(asks("INSTANCES"), matches!(strategy.threads, ThreadLayout::Vertex(_)), "{}", strategy.name);
