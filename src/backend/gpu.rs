@@ -1,5 +1,5 @@
 //! Shared part of all GPU backends: a crowd divided into chunks, the source of its palettes, and the frame's commands.
-//! A [`Strategy`] says how a backend poses and skins; [`GpuSkinner`](super::gpu_skinner::GpuSkinner) is the interface
+//! A [`Strategy`] says how a backend poses and skins; `GpuSkinner` is the interface
 //! of the two kinds of skinning.
 
 use super::even_scale::require_even_scale;

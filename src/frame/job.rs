@@ -26,7 +26,7 @@ pub enum Retention {
     TwoFrames,
 }
 
-/// Bytes that a backend will allocate for a crowd, besides the shared [`Arena`].
+/// Bytes that a backend will allocate for a crowd, besides the shared [`Arena`](super::Arena).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Bytes of main memory.

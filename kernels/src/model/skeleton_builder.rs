@@ -30,7 +30,7 @@ use std::collections::HashMap;
 ///             Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST }];
 /// let clip = Clip::new("bend", None, RotationBlend::Slerp, arm.keys("elbow", &bend)?)?;
 ///
-/// A tube along x: rings of six vertices, each ring bound to the joint before it.
+/// // A tube along x: rings of six vertices, each ring bound to the joint before it.
 /// let mut tube = PrimitiveData { influences: Influences::new(), ..Default::default() };
 /// for ring in 0..=8u32 {
 ///     let x = ring as f32 * 0.25;

@@ -8,7 +8,8 @@ use std::ops::Range;
 pub struct Skin {
     /// Name in the file, possibly empty.
     pub name: String,
-    /// This skin's entries of [`Model::palette_joints`] and [`Model::inverse_binds`].
+    /// This skin's entries of [`palette_joints`](super::Model::palette_joints) and
+    /// [`inverse_binds`](super::Model::inverse_binds).
     pub entries: Range<u32>,
 }
 
