@@ -38,7 +38,8 @@ impl Entry {
     /// Creates the backend.
     ///
     /// # Errors
-    /// This machine lacks something that the backend needs; the message names it.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if this machine lacks something that the
+    /// backend needs; the message names it.
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => create(context),

@@ -57,7 +57,8 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the instruction set is not supported.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the kernel cannot skin the crowd, or
+    /// this instruction set lacks what it needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] allocates.

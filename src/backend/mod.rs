@@ -15,7 +15,7 @@ mod gpu_vertex;
 mod traffic;
 
 use crate::crowd::Crowd;
-#[cfg(feature = "gpu")]
+#[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
 #[cfg(feature = "gpu")]
@@ -32,13 +32,14 @@ pub trait Backend {
     /// Bytes that [`Backend::prepare`] would allocate; allocates nothing itself.
     ///
     /// # Errors
-    /// The crowd or the job is not supported; the message says why.
+    /// [`BackendError::Unavailable`] if the crowd or the job asks for something that the backend or the machine cannot
+    /// do, or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
 
     /// Allocates and uploads everything that does not change from frame to frame. Not timed.
     ///
     /// # Errors
-    /// As [`Backend::footprint`], or the device failed.
+    /// As [`Backend::footprint`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>>;
 }
 
@@ -66,7 +67,7 @@ pub trait Prepared {
     /// Poses and skins one frame, or records the commands that will.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
 
     /// The place where the vertices of the last frame are.
@@ -75,7 +76,7 @@ pub trait Prepared {
     /// The instances of the last frame in rising order if the backend leaves some out, otherwise `None`. Not timed.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
@@ -84,14 +85,15 @@ pub trait Prepared {
     /// group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
-    /// The device failed, or the backend has no poses because it bakes palettes.
+    /// [`BackendError::Unavailable`] if the backend has no poses because it bakes palettes, or [`BackendError::Device`]
+    /// if the device was lost or refused a command.
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 
     /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
     /// for the instances in a range of one group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 
@@ -116,7 +118,7 @@ impl Ticket {
     /// Records all passes that draw the frame's vertices.
     ///
     /// # Errors
-    /// Nothing can draw the layout of the vertices.
+    /// [`BackendError::Unavailable`] if nothing can draw the layout of the vertices.
     #[cfg(feature = "gpu")]
     pub fn draw(
         self,
@@ -149,7 +151,7 @@ impl Ticket {
     /// Submits recorded commands and blocks until the device is done.
     ///
     /// # Errors
-    /// The device was lost or refused a command.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn finish(mut self) -> Result<()> {
         self.launch();
         #[cfg(feature = "gpu")]
@@ -197,7 +199,7 @@ impl Context {
     /// The adapter.
     ///
     /// # Errors
-    /// There is no adapter.
+    /// [`BackendError::Unavailable`] if there is no adapter.
     #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<Rc<Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))

@@ -43,7 +43,8 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// # Errors
-    /// A clip whose error no rate keeps, or whose frames exceed one binding.
+    /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
+    /// of a clip exceed one binding.
     fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
@@ -112,8 +113,8 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan
 /// Bytes on the device.
 ///
 /// # Errors
-/// A feature or a size that the adapter lacks; a crowd with instances that play more than one whole clip; or a clip
-/// whose error no rate keeps.
+/// [`BackendError::Unavailable`] if the adapter lacks a feature, an instance plays more than one whole clip, or no rate
+/// keeps the error of a clip; or [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
 pub fn bytes(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<u64> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));

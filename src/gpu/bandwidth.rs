@@ -20,7 +20,8 @@ impl Gpu {
     /// The device's bandwidths, measured at the first call, which takes up to a second.
     ///
     /// # Errors
-    /// The device failed, or cannot allocate two buffers to copy between.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost, or cannot allocate two
+    /// buffers to copy between.
     pub fn bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         if let Some(known) = self.bandwidth.get() {
             return Ok(*known);

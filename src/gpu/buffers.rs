@@ -61,6 +61,9 @@ impl Gpu {
     }
 
     /// Divides a crowd into chunks that this adapter can bind and dispatch.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
         chunks(crowd, self.binding_bytes(), self.device.limits().max_compute_workgroups_per_dimension.into())
     }
@@ -76,12 +79,18 @@ impl Gpu {
     }
 
     /// Bytes of the arena's device side.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
     pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
         let frames = if keep == Retention::TwoFrames { 2 } else { 1 };
         Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
     }
 
     /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = self.arena_sizes(crowd, keep)?;
@@ -92,11 +101,17 @@ impl Gpu {
     }
 
     /// Fills the arena's device side with NaN.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn poison_arena(self: &Rc<Self>, arena: &Arena) -> Result<()> {
         self.poison(&arena.device)
     }
 
     /// Fills buffers with NaN.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn poison(self: &Rc<Self>, buffers: &[wgpu::Buffer]) -> Result<()> {
         let mut commands = self.commands("poison");
         let largest = buffers.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
@@ -112,11 +127,17 @@ impl Gpu {
     }
 
     /// First and last instances of every chunk, which a sampled verification must cover.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
         Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
     }
 
     /// Appends floats of a buffer, from index `first` on. Not timed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_back(
         self: &Rc<Self>,
         buffer: &wgpu::Buffer,

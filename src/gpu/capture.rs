@@ -42,7 +42,7 @@ impl Capture {
     /// A capture for a crowd whose vertices come from `source`.
     ///
     /// # Errors
-    /// An instance has more vertices than a texture has texels.
+    /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
         let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
         let height = largest.max(TEXELS).div_ceil(WIDTH);
@@ -122,6 +122,9 @@ impl Capture {
 
     /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` is relative to
     /// the chunk.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(
         &self,
         gpu: &Rc<Gpu>,

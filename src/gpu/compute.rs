@@ -228,7 +228,7 @@ fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
 /// Bytes of vertices that a trial writes.
 ///
 /// # Errors
-/// The crowd does not fit the adapter.
+/// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
 pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd) -> Result<u64> {
     let chunks = gpu.chunks(crowd)?;
     Ok(trial_chunk(gpu, crowd, &chunks).map_or(0, |(_, part)| part.output_bytes(crowd)))
@@ -248,7 +248,7 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
 /// of a kernel does not depend on their contents.
 ///
 /// # Errors
-/// The device failed.
+/// [`BackendError::Device`] if the device was lost or refused a command.
 pub fn trial(
     gpu: &Rc<Gpu>,
     crowd: &Crowd,
@@ -279,7 +279,7 @@ pub fn trial(
 /// the first.
 ///
 /// # Errors
-/// The device failed.
+/// [`BackendError::Device`] if the device was lost or refused a command.
 pub(super) fn fastest(
     gpu: &Rc<Gpu>,
     candidates: usize,

@@ -112,7 +112,8 @@ impl Gpu {
     /// Opens the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors
-    /// No adapter at all, none with that name or number, or one that does not open.
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
     pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
         let adapters = adapters();
         let summaries: Vec<_> = adapters.iter().enumerate().map(|(index, adapter)| summary(index, adapter)).collect();
@@ -198,7 +199,8 @@ impl Gpu {
     /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
     ///
     /// # Errors
-    /// A missing feature: old GL drivers have no compute shaders, or few storage buffers.
+    /// [`BackendError::Unavailable`] if a feature is missing: old GL drivers have no compute shaders, or few storage
+    /// buffers.
     pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
         let (name, flag) = match stage {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
@@ -218,7 +220,7 @@ impl Gpu {
     /// Checks that kernels may compute the workgroup and instance counts of others.
     ///
     /// # Errors
-    /// The adapter lacks this feature, like old GL drivers and Apple's first GPUs.
+    /// [`BackendError::Unavailable`] if the adapter lacks this feature, like old GL drivers and Apple's first GPUs.
     pub fn has_indirect(&self) -> Result<()> {
         match self.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
             true => Ok(()),
@@ -255,7 +257,7 @@ impl Gpu {
     /// Checks for the first error that the device reported since the last call. A lost device stays lost.
     ///
     /// # Errors
-    /// The reported error.
+    /// [`BackendError::Device`] with the first error that the device reported.
     pub fn check(&self) -> Result<()> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = failure.refused.take();
@@ -278,7 +280,7 @@ impl Gpu {
     /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
     ///
     /// # Errors
-    /// The adapter cannot draw to such textures.
+    /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
         if self.captures {
             return Ok(());

@@ -45,7 +45,7 @@ impl Presenter {
     /// Draws only lines, over the background, and waits. For pictures, not for timing.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn draw_lines(&self, lines: &[LineEnd]) -> Result<()> {
         self.draw_overlay(Beneath::Nothing, Overlay { lines, ..Overlay::default() })
     }
@@ -53,7 +53,7 @@ impl Presenter {
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
         let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform()));
         let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);

@@ -123,6 +123,10 @@ impl PaletteForm {
     }
 
     /// Checks that a device can hold a crowd's palettes in this form.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if a palette has more entries than a uniform block holds, [`BackendError::TooLarge`]
+    /// if the palettes of a chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let limits = gpu.device().limits();
         for chunk in chunks {

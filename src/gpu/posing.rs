@@ -26,7 +26,8 @@ impl Posing {
     /// Bytes on the host and on the device.
     ///
     /// # Errors
-    /// A feature or a size that the adapter lacks.
+    /// [`BackendError::Unavailable`] if the adapter lacks a feature, or [`BackendError::TooLarge`] if the crowd exceeds
+    /// one of its limits.
     pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Result<(u64, u64)> {
         if let PaletteForm::Baked(keeping) = form {
             return Ok((0, baked::bytes(gpu, crowd, keeping)?));
@@ -55,7 +56,7 @@ impl Posing {
     /// pose.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
     pub fn source(
         self,
         gpu: &Rc<Gpu>,

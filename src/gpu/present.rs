@@ -137,7 +137,7 @@ impl Presenter {
     /// Creates targets of the view's size and everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the view exceeds the adapter's limits.
+    /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
         let device = gpu.device();
         let largest = device.limits().max_texture_dimension_2d;
@@ -307,6 +307,9 @@ impl Presenter {
     }
 
     /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_color(&self) -> Result<Vec<u8>> {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
     }
@@ -348,6 +351,9 @@ impl Presenter {
 
     /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
     /// motion was drawn.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
         let Some(target) = &self.motion else { return Ok(None) };
         let texels = self.read_target(&target.texture)?;
@@ -355,6 +361,9 @@ impl Presenter {
     }
 
     /// The last frame's depths, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_depth(&self) -> Result<Vec<f32>> {
         self.read_target(&self.depth.texture)
     }

@@ -239,7 +239,7 @@ impl Visibility {
     /// The instances in view in the last frame: rising indices for each chunk.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
         let mut read = Vec::new();
         let chunks = self.chunks.iter().map(|chunk| {

@@ -41,7 +41,8 @@ impl Side {
     /// Prepares a backend for a crowd. `memory` is how many bytes of main memory may be taken.
     ///
     /// # Errors
-    /// The machine lacks an adapter, the crowd does not fit, or the device failed.
+    /// [`BackendError::Unavailable`] if the machine lacks an adapter, [`BackendError::TooLarge`] if the crowd does not
+    /// fit, or [`BackendError::Device`] if the device was lost or refused a command.
     pub fn new(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job, memory: u64) -> Result<Self> {
         let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         let footprint = backend.footprint(crowd, job)?;
@@ -77,7 +78,7 @@ impl Side {
     /// Whether the backend leaves out instances that are not in view.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn culls(&mut self) -> Result<bool> {
         Ok(self.prepared.visible()?.is_some())
     }
@@ -85,7 +86,8 @@ impl Side {
     /// Computes and draws a frame as a run does, and returns how long it took. Nothing but the frame is in that time.
     ///
     /// # Errors
-    /// The device failed, or it cannot draw what the backend leaves.
+    /// [`BackendError::Unavailable`] if it cannot draw what the backend leaves, or [`BackendError::Device`] if the
+    /// device was lost or refused a command.
     pub fn frame(&mut self, crowd: &Crowd, tick: u32, view: &View, canvas: Canvas) -> Result<Duration> {
         self.set_canvas(crowd, view, canvas)?;
         self.tick = tick;
@@ -123,7 +125,8 @@ impl Side {
     /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
     ///
     /// # Errors
-    /// The device failed, or the backend has no poses.
+    /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
+    /// refused a command.
     pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
         let visible = self.prepared.visible()?;
         let (mut lines, mut poses) = (Vec::new(), Vec::new());
@@ -142,7 +145,7 @@ impl Side {
     /// Skinned words of the last frame of each instance, as many as [`heat::MOST_VERTICES`] allows.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn words(&mut self, crowd: &Crowd) -> Result<Vec<(u32, Vec<f32>)>> {
         let visible = self.prepared.visible()?;
         let (mut read, mut left) = (Vec::new(), heat::MOST_VERTICES);
@@ -162,7 +165,7 @@ impl Side {
     /// The last frame painted by its distance from the reference.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let (tick, blending) = (self.tick, self.prepared.blending());
         let words = self.words(crowd)?;
@@ -179,7 +182,7 @@ impl Side {
     /// The last frame painted by its distance from another side's.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let theirs = other.words(crowd)?;
         let ours = self.words(crowd)?;

@@ -37,6 +37,9 @@ pub struct Worker {
 
 impl Worker {
     /// Starts the thread. `make` makes what works on it; `wake` is called whenever there is an answer.
+    ///
+    /// # Errors
+    /// The system refuses to create a thread.
     pub fn start(make: impl FnOnce() -> Engine + Send + 'static, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (requests, incoming) = mpsc::channel();
         let (outgoing, answers) = mpsc::channel();

@@ -135,7 +135,7 @@ impl VertexBatch {
 /// The machine lacks AVX-512.
 pub fn skin_clusters(mesh: &Mesh, clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     assert!(Isa::Avx512.is_available(), "clusters need AVX-512");
-    // SAFETY: the features were detected.
+    // SAFETY: `is_available` detected every feature that `skin_all` enables.
     unsafe {
         match (format.floats(), format.words()) {
             (3, 3) => skin_all::<3, 3>(mesh, clusters, palette, format.normals, out),
@@ -209,7 +209,7 @@ fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
     let mut square = [_mm512_setzero_ps(); LANES];
     for (row, &joint) in square.iter_mut().zip(joints) {
         let entry = &palette[usize::from(joint)];
-        // SAFETY: the mask leaves the 12 floats of an entry.
+        // SAFETY: the mask selects 12 floats, which is the length of an entry; masked lanes are not read.
         *row = unsafe { _mm512_maskz_loadu_ps(0x0fff, entry.as_ptr()) };
     }
     Avx512::transpose(&mut square);
@@ -222,7 +222,7 @@ fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
 fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Matrix<__m512> {
     let mut m = [_mm512_setzero_ps(); 12];
     for (places, weights) in influences {
-        // SAFETY: 64 bytes of integers, aligned.
+        // SAFETY: `Lanes<i32>` is 64 bytes long and aligned to 64 bytes.
         let places = unsafe { _mm512_load_si512(places.0.as_ptr().cast()) };
         let weight = Avx512::load(&weights.0);
         for (sum, table) in m.iter_mut().zip(tables) {
@@ -261,7 +261,7 @@ impl<const WORDS: usize> Weave<WORDS> {
     fn line(&self, words: &[__m512; WORDS], line: usize) -> __m512 {
         let mut out = _mm512_setzero_ps();
         for pair in 0..Self::PAIRS {
-            // SAFETY: 64 bytes of integers, aligned.
+            // SAFETY: `Lanes<i32>` is 64 bytes long and aligned to 64 bytes.
             let places = unsafe { _mm512_load_si512(self.places[line][pair].0.as_ptr().cast()) };
             let (low, high) = (words[2 * pair], words[(2 * pair + 1).min(WORDS - 1)]);
             let woven = _mm512_permutex2var_ps(low, places, high);

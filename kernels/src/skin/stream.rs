@@ -238,6 +238,7 @@ fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize
 
 #[inline(always)]
 fn floats(stage: &mut StagingLines) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
-    // SAFETY: `Line` is 64 bytes of floats without padding.
+    // SAFETY: both types have the same size: `Line` is `TILE` floats without padding. Floats need less alignment, and
+    // the result borrows `stage` mutably.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }

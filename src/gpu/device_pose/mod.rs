@@ -48,7 +48,7 @@ impl DevicePose {
     /// Bytes on the device.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
     pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<u64> {
         let limit = gpu.binding_bytes();
         let statics = crowd.groups().iter().map(|group| {
@@ -69,7 +69,7 @@ impl DevicePose {
     /// Uploads constant data and allocates poses and palettes; with a frustum, only instances in it are posed.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
     pub fn new(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
@@ -256,7 +256,7 @@ impl PaletteSource for DevicePose {
 /// Checks that the device can pose for a shader that reads palettes in this form.
 ///
 /// # Errors
-/// It lacks features that the kernels need.
+/// [`BackendError::Unavailable`] if it lacks a feature that the kernels need.
 pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     match form {
