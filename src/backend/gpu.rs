@@ -6,7 +6,7 @@ use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::VertexSkinner;
-use super::traffic::posed;
+use super::stage_bytes::posed;
 use super::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Dispatches one kernel for every chunk.
 pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
-    /// Whether the kernel was chosen among several.
+    /// `true` if the kernel was chosen among several.
     chosen: bool,
     /// For each of the arena's buffers the index of the chunk whose vertices it holds.
     held_chunks: Vec<usize>,
@@ -29,7 +29,8 @@ impl ComputeSkinner {
         job: &Job,
     ) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames && posing == Posing::Visible {
-            let message = "keeps those in view, others in every frame; needs a run without --motion";
+            let message =
+                "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
             return Err(BackendError::Unavailable(message.into()));
         }
         gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;

@@ -23,7 +23,9 @@ impl VertexSkinner {
     /// Device memory besides palettes and meshes.
     pub fn footprint(gpu: &Gpu, palette: PaletteForm, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames {
-            return Err(BackendError::Unavailable("would skin twice for --motion; leaves no vertices to keep".into()));
+            return Err(BackendError::Unavailable(
+                "stores no vertices, which --motion compares; needs a run without it".into(),
+            ));
         }
         if crowd.format().encoding == Encoding::Packed {
             return Err(BackendError::Unavailable("writes plain floats; needs --output f32".into()));

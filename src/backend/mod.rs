@@ -12,7 +12,7 @@ mod gpu_compute;
 mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
-mod traffic;
+mod stage_bytes;
 
 use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]

@@ -1,6 +1,6 @@
 //! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
 
-use super::common::{self, Machine, seconds};
+use super::common::{self, MachineArguments, seconds};
 use super::exit::Exit;
 use super::output::write_file;
 use super::single;
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArguments,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -1,6 +1,6 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, Machine, Shape, positive, seconds};
+use super::common::{self, MachineArguments, ModelArguments, positive, seconds};
 use super::exit::Exit;
 use super::output::write_png;
 use super::single;
@@ -34,10 +34,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     instances: Option<u64>,
     #[command(flatten)]
-    shape: Shape,
+    shape: ModelArguments,
     /// Drawing mode
     #[arg(long, default_value = "skin")]
-    mode: Mode,
+    mode: ModeChoice,
     /// Angle around the crowd in degrees, from its front; default: as in the scene
     #[arg(long, value_name = "DEGREES", value_parser = degrees, allow_hyphen_values = true)]
     orbit: Option<f64>,
@@ -54,11 +54,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     height: Option<u32>,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
+enum ModeChoice {
     /// Lit triangles
     Skin,
     /// Edges of the visible triangles
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = arguments.machine.open_required()?;
     let gpu = context.gpu.as_ref().context("no adapter")?;
     let mut view = scene.view();
-    if arguments.mode == Mode::Wireframe {
+    if arguments.mode == ModeChoice::Wireframe {
         view.mode = frame::Mode::Wireframe;
     }
     let mut presenter = Presenter::new(Rc::clone(gpu), &scene.crowd, view, 1)?;
@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
     let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
     ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;
-    if arguments.mode == Mode::Skeleton {
+    if arguments.mode == ModeChoice::Skeleton {
         presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd)?)?;
     }
     let pixels = presenter.read_color()?;

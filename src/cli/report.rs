@@ -23,7 +23,7 @@ pub struct Arguments {
     output: Option<PathBuf>,
     /// One HTML page, Markdown, or a folder of SVG charts; default: by the file's extension, else html
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     /// Rewrite the text between the markers of a Markdown page, and its charts
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["results", "output", "format"])]
     splice: Vec<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     Html,
     Md,
     Svg,
@@ -47,15 +47,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     eprint!("{}", text::problems(&study));
     let output = arguments.output.as_deref();
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
-        Format::Html => write(output, &html::page(&study))?,
-        Format::Md => write(output, &markdown::report(&study))?,
-        Format::Svg => {
+        ReportFormat::Html => write(output, &html::page(&study))?,
+        ReportFormat::Md => write(output, &markdown::report(&study))?,
+        ReportFormat::Svg => {
             let Some(folder) = output else {
                 return Err(
                     UsageError("--format svg writes a file for each chart; name a folder with -o".into()).into()
                 );
             };
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
             for chart in charts(&study) {
                 write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
             }
@@ -64,10 +64,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn by_ending(output: Option<&Path>) -> Format {
+fn by_ending(output: Option<&Path>) -> ReportFormat {
     match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
-        Some("md") => Format::Md,
-        _ => Format::Html,
+        Some("md") => ReportFormat::Md,
+        _ => ReportFormat::Html,
     }
 }
 

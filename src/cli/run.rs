@@ -1,7 +1,7 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
 use super::built_from::built_from;
-use super::common::{self, Workload, positive};
+use super::common::{self, WorkloadArguments, positive};
 use super::exit::Exit;
 use super::progress::Progress;
 use anyhow::Context as _;
@@ -11,8 +11,7 @@ use skinbench::backend::Context;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::fidelity;
 use skinbench::harness::limits::Host;
-use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{self, Observer, Options, Outcome};
+use skinbench::harness::run::{self, Observer, Outcome, RunOptions};
 use skinbench::report::table;
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
@@ -31,7 +30,7 @@ const MOST_PASSES: u32 = 64;
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    workload: Workload,
+    workload: WorkloadArguments,
     /// Measured frames per backend; default: as many as fit 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
@@ -94,9 +93,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             _ => format!("{}.{threads}", environment.run_id),
         };
         let environment = Environment { threads, run_id, ..environment.clone() };
-        let tolerance = Tolerance::of(scene.crowd.format());
-        let options =
-            Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
+        let options = RunOptions {
+            backends: backends.clone(),
+            frames: arguments.frames,
+            memory: common::memory(),
+            keep,
+            ..RunOptions::default()
+        };
         let cannot_write = || format!("cannot write to {}", folder.display());
         let hosts = hosts(context);
         let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));

@@ -9,12 +9,12 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Job};
 use skinbench::harness::rotation::SharedMemory;
-use skinbench::registry::Entry;
+use skinbench::registry::BackendEntry;
 
 /// A backend prepared for a crowd, with the arena that it writes to. `presenter` is the memory that drawing takes on
 /// the device, if anything is drawn.
 pub fn prepare(
-    entry: &Entry,
+    entry: &BackendEntry,
     context: &Context,
     crowd: &Crowd,
     presenter: Option<u64>,

@@ -1,7 +1,7 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::built_from::built_from;
-use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
+use super::common::{self, MachineArguments, OutputChoice, Requirement, StorageArguments, positive};
 use super::exit::Exit;
 use super::progress::Progress;
 use super::run::passes;
@@ -12,10 +12,9 @@ use skinbench::frame::Retention;
 use skinbench::frame::Stage;
 use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
-use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{Options, Outcome, Status};
+use skinbench::harness::run::{Outcome, RunOptions, Status};
 use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
-use skinbench::registry::Entry;
+use skinbench::registry::BackendEntry;
 use skinbench::report::text;
 use skinbench::results::files::Results;
 use skinbench::results::key::Point;
@@ -58,7 +57,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
     #[command(flatten)]
-    layout: Layout,
+    layout: StorageArguments,
     /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
@@ -112,7 +111,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let keep = if arguments.output == OutputChoice::Ring { Retention::Ring } else { Retention::Frame };
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
-    let machine = Machine {
+    let machine = MachineArguments {
         threads: groups.iter().copied().flatten().collect(),
         adapter: arguments.adapter.clone(),
         require: arguments.require,
@@ -132,12 +131,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             scene: &scene,
             base,
             points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
-            options: Options {
+            options: RunOptions {
                 backends: backends.clone(),
                 frames: arguments.frames,
-                tolerance: Tolerance::of(base.format),
                 memory: common::memory(),
                 keep,
+                ..RunOptions::default()
             },
             max_frame_time: arguments.max_frame_time,
             budget: arguments.budget,
@@ -185,7 +184,7 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
 struct Book {
     results: Results,
     /// Results that this binary measured before.
-    kept: Vec<(Place, KnownResult)>,
+    kept: Vec<(ResultKey, KnownResult)>,
     environment: Option<Environment>,
     binary: u64,
     keep: Retention,
@@ -203,7 +202,7 @@ struct Book {
 }
 
 /// Key of a measurement: point, adapter and backend.
-type Place = (Point, Option<String>, String);
+type ResultKey = (Point, Option<String>, String);
 
 impl Book {
     fn open(
@@ -215,7 +214,7 @@ impl Book {
         let results = Results::append(folder)?;
         let binary = binary()?;
         let mut kept = Vec::new();
-        // A folder without any row is no error.
+        // An empty folder is not an error.
         let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
         let own = format!("-{binary:016x}.");
         for measurement in &recorded.measurements {
@@ -256,7 +255,7 @@ fn binary() -> anyhow::Result<u64> {
 }
 
 impl Log for Book {
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult> {
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
         let environment = self.environment.as_ref()?;
         let point = Point::of(scene, environment.threads, passes, self.keep);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());

@@ -33,8 +33,8 @@ pub struct Footprint {
     pub host: u64,
     /// Bytes of device memory.
     pub device: u64,
-    /// Whether vertices go to the arena's host side.
+    /// `true` if vertices go to the arena's host side.
     pub host_output: bool,
-    /// Whether vertices go to the arena's device side.
+    /// `true` if vertices go to the arena's device side.
     pub device_output: bool,
 }

@@ -3,18 +3,18 @@
 
 mod accuracy;
 mod arena;
+mod camera_view;
 mod error;
 mod input;
 mod job;
 mod timer;
 mod traffic;
-mod view;
 
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
+pub use camera_view::{Mode, View};
 pub use error::{BackendError, Result};
 pub use input::FrameInput;
 pub use job::{Footprint, Job, Retention};
 pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
 pub use traffic::{Memory, Traffic};
-pub use view::{Mode, View};

@@ -64,7 +64,7 @@ impl<'a> Plan<'a> {
             rate.map(Some).ok_or_else(|| {
                 let name = clips.get(clip).map_or("", Clip::name);
                 BackendError::Unavailable(format!(
-                    "no rate of baking holds clip {name:?} of {:?} to {POSITION:.0e} of its size",
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size",
                     model.name()
                 ))
             })

@@ -37,7 +37,7 @@ impl Gpu {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(label, bytes, usage));
         self.check()?;
-        let fill = Fill::new(self, &from);
+        let fill = FillPass::new(self, &from);
         let write = self.fastest(bytes, |commands| fill.record(self, commands, bytes))?;
         let copy = self.fastest(bytes, |commands| commands.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
@@ -70,12 +70,12 @@ impl Gpu {
     }
 }
 
-struct Fill {
+struct FillPass {
     pipeline: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
 }
 
-impl Fill {
+impl FillPass {
     fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
         let entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, WRITTEN);
         let layout = bind_group_layout(gpu, "fill", &[entry]);

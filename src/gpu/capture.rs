@@ -19,7 +19,7 @@ const TEXELS: u32 = 4 << 20;
 const TEXEL_BYTES: u32 = 16;
 
 /// The pipelines for one kind of group.
-struct Pipelines {
+struct CapturePipelines {
     kind: Kind,
     position_and_normal: wgpu::RenderPipeline,
     tangent: wgpu::RenderPipeline,
@@ -28,7 +28,7 @@ struct Pipelines {
 /// The pipelines and targets of captures.
 pub struct Capture {
     source: Rc<VertexSource>,
-    pipelines: Vec<Pipelines>,
+    pipelines: Vec<CapturePipelines>,
     uniform: wgpu::Buffer,
     group: wgpu::BindGroup,
     targets: [wgpu::Texture; 2],
@@ -99,7 +99,7 @@ impl Capture {
                 cache: gpu.pipeline_cache(),
             })
         };
-        let pipelines = source.distinct_kinds().into_iter().map(|kind| Pipelines {
+        let pipelines = source.distinct_kinds().into_iter().map(|kind| CapturePipelines {
             kind,
             position_and_normal: pipeline(kind, "position_and_normal"),
             tangent: pipeline(kind, "tangent"),

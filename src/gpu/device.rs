@@ -24,7 +24,7 @@ pub struct AdapterSummary {
     pub api: String,
     /// Driver name and version.
     pub driver: String,
-    /// Whether the adapter is emulated on the CPU.
+    /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
 }
 
@@ -272,7 +272,7 @@ impl Gpu {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).lost.clone()
     }
 
-    /// Whether depth images can be read back, which old GL does not support.
+    /// Returns whether depth images can be read back, which old GL does not support.
     pub fn reads_depth(&self) -> bool {
         self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }

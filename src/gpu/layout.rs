@@ -1,5 +1,9 @@
 //! Every struct shared with WGSL. tests/suite/backends/shader_layout.rs compares them with the parsed shaders, field by
 //! field.
+//!
+//! A struct has the name of its WGSL counterpart, which may also be the name of the type that it is made from. Code
+//! outside this module therefore writes the module too: `layout::Chunk` is what shaders read of a
+//! [`Chunk`](super::Chunk).
 
 use bytemuck::{Pod, Zeroable};
 

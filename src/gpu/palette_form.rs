@@ -16,10 +16,10 @@ pub const TEXTURE_WIDTH: u32 = 4096;
 pub(super) const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
 
 /// A 4x4 matrix, columns.
-type Columns = [f32; 16];
+type ColumnMatrix = [f32; 16];
 /// A rotation, and half the translation times it, both as quaternions x y z w (Kavan and others 2008); then a uniform
 /// scale.
-type DualQuaternion = [f32; 12];
+type DeviceDualQuaternion = [f32; 12];
 
 /// Form of palettes in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,14 +81,14 @@ impl PaletteForm {
         }
     }
 
-    /// Whether joints may scale unevenly.
+    /// Returns whether joints may scale unevenly.
     pub fn scales_unevenly(self) -> bool {
         !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
     }
 
     /// Bytes from one character's palette to the next, if each is bound separately.
     pub fn stride(self) -> Option<u32> {
-        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<ColumnMatrix>()) as u32)
     }
 
     /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
@@ -96,9 +96,9 @@ impl PaletteForm {
         let entries = group.model.palette_joints().len();
         match self {
             Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
-            Self::Columns => entries * size_of::<Columns>() / 4,
-            Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
-            Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
+            Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
+            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>() / 4,
         }
     }
 
@@ -125,8 +125,8 @@ impl PaletteForm {
     /// Checks that a device can hold a crowd's palettes in this form.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] if a palette has more entries than a uniform block holds, [`BackendError::TooLarge`]
-    /// if the palettes of a chunk exceed the largest buffer or texture of the device.
+    /// [`BackendError::Unavailable`] if a palette has more entries than a uniform block holds, or
+    /// [`BackendError::TooLarge`] if the palettes of a chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let limits = gpu.device().limits();
         for chunk in chunks {
@@ -151,7 +151,7 @@ impl PaletteForm {
     }
 }
 
-fn columns(rows: &Rows) -> Columns {
+fn columns(rows: &Rows) -> ColumnMatrix {
     std::array::from_fn(|i| match i % 4 {
         3 if i == 15 => 1.0,
         3 => 0.0,
@@ -159,7 +159,7 @@ fn columns(rows: &Rows) -> Columns {
     })
 }
 
-fn dual_quaternion(rows: &Rows) -> DualQuaternion {
+fn dual_quaternion(rows: &Rows) -> DeviceDualQuaternion {
     let (rotation, moved, scale) = motion(rows);
     let [x, y, z] = moved.map(|v| 0.5 * v);
     let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;

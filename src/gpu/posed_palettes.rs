@@ -17,12 +17,12 @@ pub struct PosedPalettes {
     form: PaletteForm,
     rows: Vec<Rows>,
     converted: Vec<f32>,
-    shares: Vec<Share>,
+    shares: Vec<ChunkShare>,
     chunks: Vec<Palettes>,
 }
 
 /// A chunk's share of the crowd's rows and of the converted numbers.
-struct Share {
+struct ChunkShare {
     rows: Range<usize>,
     converted: Range<usize>,
     /// Rows per instance.
@@ -54,7 +54,7 @@ impl PosedPalettes {
             let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
             let (rows, converted) = (row..row + count * entries, float..float + count * floats);
             (row, float) = (rows.end, converted.end);
-            shares.push(Share { rows, converted, entries, floats });
+            shares.push(ChunkShare { rows, converted, entries, floats });
             Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
         });
         let chunks = palettes.collect();

@@ -44,7 +44,8 @@ impl Posing {
                 gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
                 gpu.has_indirect()?;
                 if crowd.has_update_rates() {
-                    let message = "keeps no pose of who may be out of view; needs a crowd without update rates";
+                    let message =
+                        "keeps no poses of instances that may be out of view; needs a crowd without update rates";
                     return Err(BackendError::Unavailable(message.into()));
                 }
                 Ok((0, poses + visibility::bytes(crowd)))

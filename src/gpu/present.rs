@@ -207,7 +207,7 @@ impl Presenter {
         })
     }
 
-    /// The same with a colour of its own for each instance: for pictures, not for timing. No frame may have been drawn.
+    /// Gives each instance its own colour: for pictures, not for timing. No frame may have been drawn yet.
     pub fn with_tints(self) -> Self {
         Self { tinted: true, ..self }
     }

@@ -35,9 +35,9 @@ pub struct VertexSource {
     pub groups: Vec<wgpu::BindGroup>,
     /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
-    /// Whether the WGSL is our own, which needs no checks at run time.
+    /// `true` if the WGSL is our own, which needs no checks at run time.
     pub trusted: bool,
-    /// Whether it defines `previous_position`, from which motion vectors are drawn.
+    /// `true` if it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
     /// The instances of each chunk to draw, if only those in view are drawn.
     pub visible: Option<Rc<Visible>>,

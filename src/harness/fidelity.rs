@@ -1,7 +1,7 @@
 //! Error of a crowd with reduced posing, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
-use super::reference::Pose;
+use super::reference::ReferencePose;
 use crate::crowd::Crowd;
 use crate::model::affine_to_rows;
 use crate::pose::Ends;
@@ -41,7 +41,8 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     let error = |instance: u32| {
         let ends = &ends[crowd.group_of(instance)];
         let at = |&tick: &u32| {
-            let (shown, plain) = (Pose::new(crowd, instance, tick), Pose::unsaved(crowd, instance, tick));
+            let (shown, plain) =
+                (ReferencePose::new(crowd, instance, tick), ReferencePose::unsaved(crowd, instance, tick));
             let joints = shown.model.iter().zip(&plain.model).enumerate();
             let off = joints.map(|(joint, (shown, plain))| {
                 let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));

@@ -1,6 +1,6 @@
 //! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
-use super::reference::{Pose, Vertex};
+use super::reference::{ReferencePose, ReferenceVertex};
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Arena, Blending, FrameInput, Result, StageTimer};
@@ -118,13 +118,13 @@ pub struct Parity {
 
 /// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy)]
-struct Worst {
+struct WorstError {
     error: f64,
     instance: u32,
     item: usize,
 }
 
-impl Worst {
+impl WorstError {
     const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
 
     fn max(self, other: Self) -> Self {
@@ -136,20 +136,20 @@ impl Worst {
 /// The largest error of each kind among some instances.
 #[derive(Debug, Clone, Copy)]
 struct Compared {
-    local: Worst,
-    model: Worst,
-    palette: Worst,
-    position: Worst,
-    normal: Worst,
+    local: WorstError,
+    model: WorstError,
+    palette: WorstError,
+    position: WorstError,
+    normal: WorstError,
 }
 
 impl Compared {
     const NONE: Self = Self {
-        local: Worst::NONE,
-        model: Worst::NONE,
-        palette: Worst::NONE,
-        position: Worst::NONE,
-        normal: Worst::NONE,
+        local: WorstError::NONE,
+        model: WorstError::NONE,
+        palette: WorstError::NONE,
+        position: WorstError::NONE,
+        normal: WorstError::NONE,
     };
 
     fn max(self, other: Self) -> Self {
@@ -236,7 +236,7 @@ pub fn verify(
                         group,
                         blending,
                         &corners,
-                        &Pose::new(crowd, instance, tick),
+                        &ReferencePose::new(crowd, instance, tick),
                         instance,
                         [local, model, palette, vertices],
                     )
@@ -264,7 +264,7 @@ fn missing_instance(
 ) -> Option<String> {
     let seen = |instance: u32| {
         let placement = rows_to_affine(&crowd.placements()[instance as usize]);
-        let pose = Pose::new(crowd, instance, tick);
+        let pose = ReferencePose::new(crowd, instance, tick);
         (0..group.model.mesh().vertex_count()).find(|&vertex| {
             let skinned = pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
             frustum.contains(placement.transform_point3(skinned.position))
@@ -278,11 +278,11 @@ fn missing_instance(
 /// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
 pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = Pose::new(crowd, instance, tick);
+    let pose = ReferencePose::new(crowd, instance, tick);
     let floats = group.format.floats();
     (0..group.model.mesh().vertex_count())
         .flat_map(|vertex| {
-            let Vertex { position: p, normal: n, tangent: t } =
+            let ReferenceVertex { position: p, normal: n, tangent: t } =
                 pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
             [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats)
         })
@@ -293,7 +293,7 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
 /// where a word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
 pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = Pose::new(crowd, instance, tick);
+    let pose = ReferencePose::new(crowd, instance, tick);
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
     let error = |(vertex, words): (usize, &[f32])| {
         let numbers = group.format.decode(group.model.mesh().cube(), words);
@@ -348,7 +348,7 @@ fn compare(
     group: &Group,
     blending: Blending,
     mesh_corners: &[DVec3; 8],
-    reference: &Pose,
+    reference: &ReferencePose,
     instance: u32,
     [local, model_pose, palette, vertices]: [&[f32]; 4],
 ) -> Compared {
@@ -357,7 +357,7 @@ fn compare(
     // A model that is a single point has no diagonal to relate errors to.
     let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
     let mut compared = Compared::NONE;
-    let worst = |error, item| Worst { error, instance, item };
+    let worst = |error, item| WorstError { error, instance, item };
 
     for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
         let got = got.map(f64::from);

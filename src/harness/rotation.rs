@@ -11,8 +11,8 @@ pub struct SharedMemory {
     pub device_arena: u64,
     /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
-    /// Whether the device's memory is main memory, as on a software adapter. The size of a real device's memory cannot
-    /// be queried; its driver refuses what does not fit.
+    /// `true` if the device's memory is main memory, as on a software adapter. The size of a real device's memory
+    /// cannot be queried; its driver refuses what does not fit.
     pub device_is_host: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::frame::{
     StageTimer,
 };
 use crate::frustum::Frustum;
-use crate::registry::Entry;
+use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use crate::wording;
 use bytesize::ByteSize;
@@ -33,19 +33,25 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 /// Fraction of a backend's work that its verification counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
-/// Options of a run.
+/// Options of a run. By default there are no backends, and memory is not limited.
 #[derive(Clone)]
-pub struct Options {
+pub struct RunOptions {
     /// The backends, in the order of the results.
-    pub backends: Vec<&'static Entry>,
+    pub backends: Vec<&'static BackendEntry>,
     /// Measured frames of each; by default as many as fit 2 s, 5 to 200.
     pub frames: Option<u32>,
-    /// Largest differences from the reference.
-    pub tolerance: Tolerance,
+    /// Largest differences from the reference; by default those of [`Tolerance::of`] the scene's vertex format.
+    pub tolerance: Option<Tolerance>,
     /// Bytes of main memory that may be used.
     pub memory: u64,
     /// The skinned vertices that stay on the device.
     pub keep: Retention,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { backends: Vec::new(), frames: None, tolerance: None, memory: u64::MAX, keep: Retention::Frame }
+    }
 }
 
 /// Status of a backend after a run. Its serialised form is its name.
@@ -180,18 +186,27 @@ impl Outcome {
     }
 }
 
-/// Observer of a run.
+/// Observer of a run. By default it ignores what is reported and lets the run go on; `()` is such an observer.
 pub trait Observer {
     /// Reports the current step, and the fraction of the scene's work that is done, 0 to 1.
-    fn progress(&mut self, what: &str, done: f64);
-    /// Whether to stop after the current frame.
-    fn interrupted(&self) -> bool;
-    /// Called when a backend is finished.
+    fn progress(&mut self, what: &str, done: f64) {
+        let _ = (what, done);
+    }
+    /// Returns whether to stop after the current frame.
+    fn interrupted(&self) -> bool {
+        false
+    }
+    /// Reports the outcome of a backend when it is finished.
     ///
     /// # Errors
     /// The outcome cannot be stored: the run stops.
-    fn finished(&mut self, outcome: &Outcome) -> io::Result<()>;
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let _ = outcome;
+        Ok(())
+    }
 }
+
+impl Observer for () {}
 
 /// Verifies backends on some instances of a scene, then measures them.
 ///
@@ -200,10 +215,10 @@ pub trait Observer {
 pub fn run(
     scene: &BuiltScene,
     context: &Context,
-    options: &Options,
+    options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> io::Result<Vec<Outcome>> {
-    Run::new(scene, context, options, observer, Depth::Measured).all()
+    RunState::new(scene, context, options, observer, Depth::Measured).all()
 }
 
 /// Verifies backends on every vertex of every instance of a scene; measures nothing.
@@ -213,10 +228,10 @@ pub fn run(
 pub fn verify(
     scene: &BuiltScene,
     context: &Context,
-    options: &Options,
+    options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> io::Result<Vec<Outcome>> {
-    Run::new(scene, context, options, observer, Depth::Verified).all()
+    RunState::new(scene, context, options, observer, Depth::Verified).all()
 }
 
 /// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
@@ -237,7 +252,7 @@ enum Depth {
 struct Candidate {
     /// Index in the options' backends.
     index: usize,
-    entry: &'static Entry,
+    entry: &'static BackendEntry,
     backend: Box<dyn Backend>,
     footprint: Footprint,
 }
@@ -246,16 +261,16 @@ struct Candidate {
 struct Contender {
     /// As in [`Candidate`].
     index: usize,
-    entry: &'static Entry,
+    entry: &'static BackendEntry,
     prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
 }
 
-struct Run<'a> {
+struct RunState<'a> {
     scene: &'a BuiltScene,
     context: &'a Context,
-    options: &'a Options,
+    options: &'a RunOptions,
     observer: &'a mut dyn Observer,
     depth: Depth,
     passes: u32,
@@ -265,11 +280,11 @@ struct Run<'a> {
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunState<'a> {
     fn new(
         scene: &'a BuiltScene,
         context: &'a Context,
-        options: &'a Options,
+        options: &'a RunOptions,
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
@@ -386,7 +401,8 @@ impl<'a> Run<'a> {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
             Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
         };
-        let (backend, tolerance) = (&mut *contender.prepared, self.options.tolerance);
+        let tolerance = self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()));
+        let backend = &mut *contender.prepared;
         let coverage = Coverage { frustum: self.job().frustum, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
@@ -622,7 +638,7 @@ impl Bench {
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
-        // One more than is recorded: the first end has none before it.
+        // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames + 1 {
             let mut ticket = None;
             if frame <= frames {

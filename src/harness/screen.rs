@@ -46,7 +46,7 @@ impl Screen {
         draws.then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
     }
 
-    /// Whether the device's memory is main memory.
+    /// Returns whether the device's memory is main memory.
     pub fn is_software(context: &Context) -> bool {
         context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
     }

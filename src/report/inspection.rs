@@ -1,6 +1,6 @@
 //! Description of a model for `skinbench inspect`, as text and as JSON.
 
-use crate::compact;
+use crate::compaction;
 use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
 use serde::Serialize;
 use std::fmt;
@@ -29,9 +29,9 @@ pub struct Inspection {
     pub vertices: usize,
     /// Triangles of all primitives.
     pub triangles: usize,
-    /// Whether every primitive has tangents.
+    /// `true` if every primitive has tangents.
     pub tangents: bool,
-    /// Whether any primitive has texture coordinates.
+    /// `true` if any primitive has texture coordinates.
     pub uvs: bool,
     /// Vertices by number of influences of weight above 0, from 1 to 16.
     pub influences: [usize; MAX_INFLUENCES],
@@ -71,7 +71,7 @@ pub struct PrimitiveSummary {
     pub dumped: u32,
     /// Triangles.
     pub triangles: u32,
-    /// Whether normals are the file's own.
+    /// `true` if normals are the file's own.
     pub normals: bool,
     /// Names of the materials.
     pub materials: Vec<String>,
@@ -154,7 +154,7 @@ impl Inspection {
         let material = |index: u16| model.materials()[usize::from(index)].name.clone();
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
-        let compact = compact::clips(model, compact::ERROR).unwrap_or_default();
+        let compact = compaction::clips(model, compaction::ERROR).unwrap_or_default();
         Self {
             name: model.name().to_owned(),
             load_ms: load.as_secs_f64() * 1e3,
@@ -268,7 +268,7 @@ impl fmt::Display for Inspection {
                     compact.error,
                     compact.worst_joint
                 )?,
-                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compact::ERROR)?,
+                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compaction::ERROR)?,
             }
         }
         writeln!(

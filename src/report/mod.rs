@@ -5,7 +5,7 @@ pub mod chart;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
-mod figures;
+mod figure_tables;
 #[cfg(feature = "cli")]
 mod findings;
 #[cfg(feature = "cli")]

@@ -15,7 +15,7 @@
 //! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
 use super::chart::charts;
-use super::figures;
+use super::figure_tables;
 use super::markdown::{answers, headline, pictures};
 use crate::results::recorded::{Recorded, read_limits};
 use crate::results::rows::LimitsRow;
@@ -43,7 +43,7 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     let error = |problem: String| SpliceError { page: page.into(), problem };
     let before = std::fs::read_to_string(page).map_err(|e| error(format!("cannot read: {e}")))?;
     let folder = page.parent().unwrap_or(Path::new(""));
-    let mut results = Results { folder, studies: HashMap::new(), pictures: Vec::new() };
+    let mut results = PageResults { folder, studies: HashMap::new(), pictures: Vec::new() };
     let mut after = String::new();
     let mut lines = before.lines().enumerate();
     while let Some((number, line)) = lines.next() {
@@ -76,7 +76,7 @@ fn marker(line: &str) -> Option<Vec<&str>> {
 }
 
 /// Results that the markers of a page refer to.
-struct Results<'a> {
+struct PageResults<'a> {
     folder: &'a Path,
     /// Studies that have been read, by source.
     studies: HashMap<String, Study>,
@@ -84,19 +84,21 @@ struct Results<'a> {
     pictures: Vec<(PathBuf, String)>,
 }
 
-impl Results<'_> {
+impl PageResults<'_> {
     /// The text to put after a marker.
     fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
         match (kind, words) {
             ("text", _) => self.text(source, words.first().copied()),
-            ("limits", []) => Ok(figures::limits(&self.limits(source)?)),
+            ("limits", []) => Ok(figure_tables::limits(&self.limits(source)?)),
             ("table", []) => Ok(headline(self.study(source)?, source)),
-            ("table", _) => figures::backends(self.study(source)?, words, source),
+            ("table", _) => figure_tables::backends(self.study(source)?, words, source),
             ("answers", []) => Ok(answers(self.study(source)?)),
             ("charts", _) => self.charts(source, words),
-            ("runs", [runs, backend, words @ ..]) => figures::runs(&self.runs(source, runs)?, backend, words, source),
+            ("runs", [runs, backend, words @ ..]) => {
+                figure_tables::runs(&self.runs(source, runs)?, backend, words, source)
+            }
             ("matrix", [runs, word, patterns @ ..]) => {
-                figures::matrix(&self.runs(source, runs)?, word, patterns, source)
+                figure_tables::matrix(&self.runs(source, runs)?, word, patterns, source)
             }
             ("peak", [run, items @ ..]) => {
                 let limits = self.limits(&format!("{source}/{run}"))?;
@@ -107,9 +109,9 @@ impl Results<'_> {
                 }
                 let study = |run: &str| &self.studies[&format!("{source}/{run}")];
                 let items: Vec<_> = items.iter().map(|&(run, backend, n)| ((run, study(run)), backend, n)).collect();
-                figures::peak(one, &items)
+                figure_tables::peak(one, &items)
             }
-            _ => Err(format!("{kind} is not followed by what it asks for; docs/report.md says what that is")),
+            _ => Err(format!("{kind} lacks arguments; docs/report.md lists them")),
         }
     }
 
@@ -152,7 +154,7 @@ impl Results<'_> {
     }
 
     /// The runs below a folder with the names in a list separated by commas.
-    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figures::Run<'a>>, String> {
+    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
         for run in list.split(',') {
             self.study(&format!("{source}/{run}"))?;
         }

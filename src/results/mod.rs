@@ -1,6 +1,6 @@
 //! Results: measurements of runs, as rows of CSV files and as a typed model.
 //!
-//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::Key`]. Runs write
+//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs write
 //! measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
 //! [`ranking`] and [`crossover`] find the fastest backends, [`compare`] the changes between two sets.
 

@@ -1,6 +1,6 @@
 //! Rows of result files: one field per column.
 
-use super::key::{Key, Machine, Point, per_instance};
+use super::key::{Machine, MeasurementKey, Point, per_instance};
 use crate::frame::{Clock, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
@@ -26,7 +26,7 @@ pub struct SummaryRow {
     pub utc: String,
     /// Commit that the binary was built from.
     pub git_rev: Option<String>,
-    /// Whether tracked files differed from that commit.
+    /// `true` if tracked files differed from that commit.
     pub dirty: Option<bool>,
     /// Compiler version.
     pub rustc: Option<String>,
@@ -81,7 +81,7 @@ pub struct SummaryRow {
     pub frames: Option<usize>,
     /// Number of frames without a positive time.
     pub dropped: Option<u32>,
-    /// Whether the spread is more than 5 % of the median.
+    /// `true` if the spread is more than 5 % of the median.
     pub noisy: Option<bool>,
     /// Median in nanoseconds.
     pub median_ns: Option<u64>,
@@ -268,12 +268,12 @@ impl Measurement {
     }
 
     /// The key of the measurement.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> MeasurementKey {
         let SummaryRow { stage, clock, .. } = self.row;
-        Key { point: self.row.point(), backend: self.backend(), stage, clock }
+        MeasurementKey { point: self.row.point(), backend: self.backend(), stage, clock }
     }
 
-    /// Whether it was measured and is valid.
+    /// Returns whether it was measured and is valid.
     pub fn is_ok(&self) -> bool {
         self.row.status == Status::Ok && self.row.median_ns.is_some()
     }

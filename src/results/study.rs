@@ -84,7 +84,7 @@ impl Quantity {
 
 /// A backend at a point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct StudyEntry {
     /// The point.
     pub point: Point,
     /// Name as in `skinbench list`.
@@ -93,7 +93,7 @@ pub struct Entry {
     pub runs: Vec<Vec<Measurement>>,
 }
 
-impl Entry {
+impl StudyEntry {
     fn newest(&self) -> &[Measurement] {
         self.runs.last().map_or(&[], |run| run)
     }
@@ -103,12 +103,12 @@ impl Entry {
         self.newest().last()
     }
 
-    /// Whether it was measured.
+    /// Returns whether it was measured.
     pub fn is_ok(&self) -> bool {
         self.newest().iter().any(Measurement::is_ok)
     }
 
-    /// Whether it left out instances that are out of view, and so did less work than others at the same point.
+    /// Returns whether it left out instances that are out of view, and so did less work than others at the same point.
     pub fn leaves_out(&self) -> bool {
         self.newest().iter().any(|m| m.row.visible.is_some())
     }
@@ -215,7 +215,7 @@ pub struct Study {
     /// The machine of all measurements.
     pub machine: Machine,
     /// Every backend at every point, in the order of the files.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StudyEntry>,
     /// Problems of the files, and how each was handled.
     pub problems: Vec<String>,
     /// The files, to be read again.
@@ -225,7 +225,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Whether a curve's backend skins the whole crowd everywhere.
+    /// Returns whether a curve's backend skins the whole crowd everywhere.
     pub fn skins_all(&self, curve: &Curve) -> bool {
         !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
     }
@@ -269,7 +269,7 @@ impl Study {
             }
             let key = (at, measurement.backend());
             let index = *known.entry(key.clone()).or_insert_with(|| {
-                self.entries.push(Entry { point: key.0, backend: key.1, runs: Vec::new() });
+                self.entries.push(StudyEntry { point: key.0, backend: key.1, runs: Vec::new() });
                 self.entries.len() - 1
             });
             let runs = &mut self.entries[index].runs;
@@ -314,7 +314,7 @@ impl Study {
     }
 
     /// The backends at a point.
-    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a Entry> {
+    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a StudyEntry> {
         self.entries.iter().filter(move |entry| entry.point == *point)
     }
 

@@ -5,9 +5,9 @@ use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
+use super::model_source::ModelSource;
 use super::placing::Stand;
-use super::source::ModelSource;
-use crate::compact;
+use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::frame::View;
 use crate::model::{Model, Rows, rows_to_affine};
@@ -36,7 +36,7 @@ pub struct BuiltScene {
     pub camera: Camera,
     /// Storage of clips.
     pub clips: Clips,
-    /// Whether an option replaced clips' straight lines with curves.
+    /// `true` if an option replaced clips' straight lines with curves.
     pub smooth: bool,
     /// Reduction of posing.
     pub economy: Economy,
@@ -108,7 +108,7 @@ impl Scene {
         }
         let stored = |model| match self.clips {
             Clips::Raw => Ok(model),
-            Clips::Compact => compact::compacted(model, compact::ERROR),
+            Clips::Compact => compaction::compacted(model, compaction::ERROR),
         };
         let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
         let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;

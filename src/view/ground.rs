@@ -14,7 +14,7 @@ const SEGMENTS: u32 = 64;
 const RINGS: u32 = 8;
 /// Most grid lines each way.
 const MOST_LINES: f32 = 40.0;
-/// Lifts lines off the ground, in radii of the crowd.
+/// Height of the lines above the ground, in radii of the crowd.
 const LIFT: f32 = 1e-3;
 
 /// A ground around a crowd.
@@ -29,12 +29,12 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// A ground under a crowd of this middle and radius.
+    /// A ground under a crowd with this middle and radius.
     pub fn new(middle: Vec3, radius: f32) -> Self {
         let reach = REACH * radius;
         let at = |point: Vec3, near: Vec3| {
             let past = ((point - Vec3::new(middle.x, 0.0, middle.z)).length() / reach).clamp(0.0, 1.0);
-            // Eases out, so that no edge is seen where the ground ends.
+            // Fades out smoothly, so that the ground has no visible edge.
             let past = 1.0 - (1.0 - past * past).powi(2);
             LineEnd { position: point.to_array(), color: packed(near.lerp(FAR, past)) }
         };
@@ -64,7 +64,7 @@ impl Ground {
                     if across { first(middle.x - reach) } else { first(middle.z - reach) } + line as f32 * step;
                 let from_middle = offset - if across { middle.x } else { middle.z };
                 let half = (reach * reach - from_middle * from_middle).max(0.0).sqrt();
-                // Short pieces, because colours are mixed along each.
+                // Short segments, because colours are interpolated along each.
                 let pieces = 16;
                 let point = |piece: u32| {
                     let along = half * (2.0 * piece as f32 / pieces as f32 - 1.0);

@@ -1,53 +1,54 @@
-//! The camera that the mouse moves: around the crowd, nearer and farther, and sideways.
+//! The camera that the mouse controls: it circles the crowd, moves closer or away, and shifts sideways.
 
 use crate::crowd::Crowd;
 use crate::scene::Camera;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Mat4, Vec3};
 
-/// Degrees above or below the ground that the camera may reach.
+/// Range of the elevation above the ground, in degrees.
 pub const ELEVATION: std::ops::RangeInclusive<f64> = -89.0..=89.0;
-/// Factors of the distance at which the crowd just fits.
+/// Range of the distance, as a factor of the one at which the crowd just fits.
 pub const DISTANCE: std::ops::RangeInclusive<f64> = 0.02..=10.0;
 /// Degrees per pixel of a drag.
 const TURN: f64 = 0.4;
-/// Radii of the crowd that are drawn behind it: the ground goes on.
+/// Distance behind the crowd up to which the ground is drawn, in radii of the crowd.
 const BEHIND: f32 = 12.0;
 
 /// A camera and its sideways shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Orbit {
-    /// As a scene has it.
+    /// The camera in the terms of a scene file.
     pub camera: Camera,
     /// Shift of the view to the right and up, in heights of the picture.
     pub pan: [f64; 2],
 }
 
 impl Orbit {
-    /// A scene's camera, not shifted.
+    /// Creates an orbit with the camera of a scene and no shift.
     pub fn new(camera: Camera) -> Self {
         Self { camera, pan: [0.0; 2] }
     }
 
-    /// Turns by a drag of so many pixels to the right and down.
+    /// Rotates for a drag of this many pixels to the right and down.
     pub fn turn(&mut self, [x, y]: [f32; 2]) {
         let Camera { orbit, elevation, .. } = &mut self.camera;
         *orbit = (*orbit - TURN * f64::from(x) + 180.0).rem_euclid(360.0) - 180.0;
         *elevation = (*elevation + TURN * f64::from(y)).clamp(*ELEVATION.start(), *ELEVATION.end());
     }
 
-    /// Shifts the view by a drag of so many pixels to the right and down on a picture of that height.
+    /// Shifts the view for a drag of this many pixels to the right and down, on a picture `height` pixels high.
     pub fn shift(&mut self, [x, y]: [f32; 2], height: f32) {
         self.pan[0] -= f64::from(x / height.max(1.0));
         self.pan[1] += f64::from(y / height.max(1.0));
     }
 
-    /// Goes nearer by a factor of more than 1, or farther by less.
+    /// Moves closer by a factor above 1, or away by one below 1.
     pub fn zoom(&mut self, factor: f64) {
         self.camera.distance = (self.camera.distance / factor).clamp(*DISTANCE.start(), *DISTANCE.end());
     }
 
-    /// World to clip space (depth 0 near to 1 far) for a picture of that size, and the eye.
+    /// Returns the matrix from world to clip space (depth 0 near to 1 far) for a picture of this size, and the position
+    /// of the eye.
     pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> (Mat4, Vec3) {
         let framed = self.camera.framed(crowd, size);
         let forward = (framed.target - framed.eye).normalize_or_zero();

@@ -1,4 +1,4 @@
-//! One side of the picture: a backend with a crowd, and what draws it.
+//! One side of the picture: a backend with a crowd, and the means to draw it.
 
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
@@ -24,21 +24,21 @@ pub struct Side {
     tick: u32,
 }
 
-/// What a picture is drawn to.
+/// Size and style of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Canvas {
     /// Pixels across and down.
     pub size: [u32; 2],
-    /// How meshes are drawn.
+    /// Mode in which meshes are drawn.
     pub mode: Mode,
-    /// Whether each instance has a colour of its own.
+    /// `true` to draw each instance in its own colour.
     pub tinted: bool,
-    /// How many times a frame draws the crowd; a frame of 0 is drawn afterwards, out of its time.
+    /// Number of times that a frame draws the crowd. With 0, the picture is drawn after the frame and not timed.
     pub passes: u32,
 }
 
 impl Side {
-    /// Prepares a backend for a crowd. `memory` is how many bytes of main memory may be taken.
+    /// Prepares a backend for a crowd. `memory` is the number of bytes of main memory that may be used.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the machine lacks an adapter, [`BackendError::TooLarge`] if the crowd does not
@@ -47,7 +47,7 @@ impl Side {
         let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         let footprint = backend.footprint(crowd, job)?;
         let device_arena = gpu.arena_bytes(crowd, Retention::Frame)?;
-        // Targets are small beside crowds, and their size is not known before the first picture.
+        // Render targets are small compared with crowds, and their size is not known before the first picture.
         let shared = SharedMemory {
             arena: Arena::bytes(crowd),
             device_arena,
@@ -70,12 +70,12 @@ impl Side {
         Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), presenter: None, tick: 0 })
     }
 
-    /// Instruction set or adapter, threads, and the kernels that were chosen.
+    /// Instruction set or adapter, threads, and the chosen kernels.
     pub fn device(&self) -> String {
         self.prepared.device()
     }
 
-    /// Whether the backend leaves out instances that are not in view.
+    /// Returns whether the backend leaves out instances that are not in view.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
@@ -83,7 +83,7 @@ impl Side {
         Ok(self.prepared.visible()?.is_some())
     }
 
-    /// Computes and draws a frame as a run does, and returns how long it took. Nothing but the frame is in that time.
+    /// Computes and draws a frame as a run does. Returns its wall-clock time, which contains nothing but the frame.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if it cannot draw what the backend leaves, or [`BackendError::Device`] if the
@@ -142,7 +142,7 @@ impl Side {
         Ok(lines)
     }
 
-    /// Skinned words of the last frame of each instance, as many as [`heat::MOST_VERTICES`] allows.
+    /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, with their indices.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
@@ -162,7 +162,7 @@ impl Side {
         Ok(read)
     }
 
-    /// The last frame painted by its distance from the reference.
+    /// Colours the last frame by its distance from the reference.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
@@ -179,7 +179,7 @@ impl Side {
         Ok(heat::paint(crowd, light, &painted))
     }
 
-    /// The last frame painted by its distance from another side's.
+    /// Colours the last frame by its distance from that of another side.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
@@ -197,14 +197,14 @@ impl Side {
         Ok(heat::paint(crowd, light, &painted))
     }
 
-    /// Whether the vertices lie where nothing draws them.
+    /// Returns whether the vertices have a layout that nothing draws.
     pub fn cannot_be_drawn(&self) -> bool {
         matches!(self.prepared.skinned(), Skinned::HostInBlocks)
     }
 
     fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
         if self.presenter.as_ref().is_none_or(|(known, _)| *known != canvas) {
-            // The old targets go first: two sets need not fit.
+            // Frees the old targets first: memory may not suffice for both.
             self.presenter = None;
             let [width, height] = canvas.size;
             let view = View { width, height, mode: canvas.mode, ..*view };

@@ -33,7 +33,8 @@ fn rows<T: serde::de::DeserializeOwned>(file: &Path) -> Vec<T> {
     csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
 }
 
-/// Whether there is an adapter; without one says that `test` did not run, or fails where it must.
+/// Returns whether there is an adapter. Without one, it prints that `test` did not run, or fails if
+/// SKINBENCH_REQUIRE_GPU is set.
 #[cfg(feature = "gpu")]
 fn has_adapter(test: &str) -> bool {
     let found = !skinbench::gpu::Gpu::adapters().is_empty();
@@ -106,7 +107,7 @@ fn an_instruction_set_is_chosen_by_name_or_refused() {
         let refused = skinbench(&folder, arguments).env(VARIABLE, "mmx").output().unwrap();
         let error = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{arguments}: {error}");
-        let expected = "SKINBENCH_ISA=mmx is no instruction set; this machine has scalar, ";
+        let expected = "SKINBENCH_ISA=mmx is not an instruction set; this machine has scalar, ";
         assert!(error.lines().last().unwrap().contains(expected), "{arguments}: {error}");
     }
     assert_eq!(files(&folder), Vec::<String>::new());

@@ -15,8 +15,7 @@ const ROUNDING: f64 = 1e-4;
 /// Rotations closer than this to the rest rotation count as no rotation.
 const STILL: f64 = 1e-6;
 /// Largest overshoot of an inertial fade: twice (for the old and the new pose) the maximum of s - 6s^3 + 8s^4 - 3s^5
-/// from 0 to 1, times the ticks of the fade, times the largest change per tick.
-/// 0 to 1, times the ticks of the fade, times what may change in a tick.
+/// from 0 to 1. It is multiplied by the ticks of the fade and by the largest change per tick.
 const MOMENTUM: f64 = 2.0 * 0.197_532;
 
 /// A sphere.
@@ -62,12 +61,12 @@ fn stretch(m: &DMat3) -> f64 {
 
 /// Component-wise smallest and largest values of a channel.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct ValueRange {
     low: DVec3,
     high: DVec3,
 }
 
-impl Span {
+impl ValueRange {
     fn at(value: DVec3) -> Self {
         Self { low: value, high: value }
     }
@@ -99,8 +98,8 @@ impl Span {
 struct Motion {
     rest: DQuat,
     rotates: bool,
-    translation: Span,
-    scale: Span,
+    translation: ValueRange,
+    scale: ValueRange,
     /// For clips of differences: the most that a layer adds to the translation and multiplies the scale by.
     moved: DVec3,
     stretched: DVec3,
@@ -128,8 +127,8 @@ fn motions(group: &Group) -> Vec<Motion> {
     let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
         rest: rest.rotation.as_dquat().normalize(),
         rotates: false,
-        translation: Span::at(rest.translation.as_dvec3()),
-        scale: Span::at(rest.scale.as_dvec3()),
+        translation: ValueRange::at(rest.translation.as_dvec3()),
+        scale: ValueRange::at(rest.scale.as_dvec3()),
         moved: DVec3::ZERO,
         stretched: DVec3::ONE,
     });
@@ -209,7 +208,7 @@ impl Crowd {
         for motion in &mut motions {
             motion.translation.widen(additive as f64 * motion.moved);
             for _ in 0..additive {
-                let Span { low, high } = motion.scale;
+                let ValueRange { low, high } = motion.scale;
                 motion.scale.include(low * motion.stretched);
                 motion.scale.include(high * motion.stretched);
             }
@@ -270,14 +269,14 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
 }
 
 /// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
-fn boxes(group: &Group) -> Vec<Option<Span>> {
+fn boxes(group: &Group) -> Vec<Option<ValueRange>> {
     let mesh = group.model.mesh();
-    let mut boxes: Vec<Option<Span>> = vec![None; group.model.palette_joints().len()];
+    let mut boxes: Vec<Option<ValueRange>> = vec![None; group.model.palette_joints().len()];
     for (vertex, position) in mesh.positions().iter().enumerate() {
         let position = vector(position);
         for (entry, weight) in mesh.influences_of(vertex) {
             if weight > 0.0 {
-                boxes[usize::from(entry)].get_or_insert(Span::at(position)).include(position);
+                boxes[usize::from(entry)].get_or_insert(ValueRange::at(position)).include(position);
             }
         }
     }

@@ -23,7 +23,7 @@ struct GroupRows {
 }
 
 /// The clip and time that a lane plays in a slot.
-struct Play {
+struct LanePlay {
     lane: usize,
     clip: u32,
     time: f32,
@@ -85,14 +85,14 @@ impl<const N: usize> BlockSampler<N> {
         let skeleton = group.model.skeleton();
         let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
         let played =
-            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| Play { lane, clip, time });
-        let plays: ArrayVec<Play, N> = lanes.iter().enumerate().filter_map(played).collect();
+            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| LanePlay { lane, clip, time });
+        let plays: ArrayVec<LanePlay, N> = lanes.iter().enumerate().filter_map(played).collect();
         let rows = self.rows.get(block.group);
         if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
             // Rows exist for whole blocks only, so N is BLOCK.
             return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
         }
-        for Play { lane, clip, time } in plays {
+        for LanePlay { lane, clip, time } in plays {
             let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
             sample(skeleton, clip, time, lane, slot);
         }
@@ -109,8 +109,8 @@ impl GroupRows {
 
     /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows. Lanes that play nothing
     /// repeat the first.
-    fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
-        let rows = |play: &Play| {
+    fn plays(&self, plays: &[LanePlay]) -> Option<Plays<'_>> {
+        let rows = |play: &LanePlay| {
             let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
             Some((clip.as_ref()?, play.time))
         };

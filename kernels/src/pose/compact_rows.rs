@@ -1,7 +1,7 @@
 //! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
 
 use super::arc::ShortArc;
-use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, vectors};
 use super::sample_compact::Frames;
 use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
@@ -100,7 +100,7 @@ impl CompactRows {
         self.frames.place(time)
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     pub fn moves(&self, strip: usize) -> bool {
         self.moves[strip].is_some()
     }

@@ -163,11 +163,11 @@ struct BlockPoser<const N: usize> {
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler<N>,
-    plan: Plan,
+    plan: PartPlan,
     buffers: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
-    /// Whether any instance plays more than one whole clip, or interpolates between two cached poses.
+    /// `true` if any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
     /// Tick of the last frame.
     tick: u32,
@@ -181,12 +181,12 @@ struct Poses<const N: usize> {
 
 /// Division of a crowd into parts, and the sizes of the buffers that parts use.
 #[derive(Clone, Copy)]
-struct Plan {
+struct PartPlan {
     /// Blocks of a part.
     part: usize,
     threads: usize,
     buffers: usize,
-    /// Whether every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
+    /// `true` if every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
     /// Largest number of local poses and of model poses in a part.
     local: usize,
@@ -195,7 +195,7 @@ struct Plan {
     palette: usize,
 }
 
-impl Plan {
+impl PartPlan {
     fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
         let joints = |b: &Block| joints(crowd, b);
         let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
@@ -224,7 +224,7 @@ impl<const N: usize> BlockPoser<N> {
         let posed = crowd.posed();
         let blocks = Blocks::new(posed, N, false);
         let steady = (blocks.all().len() * size_of::<Option<Merge<N>>>()) as u64;
-        Plan::new::<N>(posed, &blocks, threads).bytes::<N>() + BlockSampler::<N>::bytes(posed) + steady + shared
+        PartPlan::new::<N>(posed, &blocks, threads).bytes::<N>() + BlockSampler::<N>::bytes(posed) + steady + shared
     }
 
     fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
@@ -233,7 +233,7 @@ impl<const N: usize> BlockPoser<N> {
         let shared = SharedPalettes::new(crowd);
         let crowd = crowd.posed();
         let posed = Blocks::new(crowd, N, parallel);
-        let plan = Plan::new::<N>(crowd, &posed, threads.count());
+        let plan = PartPlan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let buffer = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
         let (cache, sampler) = (PoseCache::new(&posed), BlockSampler::new(crowd, isa));

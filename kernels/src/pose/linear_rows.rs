@@ -1,7 +1,7 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
 use super::arc::{arc, sine_over_x};
-use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, vectors};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
 use crate::simd::{Aligned, Simd};
 
@@ -89,7 +89,7 @@ impl LinearRows {
         (key, fraction.clamp(0.0, 1.0))
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     pub fn moves(&self, strip: usize) -> bool {
         self.vectors[strip].is_some()
     }

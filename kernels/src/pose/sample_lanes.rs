@@ -7,8 +7,8 @@
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
+use super::joint_strip::{Row, STRIP, Vectors, load_rows, vectors};
 use super::linear_rows::LinearRows;
-use super::rows::{Row, STRIP, Vectors, load_rows, vectors};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
@@ -17,12 +17,12 @@ use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
-    keys: Keys,
+    keys: LaneKeys,
     /// A strip's place in [`Stills`], used when it neither moves nor scales.
     still: Vec<usize>,
 }
 
-enum Keys {
+enum LaneKeys {
     Linear(LinearRows),
     Compact(CompactRows),
 }
@@ -50,9 +50,9 @@ impl ClipRows {
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
-            None => Keys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
-            Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
-            Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
+            None => LaneKeys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
+            Some((ClipKeys::Raw(raw), blend)) => LaneKeys::Linear(LinearRows::new(raw, blend, &base)?),
+            Some((ClipKeys::Compact(compact), _)) => LaneKeys::Compact(CompactRows::new(compact, &base)),
         };
         let still = (0..base.len().div_ceil(STRIP)).map(|strip| stills.place(vectors(&base, strip))).collect();
         Some(Self { keys, still })
@@ -61,16 +61,16 @@ impl ClipRows {
     /// The key before a time and the fraction of the way to the next one.
     fn seek(&self, time: f32) -> (usize, f32) {
         match &self.keys {
-            Keys::Linear(rows) => rows.seek(time),
-            Keys::Compact(rows) => rows.seek(time),
+            LaneKeys::Linear(rows) => rows.seek(time),
+            LaneKeys::Compact(rows) => rows.seek(time),
         }
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     fn moves(&self, strip: usize) -> bool {
         match &self.keys {
-            Keys::Linear(rows) => rows.moves(strip),
-            Keys::Compact(rows) => rows.moves(strip),
+            LaneKeys::Linear(rows) => rows.moves(strip),
+            LaneKeys::Compact(rows) => rows.moves(strip),
         }
     }
 }
@@ -130,7 +130,7 @@ impl Kernel for SampleLanes<'_> {
         let mut rotations = Scratch([[[0.0; STRIP]; BLOCK]; 4]);
         let mut arcs = [ShortArc::default(); BLOCK];
         for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
-            if let Keys::Compact(_) = clip.keys {
+            if let LaneKeys::Compact(_) = clip.keys {
                 *arc = ShortArc::new::<W, S>(fraction);
             }
         }
@@ -141,8 +141,8 @@ impl Kernel for SampleLanes<'_> {
                 moving |= clip.moves(strip) || clip.still[strip] != clips[0].still[strip];
                 for group in 0..STRIP / W {
                     let q = match &clip.keys {
-                        Keys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
-                        Keys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
+                        LaneKeys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
+                        LaneKeys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
                     };
                     for (rows, v) in rotations.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
@@ -166,8 +166,8 @@ impl Kernel for SampleLanes<'_> {
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
                 for group in 0..STRIP / W {
                     let moved = match &clip.keys {
-                        Keys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
-                        Keys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        LaneKeys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        LaneKeys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
                     };
                     let v = match moved {
                         Some(v) => v,

@@ -20,20 +20,20 @@ const HUGE_FROM: usize = 512 << 10;
 /// A huge page. Values exist only on the heap, where they were allocated.
 #[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(2097152))]
-struct Page([u8; PAGE]);
+struct HugePage([u8; PAGE]);
 
 /// A slice of `T` that begins on a cache line.
 #[derive(Debug, Clone)]
 pub struct Aligned<T> {
-    memory: Memory,
+    memory: Storage,
     length: usize,
     items: PhantomData<T>,
 }
 
 #[derive(Debug, Clone)]
-enum Memory {
+enum Storage {
     Lines(Vec<Line>),
-    Pages(Vec<Page>),
+    Pages(Vec<HugePage>),
 }
 
 impl<T: AnyBitPattern + NoUninit> Aligned<T> {
@@ -41,8 +41,8 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
     pub fn zeroed(length: usize) -> Self {
         let bytes = Self::bytes(length) as usize;
         let memory = match bytes {
-            PAGE.. => Memory::Pages(pages(bytes / PAGE)),
-            _ => Memory::Lines(vec![Line([0; LINE]); bytes / LINE]),
+            PAGE.. => Storage::Pages(pages(bytes / PAGE)),
+            _ => Storage::Lines(vec![Line([0; LINE]); bytes / LINE]),
         };
         Self { memory, length, items: PhantomData }
     }
@@ -54,7 +54,7 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
     }
 }
 
-impl Memory {
+impl Storage {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Lines(lines) => bytemuck::cast_slice(lines),
@@ -71,8 +71,8 @@ impl Memory {
 }
 
 /// Zeroed pages, huge if the system grants them: the request comes before the first access.
-fn pages(count: usize) -> Vec<Page> {
-    let mut pages = Vec::<Page>::with_capacity(count);
+fn pages(count: usize) -> Vec<HugePage> {
+    let mut pages = Vec::<HugePage>::with_capacity(count);
     // SAFETY: the range is the vector's own; where the advice is refused, pages stay small.
     #[cfg(target_os = "linux")]
     unsafe {
@@ -89,7 +89,7 @@ fn pages(count: usize) -> Vec<Page> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
-        Self { memory: Memory::Lines(Vec::new()), length: 0, items: PhantomData }
+        Self { memory: Storage::Lines(Vec::new()), length: 0, items: PhantomData }
     }
 }
 

@@ -16,20 +16,20 @@ pub(super) enum Use {
 }
 
 #[derive(Default)]
-pub(super) struct Buffer {
+pub(super) struct BufferBuilder {
     pub(super) bytes: Vec<u8>,
     pub(super) views: Vec<Value>,
     pub(super) accessors: Vec<Value>,
 }
 
-impl Buffer {
+impl BufferBuilder {
     /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
         self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
     }
 
-    /// As [`Buffer::floats`], with the smallest and largest number of each component.
+    /// As [`BufferBuilder::floats`], with the smallest and largest number of each component.
     pub(super) fn bounded_floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let accessor = self.floats(values, usage);
         let bound = |start: f32, better: fn(f32, f32) -> f32| -> [f32; N] {

@@ -11,8 +11,8 @@ mod mesh;
 use crate::model::{
     Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform,
 };
-use buffer::{Buffer, Use};
-use keys::Keys;
+use buffer::{BufferBuilder, Use};
+use keys::SamplerKeys;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -63,7 +63,7 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
 pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let mut writer = Writer {
         model,
-        buffer: Buffer::default(),
+        buffer: BufferBuilder::default(),
         nodes: Vec::new(),
         meshes: Vec::new(),
         skin_of: HashMap::new(),
@@ -137,7 +137,7 @@ fn materials(model: &Model) -> Vec<Value> {
 /// The document's lists under construction.
 struct Writer<'a> {
     model: &'a Model,
-    buffer: Buffer,
+    buffer: BufferBuilder,
     /// The skeleton's joints first, in its order.
     nodes: Vec<Value>,
     meshes: Vec<Value>,
@@ -258,18 +258,19 @@ impl Writer<'_> {
         };
         let skeleton = self.model.skeleton();
         let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
-        let mut tracks: Vec<(usize, Channel, Keys)> = raw
+        let mut tracks: Vec<(usize, Channel, SamplerKeys)> = raw
             .tracks()
             .iter()
             .filter(|track| !fixed.contains(&track.joint))
-            .map(|track| (track.joint.into(), track.channel, Keys::new(clip, raw, track)))
+            .map(|track| (track.joint.into(), track.channel, SamplerKeys::new(clip, raw, track)))
             .collect();
         if tracks.is_empty() {
             // glTF has no clip without a channel, so one joint gets a constant channel.
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
             let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
             let [x, y, z] = translation;
-            let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
+            let keys =
+                SamplerKeys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
             tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
         }

@@ -45,7 +45,7 @@ pub(super) struct AxesExtras {
 pub(super) struct PrimitiveExtras {
     /// Number of vertices of the original file; the rest are copies at seams.
     pub(super) vertices: Option<u32>,
-    /// Whether it is another subset of the primitive before it.
+    /// `true` if it is another subset of the primitive before it.
     pub(super) continues: bool,
 }
 
@@ -250,7 +250,7 @@ impl Document {
 }
 
 fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::asset::files::from_json(json).map_err(|fault| match binary {
+    crate::asset::read_file::from_json(json).map_err(|fault| match binary {
         true => Fault::new(format!("JSON chunk, {}", fault.place), fault.problem),
         false => fault,
     })

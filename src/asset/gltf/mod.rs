@@ -5,7 +5,7 @@
 
 mod accessor;
 mod animation;
-mod buffers;
+mod buffer_bytes;
 mod container;
 mod document;
 mod extras;
@@ -21,12 +21,12 @@ use crate::model::{
 use accessor::Reader;
 use document::{AxesExtras, Document};
 use mesh::Binding;
-use nodes::{Hierarchy, Rig, SkinnedNode};
+use nodes::{Hierarchy, NodeRig, SkinnedNode};
 use std::path::Path;
 
-/// Whether it is a container, or JSON with the one property that the specification requires.
+/// Returns whether it is a container, or JSON with the one property that the specification requires.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.starts_with(b"glTF") || super::files::contains(head, "\"asset\"")
+    head.starts_with(b"glTF") || super::read_file::contains(head, "\"asset\"")
 }
 
 /// Reads a file and the buffers in its folder that it refers to.
@@ -34,7 +34,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// # Errors
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::files::read_file(file)?;
+    let bytes = super::read_file::read_file(file)?;
     let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
@@ -46,8 +46,8 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let hierarchy = Hierarchy::new(&document.nodes)?;
     let skinned = nodes::skinned_nodes(&document)?;
     let mut repairs = Vec::new();
-    let rig = Rig::new(&document, &hierarchy, &skinned, &mut repairs)?;
-    let buffers = buffers::load(file, &document.buffers, container.bin, &budget)?;
+    let rig = NodeRig::new(&document, &hierarchy, &skinned, &mut repairs)?;
+    let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
     let mut skins = Skins::new(&reader, &rig, &skinned)?;
     let clips = animation::clips(&reader, &rig.joint_of, &mut repairs)?;
@@ -55,7 +55,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     note_morph_targets(&document, &mut repairs);
     let materials = materials(&document, &primitives)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let Rig { skeleton, .. } = rig;
+    let NodeRig { skeleton, .. } = rig;
     let axes = axes(&document)?;
     Ok(ModelParts { name, axes, skeleton, skins: skins.data, clips, primitives, materials, repairs })
 }
@@ -87,7 +87,7 @@ struct Skins {
 
 impl Skins {
     /// Reads the skins that nodes use.
-    fn new(reader: &Reader, rig: &Rig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
+    fn new(reader: &Reader, rig: &NodeRig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
         let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
         for (index, skin) in nodes::used_skins(reader.document, skinned) {
             let place = |field: &str| format!("skins[{index}].{field}");
@@ -136,7 +136,7 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
 /// Converts skinned nodes by index, then rigid ones, whose palette entries share one more skin.
 fn primitives(
     reader: &Reader,
-    rig: &Rig,
+    rig: &NodeRig,
     skinned: &[SkinnedNode],
     skins: &mut Skins,
 ) -> Result<Vec<PrimitiveData>, Fault> {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use xml::Xml;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    super::files::contains(head, "<mesh>") || super::files::contains(head, "<mesh ")
+    super::read_file::contains(head, "<mesh>") || super::read_file::contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
@@ -40,7 +40,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
         ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
     })?;
-    let name = super::files::stem(file);
+    let name = super::read_file::stem(file);
     let parts = ModelParts {
         name: name.strip_suffix(".mesh").unwrap_or(&name).into(),
         axes: Axes::Y_UP,

@@ -25,17 +25,17 @@ const INFLUENCES: u32 = 2;
 const BYTES_PER_OBJECT: u64 = 256;
 const BYTES_PER_LIST: u64 = 72;
 
-/// Whether it is JSON with a list of this format near its beginning.
+/// Returns whether it is JSON with a list of this format near its beginning.
 pub(super) fn sniff(head: &[u8]) -> bool {
     const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
     head.trim_ascii_start().starts_with(b"{")
-        && LISTS.iter().any(|name| super::files::contains(head, &format!("\"{name}\"")))
+        && LISTS.iter().any(|name| super::read_file::contains(head, &format!("\"{name}\"")))
 }
 
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::files::read_file(file)?;
-    let parts = read(super::files::stem(file), &bytes).map_err(|fault| fault.in_file(file))?;
+    let bytes = super::read_file::read_file(file)?;
+    let parts = read(super::read_file::stem(file), &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
@@ -45,7 +45,7 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let needed =
         count(b'{').saturating_mul(BYTES_PER_OBJECT).saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
     budget.charge(needed, || "JSON".into())?;
-    let document: Geometry = super::files::from_json(bytes)?;
+    let document: Geometry = super::read_file::from_json(bytes)?;
     let mut repairs = Vec::new();
     let (path, geometry) = skinned(&document, &mut repairs)?;
     let skeleton = skeleton(geometry, &path, &mut repairs)?;
@@ -181,7 +181,7 @@ fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
     let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
     let vertices = geometry.vertices.len() / 3;
     let expected = vertices.checked_mul(each).filter(|_| each > 0).ok_or_else(|| {
-        Fault::new(place("influencesPerVertex"), format!("{each}; expected how many influences each vertex has"))
+        Fault::new(place("influencesPerVertex"), format!("{each}; expected the number of influences per vertex"))
     })?;
     for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
         if length != expected {

@@ -1,16 +1,16 @@
 //! `cpu-simd:cluster`: a single character, 16 vertices side by side, joints looked up within registers.
 
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
 
 /// The clusters of each group's mesh.
-pub struct Cluster(Vec<Clusters>);
+pub struct ClusterSkinner(Vec<Clusters>);
 
-impl Skinner for Cluster {
-    const LAYOUT: Layout = Layout::Rows;
+impl Skinner for ClusterSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Rows;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))

@@ -1,6 +1,6 @@
 //! `cpu-simd:dual-quaternion`: 16 instances side by side, joints blended as dual quaternions.
 
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
 use crate::frame::{Blending, Result};
@@ -9,18 +9,18 @@ use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
 use std::sync::{Mutex, PoisonError};
 
 /// A block's palette as dual quaternions.
-pub struct DualQuaternions {
+pub struct DualQuaternionSkinner {
     palette: Mutex<Aligned<DualQuaternion>>,
 }
 
-impl DualQuaternions {
+impl DualQuaternionSkinner {
     fn entries(crowd: &Crowd) -> usize {
         crowd.groups().iter().map(|g| g.model.palette_joints().len()).max().unwrap_or(0)
     }
 }
 
-impl Skinner for DualQuaternions {
-    const LAYOUT: Layout = Layout::Lanes;
+impl Skinner for DualQuaternionSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
     const BLENDING: Blending = Blending::DualQuaternion;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {

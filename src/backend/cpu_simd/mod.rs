@@ -8,11 +8,11 @@ mod fused;
 mod lanes;
 
 #[cfg(target_arch = "x86_64")]
-pub use cluster::Cluster;
-pub use columns::Columns;
-pub use dual_quaternion::DualQuaternions;
-pub use fused::Fused;
-pub use lanes::{Interleaved, Lanes};
+pub use cluster::ClusterSkinner;
+pub use columns::ColumnsSkinner;
+pub use dual_quaternion::DualQuaternionSkinner;
+pub use fused::FusedSkinner;
+pub use lanes::{InterleavedSkinner, LanesSkinner};
 
 use super::cpu::Cpu;
 use super::{Backend, Context, Prepared};
@@ -31,11 +31,8 @@ struct CpuSimd {
 }
 
 /// Creates the plain `cpu-simd`.
-///
-/// # Errors
-/// None.
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Box::new(CpuSimd { isa: context.isa }))
+pub fn create(context: &Context) -> Box<dyn Backend> {
+    Box::new(CpuSimd { isa: context.isa })
 }
 
 impl CpuSimd {
@@ -44,10 +41,10 @@ impl CpuSimd {
         let blocks = Blocks::new(crowd, BLOCK, false).all().len();
         let filled = crowd.instance_count() as f64 >= FILLED * (blocks * BLOCK) as f64;
         match self.isa {
-            isa if filled => Cpu::<Lanes>::chosen("lanes", isa),
+            isa if filled => Cpu::<LanesSkinner>::chosen("lanes", isa),
             #[cfg(target_arch = "x86_64")]
-            isa @ Isa::Avx512 => Cpu::<Cluster>::chosen("cluster", isa),
-            isa => Cpu::<Columns>::chosen("columns", isa),
+            isa @ Isa::Avx512 => Cpu::<ClusterSkinner>::chosen("cluster", isa),
+            isa => Cpu::<ColumnsSkinner>::chosen("columns", isa),
         }
     }
 }

@@ -155,7 +155,7 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
 }
 
 /// A chunk on the device.
-pub struct Batch {
+pub struct PoseBatch {
     /// The instances, including those out of view.
     pub instances: Range<u32>,
     /// Number of channels of a slot's joints that some clip moves.
@@ -168,7 +168,7 @@ pub struct Batch {
     pub model: wgpu::Buffer,
 }
 
-impl Batch {
+impl PoseBatch {
     /// Uploads a chunk's layers and allocates its poses. With `visibility`, only instances in view are posed.
     pub fn new(
         gpu: &Gpu,

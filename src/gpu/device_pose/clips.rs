@@ -36,11 +36,11 @@ pub struct ClipStore {
     pub forms: [u32; 3],
     /// Number of channels of all joints that are not still.
     pub moving: u64,
-    /// Whether any clip or the rest pose has a scale.
+    /// `true` if any clip or the rest pose has a scale.
     pub scaled: bool,
-    /// Whether a track has key times other than its clip's.
+    /// `true` if a track has key times other than its clip's.
     pub own_times: bool,
-    /// Whether a clip is compact.
+    /// `true` if a clip is compact.
     pub compact: bool,
 }
 

@@ -215,13 +215,13 @@ pub struct Needs {
     forms: [u32; 3],
     own_times: bool,
     compact: bool,
-    /// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
+    /// `true` if joints only rotate and translate: a model pose is then a rotation and a translation.
     pub rigid: bool,
-    /// Whether a layer of any instance fades inertially.
+    /// `true` if a layer of any instance fades inertially.
     pub inertia: bool,
-    /// Whether any instance is not posed at every tick.
+    /// `true` if any instance is not posed at every tick.
     pub rates: bool,
-    /// Whether any joint has a fixed matrix.
+    /// `true` if any joint has a fixed matrix.
     pub matrices: bool,
 }
 

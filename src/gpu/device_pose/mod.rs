@@ -17,7 +17,7 @@ use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use crate::pose::PoseData;
-use batches::{Batch, Statics, chunk_bytes, static_bytes};
+use batches::{PoseBatch, Statics, chunk_bytes, static_bytes};
 use glam::{Mat3, Quat};
 use kernels::{Kernels, PoseBindings, Step};
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub struct DevicePose {
     /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
     visible: Option<Vec<Vec<u32>>>,
     /// One per chunk.
-    batches: Vec<Batch>,
+    batches: Vec<PoseBatch>,
     palettes: Vec<Palettes>,
     blends: bool,
 }
@@ -94,7 +94,7 @@ impl DevicePose {
             let entries = crowd.groups()[chunk.group].model.palette_joints().len();
             let own = Palettes::on_device(gpu, (chunk.instances.len() * entries * size_of::<Rows>()) as u64);
             let (statics, buffers) = (&statics[chunk.group], (&now, own.buffer()));
-            batches.push(Batch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
+            batches.push(PoseBatch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
             palettes.push(own);
         }
         if let Some(visibility) = &visibility {
@@ -187,7 +187,7 @@ impl PaletteSource for DevicePose {
     }
 
     fn poses(&self) -> Option<PoseBytes> {
-        let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
+        let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
             sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
             local: sum(&|batch| {
@@ -233,7 +233,7 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let Batch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let PoseBatch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
             let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)

@@ -8,10 +8,10 @@ pub use estimate::{Estimate, Size};
 pub use plan::{Series, Shard, SweepAxes, SweepPoint};
 pub use search::{Largest, Search};
 
-use super::run::{self, Observer, Options, Outcome, Status};
+use super::run::{self, Observer, Outcome, RunOptions, Status};
 use crate::backend::Context;
 use crate::frame::Stage;
-use crate::registry::Entry;
+use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -26,7 +26,7 @@ pub struct Sweep<'a> {
     /// The points in the order of measurement.
     pub points: Vec<SweepPoint>,
     /// Options of each measurement.
-    pub options: Options,
+    pub options: RunOptions,
     /// A series ends for a backend after a frame that took longer than this.
     pub max_frame_time: Option<Duration>,
     /// If set, searches the largest crowd that fits this time, for each backend and series, starting at the first
@@ -46,11 +46,11 @@ pub struct KnownResult {
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult>;
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
     /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
     /// take.
     fn progress(&mut self, what: &str, done: f64, left: Duration);
-    /// Whether to stop after the current frame.
+    /// Returns whether to stop after the current frame.
     fn interrupted(&self) -> bool;
     /// Called when a backend is finished at a point.
     ///
@@ -175,7 +175,7 @@ impl Drive<'_> {
     fn point(
         &mut self,
         point: &SweepPoint,
-        racing: &[&'static Entry],
+        racing: &[&'static BackendEntry],
         rest: &[SweepPoint],
         done: f64,
     ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
@@ -208,7 +208,7 @@ impl Drive<'_> {
         let mut interrupted = false;
         if !missing.is_empty() {
             let start = Instant::now();
-            let options = Options { backends: missing, ..self.sweep.options.clone() };
+            let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
             let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
             let mut watch = Watch { log: &mut *self.log, scene: &scene, done, part, now, later, start };
             let outcomes = run::run(&scene, self.context, &options, &mut watch)?;

@@ -1,5 +1,5 @@
-//! From what is wanted to what is shown: builds the crowd, prepares one or two backends, computes and draws frames. It
-//! keeps whatever did not change since the last frame.
+//! Turns requests into pictures: builds the crowd, prepares one or two backends, computes and draws frames. It reuses
+//! whatever has not changed since the last frame.
 
 use super::bind_pose::crowd_at_bind;
 use super::ground::Ground;
@@ -15,8 +15,7 @@ use crate::gpu::{Beneath, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
-use crate::harness::parity::Tolerance;
-use crate::harness::run::{self, Observer, Options};
+use crate::harness::run::{self, Observer, RunOptions};
 use crate::registry;
 use crate::report::table;
 use crate::results::warnings;
@@ -24,14 +23,14 @@ use crate::scene::{BuiltScene, Scene, SceneError};
 use crate::threads::Threads;
 use std::time::Duration;
 
-/// Everything that decides a picture.
+/// A request: everything that determines a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
     /// The scene with the options of the run.
     pub scene: Scene,
-    /// Whether all instances are in their bind pose.
+    /// `true` to show all instances in their bind pose.
     pub at_bind: bool,
-    /// Moment of the crowd.
+    /// Tick of the crowd.
     pub tick: u32,
     /// The camera.
     pub orbit: Orbit,
@@ -41,14 +40,14 @@ pub struct Wanted {
     pub show: Show,
     /// Backends of the sides, one or two.
     pub backends: Vec<String>,
-    /// What the error colours compare.
+    /// Vertices that the error colours compare.
     pub errors: Errors,
-    /// Changes when the device is to be opened again.
+    /// Number of attempts to reopen the device; a new number reopens it.
     pub attempt: u32,
 }
 
 impl Wanted {
-    /// What a window of that many pixels shows of a state.
+    /// Collects everything that a window of `size` pixels shows of a state.
     ///
     /// # Errors
     /// As [`State::scene`].
@@ -67,14 +66,14 @@ impl Wanted {
     }
 }
 
-/// What is known of the crowd that is shown.
+/// Numbers of the crowd that is shown.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     /// Instances of all groups.
     pub instances: usize,
     /// Skinned vertices of a frame.
     pub vertices: u64,
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
@@ -84,7 +83,7 @@ pub struct Facts {
     pub duration: f64,
 }
 
-/// What one side shows.
+/// Picture and figures of one side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SideShown {
     /// Name of the backend.
@@ -103,63 +102,63 @@ pub struct SideShown {
     pub worst: Option<Worst>,
     /// Instances whose errors are painted.
     pub painted: usize,
-    /// Why something is not shown.
+    /// Reason why something is not shown.
     pub problem: Option<String>,
 }
 
-/// An answer to [`Wanted`].
+/// The answer to a [`Wanted`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shown {
-    /// The crowd; none before one could be built.
+    /// Numbers of the crowd; `None` until one has been built.
     pub facts: Option<Facts>,
     /// The sides.
     pub sides: Vec<SideShown>,
-    /// Name of the adapter that computes and draws, with `CPU-emulated` where it is.
+    /// Name of the adapter, marked `CPU-emulated` if it is.
     pub adapter: String,
-    /// Whether it is emulated on the CPU.
+    /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
     /// Name of the processor.
     pub cpu: String,
-    /// Why the scene or the device cannot be used. What was there before is shown on.
+    /// Reason why the scene or the device cannot be used; the previous picture then remains.
     pub problem: Option<String>,
 }
 
-/// A way to open instruction set, threads and adapter.
+/// A function that opens instruction set, threads and adapter.
 pub type Open = Box<dyn Fn() -> std::result::Result<Context, String>>;
 
-/// A way to make a backend by its name.
+/// A function that creates a backend by name.
 pub type Make = fn(&str, &Context) -> Result<Box<dyn Backend>>;
 
-/// The backend of that name in the registry.
+/// Creates the backend of this name in the registry.
 ///
 /// # Errors
-/// There is none, or the machine lacks what it needs.
+/// [`BackendError::Unavailable`] if there is none, or the machine lacks something that it needs.
 pub fn registered(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
     let entry = registry::find(name).ok_or_else(|| BackendError::Unavailable(format!("no backend {name:?}")))?;
     entry.create(context)
 }
 
-/// Builds, computes, draws.
+/// Builds crowds, computes and draws frames.
 pub struct Engine {
     open: Open,
     make: Make,
-    /// Bytes of main memory that may be taken.
+    /// Returns the bytes of main memory that may be used.
     memory: fn() -> u64,
     build: Build,
     cpu: String,
     context: std::result::Result<Context, String>,
     attempt: u32,
-    stage: Option<Stage>,
+    stage: Option<ShownCrowd>,
     sides: Vec<Slot>,
 }
 
 /// The crowd that is shown.
-struct Stage {
-    /// What was asked for last, whether or not it could be built.
+struct ShownCrowd {
+    /// Last request, whether or not it could be built.
     wanted: (Scene, bool),
     problem: Option<String>,
     built: Option<Built>,
-    /// Counts crowds.
+    /// Number of crowds built so far.
     generation: u64,
 }
 
@@ -176,7 +175,7 @@ impl Built {
     }
 }
 
-/// A side, and what it was made for.
+/// A side, and the request that it was made for.
 struct Slot {
     key: (String, u64, Option<Frustum>),
     culls: bool,
@@ -184,14 +183,15 @@ struct Slot {
 }
 
 impl Engine {
-    /// Opens the machine. What fails is told in every answer until another attempt is asked for.
+    /// Creates an engine. If the machine cannot be opened, every answer states the problem until another attempt is
+    /// requested.
     pub fn new(open: Open, make: Make, memory: fn() -> u64, build: Build) -> Self {
         let context = open();
         let cpu = Environment::collect(build.clone(), None).cpu;
         Self { open, make, memory, build, cpu, context, attempt: 0, stage: None, sides: Vec::new() }
     }
 
-    /// Computes and draws what is wanted.
+    /// Answers a request.
     pub fn show(&mut self, wanted: &Wanted) -> Shown {
         if wanted.attempt != self.attempt {
             self.attempt = wanted.attempt;
@@ -228,10 +228,10 @@ impl Engine {
         for (index, backend) in wanted.backends.iter().enumerate() {
             let frustum = Frustum::new(view_projection);
             let culls = self.sides.get(index).is_some_and(|slot| slot.culls && slot.key.0 == *backend);
-            // What a culling backend leaves out is decided when it is prepared.
+            // A culling backend takes its frustum when it is prepared.
             let key = (backend.clone(), stage.generation, culls.then_some(frustum));
             if self.sides.get(index).is_none_or(|slot| slot.key != key) {
-                // Frees the memory of the old one first.
+                // Frees the memory of the previous side first.
                 if index < self.sides.len() {
                     self.sides[index].side = Err(BackendError::Unavailable(String::new()));
                 }
@@ -269,7 +269,7 @@ impl Engine {
             }
         }
         if let Some(lost) = context.gpu.as_ref().and_then(|gpu| gpu.lost()) {
-            // Buffers of a lost device are of no use; another attempt opens a new one.
+            // The buffers of a lost device are unusable; the next attempt opens a new device.
             self.sides.clear();
             shown.problem = Some(lost.clone());
             self.context = Err(lost);
@@ -287,17 +287,15 @@ impl Engine {
         backends: &[String],
         observer: &mut dyn Observer,
     ) -> std::result::Result<String, String> {
-        // What is shown is not to compete for memory.
+        // The sides must not compete with the measurement for memory.
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
         let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
         let environment = Environment::collect(self.build.clone(), self.adapter());
-        let options = Options {
+        let options = RunOptions {
             backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
-            frames: None,
-            tolerance: Tolerance::of(built.crowd.format()),
             memory: (self.memory)(),
-            keep: Default::default(),
+            ..RunOptions::default()
         };
         let all = (context.threads.count() > 1).then_some(&context.threads);
         let hosts: Vec<_> =
@@ -314,10 +312,10 @@ impl Engine {
         Some(Adapter { name: summary.name.clone(), driver: summary.driver.clone(), software: summary.software })
     }
 
-    /// Builds the crowd, unless it is the one that is there.
+    /// Builds the crowd unless it is unchanged.
     fn set_stage(&mut self, wanted: &Wanted) {
         let key = (wanted.scene.clone(), wanted.at_bind);
-        let stage = self.stage.get_or_insert_with(|| Stage {
+        let stage = self.stage.get_or_insert_with(|| ShownCrowd {
             wanted: (wanted.scene.clone(), !wanted.at_bind),
             problem: None,
             built: None,
@@ -370,7 +368,7 @@ fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {
     Ok(Built { at_bind, ..built })
 }
 
-/// Draws over a frame what is no part of it, and reads the picture back.
+/// Draws overlays on a frame and reads the picture back.
 fn finish(
     slots: &mut [Slot],
     index: usize,
@@ -411,7 +409,7 @@ fn finish(
         let Ground { corners, indices, lines } = &built.ground;
         presenter.draw_overlay(Beneath::Picture, Overlay { lines, corners, indices })?;
     }
-    // Poses that a backend does not have are no reason to show nothing.
+    // A backend without poses still has a picture to show.
     match skeletons {
         Ok(lines) if !lines.is_empty() => {
             presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;

@@ -8,11 +8,11 @@ use crate::pose::PoseData;
 use crate::view::state::Settings;
 use std::ops::Range;
 
-/// A backend that is right but for some vertices of each instance.
+/// A backend that is correct except for some vertices of each instance.
 struct Mutant(Box<dyn Backend>);
 struct PreparedMutant(Box<dyn Prepared>);
 
-/// The first of the vertices that the mutant moves, and how far, in metres; the first one twice as far.
+/// The first vertex that the mutant moves, and the distance in metres. The first one is moved twice as far.
 const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
@@ -65,7 +65,7 @@ fn make(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
     }
 }
 
-/// An engine on the first adapter; none where there is none, unless the tests require one.
+/// An engine on the first adapter; `None` without an adapter, unless the tests require one.
 fn engine(memory: fn() -> u64) -> Option<Engine> {
     let required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
     if let Err(error) = Gpu::open(None) {

@@ -35,7 +35,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     let workload = &mut state.workload;
     ui.horizontal(|ui| {
         let mut instances = workload.instances.unwrap_or(facts.instances as u64);
-        // Applies when the pointer lets go or the number is typed: each change builds the crowd again.
+        // Applied when the drag or the input ends, because every change builds the crowd again.
         let drag = egui::DragValue::new(&mut instances).range(1..=10_000_000).speed(1.0).update_while_editing(false);
         let label = ui.label("Instances");
         if ui.add(drag).labelled_by(label.id).changed() {

@@ -84,7 +84,7 @@ fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
     ui.painter().galley(place.min, galley, Color32::WHITE);
 }
 
-/// What went wrong, over the picture; everything else can be used.
+/// Shows problems on top of the picture; everything else stays usable.
 fn problems(ui: &mut egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: &mut Vec<Action>) {
     let whole = live.shown.problem.iter().cloned();
     let sides =

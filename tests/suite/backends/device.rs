@@ -18,8 +18,8 @@ fn rate(gpu: &Gpu, bytes: u64, times: u64, record: impl Fn(&mut wgpu::CommandEnc
     (bytes * times) as f64 / least
 }
 
-/// What the device is said to move is what plain calls move just before and after. A wrong unit (bits for bytes), a
-/// round that is not waited for or rounds that are counted together would be farther off than noise.
+/// The stated bandwidth must be that of plain calls just before and after. A wrong unit (bits for bytes), a round that
+/// is not waited for, or rounds that are counted together would be farther off than noise.
 #[test]
 fn bandwidth_is_what_plain_calls_reach() {
     const BYTES: u64 = 64 << 20;

@@ -25,7 +25,7 @@ fn small_crowd() -> Crowd {
     crowd
 }
 
-/// Why the gate refuses a backend, if it does.
+/// Returns the reason why the gate refuses a backend, if it does.
 fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
     refused_with(&small_crowd(), backend, context)
 }

@@ -5,7 +5,7 @@ use crate::backends::common::prepare_for;
 use crate::backends::common::{backends, context, crowd, crowd_of, prepare, refuses, tube};
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
-use skinbench::compact;
+use skinbench::compaction;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 #[cfg(feature = "gpu")]
@@ -71,14 +71,14 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
     let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
     let keys = Keys { joint: 7, channel, interpolation, times, values };
     model.add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap()).unwrap();
-    let compact = compact::compacted(model.clone(), compact::ERROR).unwrap();
+    let compact = compaction::compacted(model.clone(), compaction::ERROR).unwrap();
     assert!(compact.clips().last().unwrap().keys().compact().is_some());
     let name = model.skeleton().names()[7].clone();
     for model in [model, compact] {
         let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
         let backend = entry.create(&Context::default()).unwrap();
         let refusal = backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string();
-        assert_eq!(refusal, format!("takes no uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
+        assert_eq!(refusal, format!("does not support uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
     }
 }
 

@@ -101,7 +101,7 @@ fn kernels() -> Vec<(String, String)> {
     kernels
 }
 
-/// What differs between the structs of a parsed shader and Rust's.
+/// Lists the differences between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
     let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
     let mut differences = Vec::new();

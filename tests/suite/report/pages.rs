@@ -125,7 +125,7 @@ fn chosen_figures_are_spliced() {
         ("table many a/b", "line 1: unknown figure \"a\";"),
         ("runs . few,none cpu-rayon skin", "none: cannot read: "),
         ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
-        ("runs . few", "line 1: runs is not followed by what it asks for"),
+        ("runs . few", "line 1: runs lacks arguments"),
         ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
         ("limits few", "few/limits.csv: "),
     ] {

@@ -34,7 +34,7 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
     }
 }
 
-/// What `run` prints of outcomes, after it was held against what `report` says of the files that it wrote.
+/// Returns the verdict that `run` prints, after comparing it with the one that `report` draws from the files.
 fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let adapter = Adapter { name: "adapter".into(), driver: String::new(), software };
     let environment = Environment::collect(Build::default(), Some(adapter));

@@ -93,7 +93,7 @@ fn columns_that_only_describe_may_be_missing() {
     }
     let folder = changed(|text| without(without(text, "scene_hash"), "stage"), unchanged);
     let error = Recorded::read(&[folder.path()]).unwrap_err().to_string();
-    assert!(error.contains("no column scene_hash, stage: nothing of it can be used"), "{error}");
+    assert!(error.contains("no column scene_hash, stage: the file is not used"), "{error}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Settings, State};
 use std::time::Duration;
 
-/// What a panel is given, and what it asked for.
+/// Input of a panel, and the actions that it asks for.
 struct Shell {
     state: State,
     live: Live,

@@ -19,7 +19,7 @@ const ENCODINGS: [Encoding; 2] = [Encoding::F32, Encoding::Packed];
 /// A pipeline.
 pub struct Program {
     pub name: String,
-    /// Which of several pipelines of that name, or nothing.
+    /// Variant among several pipelines of that name; empty if there is only one.
     pub variant: &'static str,
     /// Forms of mesh and vertex, and most influences, where the pipeline skins or reads skinned vertices.
     pub kind: Option<Kind>,
@@ -27,7 +27,7 @@ pub struct Program {
     pub constants: Constants,
     pub dynamic: &'static [(u32, u32)],
     pub stages: Stages,
-    /// How the threads share skinning out; none for pipelines that do not skin, and for vertex shaders whose loops
+    /// Distribution of skinning over threads; `None` for pipelines that do not skin, and for vertex shaders whose loops
     /// over more than four influences the compiler mixes with those of culling.
     pub threads: Option<ThreadLayout>,
 }

@@ -34,7 +34,7 @@ pub struct Executable {
     pub assembly: String,
 }
 
-/// What a pipeline is created from.
+/// Source of a pipeline.
 pub struct Pipeline<'a> {
     pub shader: &'a Shader,
     pub constants: &'a [(&'static str, f64)],

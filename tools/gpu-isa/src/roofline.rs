@@ -1,5 +1,5 @@
-//! What three GPUs need at least for `crowd-10k-dense`, on paper: bytes by the vendor's bandwidth, and on hardware that
-//! the driver compiles for vector instructions by the rate at which they are issued.
+//! Least times of three GPUs for `crowd-10k-dense`, on paper: bytes divided by the vendor's bandwidth, and, on hardware
+//! that the driver compiles for, vector instructions divided by the rate at which they are issued.
 
 use crate::Result;
 use crate::table::{Row, number};

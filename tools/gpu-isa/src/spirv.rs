@@ -14,7 +14,7 @@ pub struct Shader {
     info: ModuleInfo,
 }
 
-/// What a shader binds at a place.
+/// Resource that a shader binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Binding {
     pub group: u32,

@@ -57,7 +57,7 @@ pub struct ModelSource {
     pub vertices: Option<u32>,
     /// Most influences of a vertex.
     pub influences: Option<u32>,
-    /// Whether clips with only linear keys are smoothed to curves.
+    /// `true` if clips with only linear keys are smoothed to curves.
     pub smooth: bool,
 }
 
@@ -120,7 +120,7 @@ fn sample(name: &str) -> Result<Model, String> {
     let Some((_, files)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
         return Err(format!("unknown built-in model {name:?}"));
     };
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     for (file, bytes) in *files {
         let path = folder.path().join(file);
         fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
@@ -128,7 +128,7 @@ fn sample(name: &str) -> Result<Model, String> {
     asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
-/// Whether a path may be a model: by its extension, or because the file exists, whose content then decides.
+/// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.
 pub(super) fn is_model_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()

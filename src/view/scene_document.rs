@@ -1,24 +1,24 @@
-//! The scene that is shown, as the TOML of a scene file that controls edit. What is shown is what "save scene" writes.
+//! The scene that is shown, as the TOML of a scene file that controls edit. "Save scene" writes exactly this text.
 
 use crate::crowd::TICKS_PER_SECOND;
 use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Overrides, Scene, SceneError};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Instances of a model that is opened in place of a scene, as in `skinbench run`.
+/// Number of instances of a model that is opened like a scene, as in `skinbench run`.
 const DEFAULT_INSTANCES: i64 = 100;
 
 /// A scene file with the changes of this session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
-    /// What was opened: a built-in scene, a scene file or a model.
+pub struct SceneDocument {
+    /// Name that was opened: a built-in scene, a scene file or a model.
     pub source: String,
     /// Second clip that is laid over the first group's model.
     pub wave: Option<Wave>,
     name: String,
     folder: PathBuf,
     table: Table,
-    /// As it was opened or saved.
+    /// The tables as they were opened or saved.
     saved: Table,
 }
 
@@ -29,20 +29,20 @@ pub struct Wave {
     pub clip: String,
     /// Tick of its start.
     pub start: u32,
-    /// Tick at which it was switched off; none while it is on.
+    /// Tick at which it was switched off; `None` while it is on.
     pub end: Option<u32>,
     /// Length of both fades in seconds.
     pub fade: f64,
 }
 
-/// What a panel shows of a layer.
+/// State of a layer, for a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerState {
     /// Name or index of the clip.
     pub clip: String,
     /// `merge`, `override` or `additive`.
     pub kind: String,
-    /// Share or strength.
+    /// Weight among merge layers, or strength of other layers.
     pub weight: f64,
     /// Joints with their weights, of `mask.weights`; joints of `mask.joints` have 1. Empty for a layer without a mask.
     pub mask: Vec<(String, f64)>,
@@ -50,13 +50,13 @@ pub struct LayerState {
     pub subtrees: Vec<String>,
 }
 
-impl Document {
-    /// A built-in scene by name, a scene file or a model.
+impl SceneDocument {
+    /// Opens a built-in scene by name, a scene file or a model.
     ///
     /// # Errors
     /// As [`Scene::load`].
     pub fn open(source: &str) -> Result<Self, SceneError> {
-        // Checks names and values, and says what is wrong with line and column.
+        // Checks names and values; errors state line and column.
         let scene = Scene::load(source)?;
         let path = Path::new(source);
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == source);
@@ -68,7 +68,7 @@ impl Document {
                 (text, path.parent().unwrap_or(Path::new("")).to_owned())
             }
             None => {
-                // A scene reads its models when it is built; a file that is not there is told at once.
+                // A scene loads its models when it is built, but a missing file is reported immediately.
                 if !BUILT_IN_MODELS.contains(&source) {
                     std::fs::File::open(path)
                         .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
@@ -86,7 +86,7 @@ impl Document {
         &self.name
     }
 
-    /// Whether the scene is not the one that was opened or saved.
+    /// Returns whether the scene has changed since it was opened or saved.
     pub fn is_modified(&self) -> bool {
         self.table != self.saved || self.wave.is_some()
     }
@@ -108,7 +108,7 @@ impl Document {
     /// The scene that the text describes.
     ///
     /// # Errors
-    /// As [`Scene::parse`]; positions count in [`Document::text`].
+    /// As [`Scene::parse`]; positions refer to [`SceneDocument::text`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
         Scene::parse(&self.name, &format!("{} (as shown)", self.source), &self.text(), &self.folder)
     }
@@ -136,12 +136,12 @@ impl Document {
         }
     }
 
-    /// Whether the wave is on: fading in or there.
+    /// Returns whether the wave is fading in or fully present.
     pub fn is_wave_on(&self) -> bool {
         self.wave.as_ref().is_some_and(|wave| wave.end.is_none())
     }
 
-    /// Layers of the first group, the wave left out.
+    /// Layers of the first group, without the wave.
     pub fn layers(&self) -> Vec<LayerState> {
         let layers = self.first_group().and_then(|group| group.get("layer")).and_then(Value::as_array);
         layers.into_iter().flatten().filter_map(Value::as_table).map(LayerState::of).collect()
@@ -154,7 +154,7 @@ impl Document {
         }
     }
 
-    /// Sets the weight of one joint in a layer's mask. A layer without a mask gets one of this joint alone.
+    /// Sets the weight of one joint in the mask of a layer. A layer without a mask gets one with only this joint.
     pub fn set_mask(&mut self, layer: usize, joint: &str, weight: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         let mask = table_in(layer, "mask");
@@ -164,14 +164,14 @@ impl Document {
         table_in(mask, "weights").insert(joint.into(), weight.into());
     }
 
-    /// Takes a layer's mask away: it moves every joint.
+    /// Removes the mask of a layer, which then moves every joint.
     pub fn clear_mask(&mut self, layer: usize) {
         if let Some(layer) = self.layer_mut(layer) {
             layer.remove("mask");
         }
     }
 
-    /// Fades a layer in from a tick on; it stays until [`Document::fade_out`].
+    /// Fades a layer in from a tick on. It stays until [`SceneDocument::fade_out`].
     pub fn fade_in(&mut self, layer: usize, tick: u32, fade: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         for key in ["every", "lasts", "stagger", "fade_out"] {
@@ -181,7 +181,7 @@ impl Document {
         layer.insert("fade_in".into(), fade.into());
     }
 
-    /// Fades a layer out from a tick on. A layer that was there all along starts at tick 0.
+    /// Fades a layer out from a tick on. A layer that was always present then starts at tick 0.
     pub fn fade_out(&mut self, layer: usize, tick: u32, fade: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         for key in ["every", "stagger"] {
@@ -195,7 +195,7 @@ impl Document {
         layer.insert("lasts".into(), (there + fade).max(1.0 / TICKS_PER_SECOND).into());
     }
 
-    /// Goes back to the layers as they were opened or saved, without the wave.
+    /// Restores the layers as they were opened or saved, without the wave.
     pub fn reset_layers(&mut self) {
         self.wave = None;
         let saved: Vec<_> =
@@ -208,10 +208,10 @@ impl Document {
         }
     }
 
-    /// The document with camera and numbers as they are shown, to be written to a file.
+    /// The text of the document with the current camera and options, to be written to a file.
     ///
     /// # Errors
-    /// As [`Document::scene`].
+    /// As [`SceneDocument::scene`].
     pub fn with_settings(&self, camera: Camera, overrides: Overrides) -> Result<String, SceneError> {
         let scene = self.scene()?.with(overrides);
         let mut table: Table =
@@ -224,7 +224,7 @@ impl Document {
             ("field_of_view", camera.field_of_view),
         ];
         for (key, value) in keys {
-            // Hundredths are finer than the eye and easier to read.
+            // Three decimals are finer than visible and keep the file readable.
             table_in(&mut table, "camera").insert(key.into(), ((value * 1e3).round() / 1e3).into());
         }
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
@@ -235,7 +235,7 @@ impl Document {
                     group.insert(key.into(), i64::from(value).into());
                 }
             }
-            // The file may be saved to another folder.
+            // The scene file may be saved to another folder.
             if let Some(model) = group.get("model").and_then(Value::as_str).map(|model| folder.join(model))
                 && model.is_file()
             {
@@ -292,7 +292,7 @@ impl LayerState {
     }
 }
 
-/// Whether a path names a scene file.
+/// Returns whether a path names a scene file.
 pub fn is_scene_file(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
@@ -314,7 +314,7 @@ fn groups_mut(table: &mut Table) -> Vec<&mut Table> {
     groups.into_iter().flatten().filter_map(Value::as_table_mut).collect()
 }
 
-/// The array of a group's layers, made where there is none.
+/// The array of layers of a group, created if it is missing.
 fn layers_mut(group: &mut Table) -> &mut Vec<Value> {
     let layers = group.entry("layer").or_insert_with(|| Value::Array(Vec::new()));
     if !layers.is_array() {
@@ -326,7 +326,7 @@ fn layers_mut(group: &mut Table) -> &mut Vec<Value> {
     }
 }
 
-/// The table of that key, made where there is none.
+/// The table at a key, created if it is missing.
 fn table_in<'a>(table: &'a mut Table, key: &str) -> &'a mut Table {
     let inner = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
     if !inner.is_table() {
@@ -346,7 +346,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The time of a tick. Ticks before the start count as the start: a schedule cannot name them.
+/// The time of a tick in seconds. Ticks before the start count as the start, because schedules have no earlier times.
 fn seconds(tick: u32) -> f64 {
     f64::from((tick as i32).max(0)) / TICKS_PER_SECOND
 }
@@ -356,7 +356,7 @@ mod tests {
     use super::*;
     use crate::crowd::Presence;
 
-    fn built(document: &Document) -> crate::scene::BuiltScene {
+    fn built(document: &SceneDocument) -> crate::scene::BuiltScene {
         document.scene().unwrap().build(1 << 30).unwrap()
     }
 
@@ -364,21 +364,21 @@ mod tests {
     fn what_is_opened_is_the_scene_that_run_measures() {
         for source in ["smoke", "street", "layers-4", "sprout-glb"] {
             let scene = Scene::load(source).unwrap().build(1 << 30).unwrap();
-            let document = Document::open(source).unwrap();
+            let document = SceneDocument::open(source).unwrap();
             assert_eq!(built(&document).hash, scene.hash, "{source}");
             assert!(!document.is_modified());
         }
-        let error = Document::open("walker2").unwrap_err().to_string();
+        let error = SceneDocument::open("walker2").unwrap_err().to_string();
         assert!(error.contains("did you mean"), "{error}");
     }
 
     #[test]
     fn the_wave_fades_in_over_every_instance_and_out_again() {
-        let mut document = Document::open("walkers").unwrap();
+        let mut document = SceneDocument::open("walkers").unwrap();
         let plain = document.text();
         document.switch_wave(true, "wave", 0.5, 120);
         assert!(document.is_wave_on());
-        let layer = |document: &Document| {
+        let layer = |document: &SceneDocument| {
             let crowd = built(document).crowd;
             let layers = crowd.layers().of(7).to_vec();
             assert_eq!(layers.len(), 2);
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_wave_that_is_switched_off_at_once_can_be_built() {
-        let mut document = Document::open("walkers").unwrap();
+        let mut document = SceneDocument::open("walkers").unwrap();
         document.switch_wave(true, "wave", 0.5, 60);
         document.switch_wave(false, "wave", 0.5, 60);
         built(&document);
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn weights_masks_and_fades_of_layers_reach_the_crowd() {
-        let mut document = Document::open("layers-4").unwrap();
+        let mut document = SceneDocument::open("layers-4").unwrap();
         let kinds: Vec<_> = document.layers().into_iter().map(|layer| layer.kind).collect();
         assert_eq!(kinds, ["merge", "override", "additive"]);
         document.set_layer_weight(1, 0.25);
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_saved_scene_is_the_one_that_was_shown() {
-        let document = Document::open("street").unwrap();
+        let document = SceneDocument::open("street").unwrap();
         let camera = Camera { orbit: 12.345, elevation: -3.0, distance: 0.5, field_of_view: 40.0 };
         let overrides = Overrides { instances: Some(50), passes: Some(3), ..Overrides::default() };
         let text = document.with_settings(camera, overrides).unwrap();

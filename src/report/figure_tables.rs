@@ -10,7 +10,7 @@ use super::markdown::{headline_place, headline_point, origin, rows};
 use super::units::grouped;
 use crate::frame::{Stage, StageGroup};
 use crate::results::rows::LimitsRow;
-use crate::results::study::{Entry, Study};
+use crate::results::study::{Study, StudyEntry};
 use crate::wording;
 use wildmatch::WildMatch;
 
@@ -20,7 +20,7 @@ const OTHERS: [&str; 4] = ["limit", "parity", "clip_error", "visible"];
 const SUMS: [&str; 2] = ["pose", "processor"];
 
 /// A run's name and its results.
-pub type Run<'a> = (&'a str, &'a Study);
+pub type NamedStudy<'a> = (&'a str, &'a Study);
 
 /// Table of the backends that were measured at a study's headline point, with some figures of each.
 ///
@@ -38,7 +38,7 @@ pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, S
 ///
 /// # Errors
 /// An unknown figure, or a run without the backend.
-pub fn runs(runs: &[Run], backend: &str, words: &[&str], source: &str) -> Result<String, String> {
+pub fn runs(runs: &[NamedStudy], backend: &str, words: &[&str], source: &str) -> Result<String, String> {
     let mut table = vec![heading(&code(backend), words)?];
     for (name, study) in runs {
         let own = measured(study);
@@ -51,11 +51,11 @@ pub fn runs(runs: &[Run], backend: &str, words: &[&str], source: &str) -> Result
 ///
 /// # Errors
 /// An unknown figure.
-pub fn matrix(runs: &[Run], word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
+pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
     let head = heading(word, &[word])?;
     let mut table = vec![vec![head[1].clone()]];
     table[0].extend(runs.iter().map(|(name, _)| code(name)));
-    let columns: Vec<Vec<&Entry>> = runs.iter().map(|(_, study)| measured(study)).collect();
+    let columns: Vec<Vec<&StudyEntry>> = runs.iter().map(|(_, study)| measured(study)).collect();
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {
         let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
@@ -87,7 +87,7 @@ pub fn limits(limits: &[LimitsRow]) -> String {
 ///
 /// # Errors
 /// A run without the backend or its vertices.
-pub fn peak(limits: &LimitsRow, items: &[(Run, &str, f64)]) -> Result<String, String> {
+pub fn peak(limits: &LimitsRow, items: &[(NamedStudy, &str, f64)]) -> Result<String, String> {
     let head = ["one thread", "operations a vertex", "ns at the peak", "ns measured", "% of the peak"];
     let mut table = vec![head.map(String::from).to_vec()];
     for ((name, study), backend, operations) in items {
@@ -106,17 +106,17 @@ pub fn peak(limits: &LimitsRow, items: &[(Run, &str, f64)]) -> Result<String, St
     Ok(rows(&table))
 }
 
-fn measured(study: &Study) -> Vec<&Entry> {
+fn measured(study: &Study) -> Vec<&StudyEntry> {
     headline_point(study).map_or(Vec::new(), |point| study.at(point).filter(|entry| entry.is_ok()).collect())
 }
 
-fn of_backend<'a>(run: &str, entries: &[&'a Entry], backend: &str) -> Result<&'a Entry, String> {
+fn of_backend<'a>(run: &str, entries: &[&'a StudyEntry], backend: &str) -> Result<&'a StudyEntry, String> {
     let names: Vec<_> = entries.iter().map(|entry| entry.backend.as_str()).collect();
     let found = entries.iter().copied().find(|entry| entry.backend == backend);
     found.ok_or_else(|| format!("{run}: {}", wording::unknown("backend", backend, &names)))
 }
 
-fn from_runs(runs: &[Run], source: &str) -> String {
+fn from_runs(runs: &[NamedStudy], source: &str) -> String {
     let first = runs.first().and_then(|(_, study)| Some((study, headline_point(study)?)));
     first.map_or(String::new(), |(study, point)| format!("{}:", origin(study, point, source)))
 }
@@ -159,12 +159,12 @@ fn is_time(word: &str) -> bool {
     known && ["", "joint", "vertex"].contains(&unit)
 }
 
-fn row(name: &str, words: &[&str], entry: &Entry, all: &[&Entry]) -> Vec<String> {
+fn row(name: &str, words: &[&str], entry: &StudyEntry, all: &[&StudyEntry]) -> Vec<String> {
     std::iter::once(code(name)).chain(words.iter().map(|word| cell(word, entry, all))).collect()
 }
 
 /// A figure of a backend; `all` are the backends that a ratio compares it with.
-fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
+fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
     let small = |value: f64| format!("{value:.1e}");
     let row = entry.last().map(|m| &m.row);
     let text = match (word, word.split_once('/')) {
@@ -191,7 +191,7 @@ fn cell(word: &str, entry: &Entry, all: &[&Entry]) -> String {
 }
 
 /// A time in nanoseconds, or in nanoseconds per joint or vertex.
-fn time(word: &str, entry: &Entry) -> Option<f64> {
+fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
     let (name, unit) = word.split_once('@').unwrap_or((word, ""));
     let ns = match name {
         "pose" => entry.total(StageGroup::Pose)?,

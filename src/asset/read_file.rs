@@ -25,7 +25,7 @@ pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
 pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {
     String::from_utf8(read_file(file)?).map_err(|error| {
         let error = error.utf8_error();
-        ImportError::new(file, format!("byte {}", error.valid_up_to()), "is no UTF-8; expected plain text")
+        ImportError::new(file, format!("byte {}", error.valid_up_to()), "is not UTF-8; expected plain text")
     })
 }
 
@@ -47,7 +47,7 @@ pub(super) fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether the first bytes of a file contain a word.
+/// Returns whether the first bytes of a file contain a word.
 pub(super) fn contains(head: &[u8], word: &str) -> bool {
     head.windows(word.len()).any(|window| window == word.as_bytes())
 }

@@ -108,7 +108,7 @@ pub(super) struct LayerKeys {
     pub(super) weight: Option<Spanned<f64>>,
     /// The joints that it moves; default: all.
     pub(super) mask: Option<Spanned<MaskKeys>>,
-    /// Whether it shares phase and pace with the group's clip and all others in step. Default false.
+    /// `true` if it shares phase and pace with the group's clip and all others in step. Default false.
     #[serde(default)]
     pub(super) in_step: bool,
     /// Pace of the clip, multiplied by the instance's random variation; default 1.
