@@ -65,7 +65,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `simd` | vectors of floats on every instruction set, aligned memory |
+//! | `simd` | instruction sets, vectors of floats on each, aligned memory |
 //! | `threads` | pools of threads |
 //! | `vertex` | the formats of skinned vertices |
 //! | `model` | skeleton, clips, skins and mesh, validated once and then immutable |

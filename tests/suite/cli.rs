@@ -419,7 +419,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
     assert!(motion.iter().all(|row| row.options.as_deref() == Some("motion")));
     let skipped: Vec<_> = motion.iter().filter(|row| row.status != Status::Ok).collect();
     assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
-    assert!(skipped[0].error.as_ref().unwrap().contains("skin twice"));
+    assert!(skipped[0].error.as_ref().unwrap().contains("stores no vertices"));
 }
 
 #[cfg(feature = "gpu")]

@@ -1,7 +1,9 @@
-//! Vectors of `W` floats: one trait, one small module per instruction set, one function that chooses.
+//! Instruction sets, chosen at run time, and aligned memory.
 //!
-//! A kernel is a struct with a generic body ([`Kernel`]). [`run`] compiles the body for each instruction set and calls
-//! the requested one. Only the modules below hold intrinsics, and only [`run`] enters code that needs them.
+//! Behind them are vectors of `W` floats: one trait, one small module per instruction set, one function that chooses. A
+//! kernel is a struct with a generic body (`Kernel`). `run` compiles the body for each instruction set and calls the
+//! requested one. Only the modules below hold intrinsics, and only `run` enters code that needs them. All of this stays
+//! inside the crate: an operation is sound only after its instruction set was detected.
 
 mod aligned;
 #[cfg(target_arch = "x86_64")]
