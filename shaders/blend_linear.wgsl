@@ -1,4 +1,9 @@
 // Linear blend skinning: v' = sum w_k * palette_k * v.
+//
+// import INFLUENCES from chunk.wgsl
+// import Rows from rows.wgsl
+// import LoadedVertex, influences from vertex.wgsl
+// import entry_of from palette
 
 fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
     (*m).x += weight * entry.x;

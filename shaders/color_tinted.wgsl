@@ -1,5 +1,8 @@
 // The colour of a vertex: its material's, tinted by a hash of where the instance stands, so that a crowd is not clones.
 // The place, unlike the index, does not change when other instances are left out.
+//
+// import chunk from chunk.wgsl
+// import colors, placements from draw_inputs.wgsl
 
 fn hash(v: u32) -> u32 {
     // PCG output function (O'Neill 2014), as in Jarzynski and Olano, "Hash Functions for GPU Rendering" (2020).

@@ -1,17 +1,9 @@
-// Draws a chunk of the crowd with simple lighting. `skinned_vertex` comes from the source put before this file:
-// preskinned.wgsl, preskinned_packed.wgsl or gpu_vertex.wgsl.
-
-struct View {
-    view_projection: mat4x4f,
-    light: vec3f, // direction towards it, world space
-    padding: f32,
-}
-
-@group(1) @binding(0) var<uniform> view: View;
-// Linear RGBA with 8 bits each, one per vertex.
-@group(1) @binding(1) var<storage, read> colors: array<u32>;
-// Model to world: [instance of the crowd][3 rows]
-@group(1) @binding(2) var<storage, read> placements: array<vec4f>;
+// Draws a chunk of the crowd with simple lighting.
+//
+// import FLOATS, chunk from chunk.wgsl
+// import placements, view from draw_inputs.wgsl
+// import base_color from color
+// import skinned_vertex from source
 
 struct Fragment {
     @builtin(position) clip: vec4f,

@@ -1,5 +1,8 @@
-// A mesh with 20 bytes per vertex, for palettes of at most 256 entries, and `load_vertex`, which loads a vertex.
-// src/gpu/packing.rs writes it; `unfolded` comes from octahedral.wgsl.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/packing.rs writes it.
+//
+// import INFLUENCES, chunk from chunk.wgsl
+// import unfolded from octahedral.wgsl
+// import LoadedVertex, count_of, influences, more_of, tangent_of from vertex.wgsl
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits

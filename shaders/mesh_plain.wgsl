@@ -1,4 +1,6 @@
-// A mesh in full precision with 64 bytes per vertex, and `load_vertex`, which loads a vertex.
+// A mesh in full precision with 64 bytes per vertex.
+//
+// import LoadedVertex, count_of, more_of, tangent_of from vertex.wgsl
 
 struct Vertex {
     position: vec3f,

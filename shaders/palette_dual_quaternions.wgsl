@@ -1,5 +1,9 @@
 // Dual quaternion skinning (Kavan and others 2008): each entry is a rigid motion and a uniform scale. They are blended
 // and normalised, so twisted joints keep their volume. An entry takes 48 bytes, of which 36 are used.
+//
+// import INFLUENCES, chunk from chunk.wgsl
+// import Rows from rows.wgsl
+// import LoadedVertex, influences from vertex.wgsl
 
 struct DualQuaternion {
     real: vec4f,

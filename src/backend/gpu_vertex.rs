@@ -4,9 +4,11 @@ use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Footprint, FrameInput, Job, Result, Retention, Traffic};
+use crate::gpu::binding::GroupLayout;
 use crate::gpu::shader::Edit;
 use crate::gpu::skinning::{self, Kind, SkinBindings};
 use crate::gpu::source::VertexSource;
+use crate::gpu::wgsl::Role;
 use crate::gpu::{Capture, Commands, Drawable, Gpu, MeshBuffers, MeshForm, PaletteForm, present};
 use crate::vertex::Encoding;
 use std::ops::Range;
@@ -36,18 +38,24 @@ impl VertexSkinner {
     /// Uploads meshes and binds them and the palettes.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, edit: Option<&Edit>) -> Self {
         let Posed { gpu, chunks, palettes } = posed;
-        let layout = skinning::layout(gpu, wgpu::ShaderStages::VERTEX, palette, false);
+        let kinds = Kind::all(crowd, mesh);
+        let wgsl =
+            move |kind: Kind, root: &str, roles: &[Role]| skinning::vertex_shader(kind.mesh, palette, root, roles);
+        // The shaders of all kinds have the same bindings.
+        let first = kinds.first().map(|&kind| wgsl(kind, "capture.wgsl", &[])).unwrap_or_default();
+        let dynamic = palette.stride().map(|_| "palettes");
+        let layout = GroupLayout::new(gpu, "gpu-vertex", &first, 0, wgpu::ShaderStages::VERTEX, dynamic);
         let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
         let visibility = palettes.visibility();
         let bindings = SkinBindings { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
         let edit = edit.cloned();
         let source = VertexSource {
             trusted: edit.is_none(),
-            wgsl: Box::new(move |kind| {
-                let wgsl = skinning::wgsl(kind.mesh, palette) + include_str!("../../shaders/gpu_vertex.wgsl");
+            wgsl: Box::new(move |kind, root, roles| {
+                let wgsl = wgsl(kind, root, roles);
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
-            kinds: Kind::all(crowd, mesh),
+            kinds,
             groups: skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings),
             layout,
             stride: palette.stride(),

@@ -1,12 +1,12 @@
 //! Palettes baked frame by frame when a crowd is prepared. A frame only computes the two baked frames between which
 //! each instance is interpolated.
 
-use super::binding::{READ_ONLY, WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::device_pose::listed;
 use super::layout::WORKGROUP;
 use super::palette_source::PaletteSource;
 use super::shader::{Edit, compute_pipeline, module};
-use super::{Chunk, Commands, Gpu, Palettes, layout};
+use super::{Chunk, Commands, Gpu, Palettes, layout, wgsl};
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, REST};
 use crate::frame::{Approximation, BackendError, FrameInput, Result, Stage, StageTimer};
@@ -24,13 +24,7 @@ const NORMAL: f64 = 2.0 * DIRECTION;
 
 /// The complete shader of the kernel.
 pub fn shader() -> String {
-    [
-        include_str!("../../shaders/pose.wgsl"),
-        include_str!("../../shaders/pose_time.wgsl"),
-        include_str!("../../shaders/baked.wgsl"),
-        include_str!("../../shaders/pose_baked.wgsl"),
-    ]
-    .concat()
+    wgsl::shader("pose_baked.wgsl", &[])
 }
 
 /// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
@@ -181,7 +175,15 @@ impl BakedPalettes {
                 gpu.uniform("batch", bytemuck::bytes_of(&layout::Batch { instances, entries, ..Default::default() }));
             let players = gpu.storage("players", bytemuck::cast_slice(&players));
             let layers = gpu.storage("layers", bytemuck::cast_slice(&layers));
-            (instances, bind(gpu, "pose_baked", &layout, &[&batch, &now, &layers, &players, clips, &shown]))
+            let buffers = [
+                ("batch", &batch),
+                ("now", &now),
+                ("layers", &layers),
+                ("players", &players),
+                ("clips", clips),
+                ("shown", &shown),
+            ];
+            (instances, layout.bind_buffers(gpu, "pose_baked", &buffers))
         });
         let chunks = bound.collect();
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
@@ -197,16 +199,12 @@ impl BakedPalettes {
     }
 }
 
-fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
-    let uniform = wgpu::BufferBindingType::Uniform;
-    let types = [uniform, uniform, READ_ONLY, READ_ONLY, READ_ONLY, WRITTEN];
-    let entries: Vec<_> =
-        (0..).zip(types).map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)).collect();
-    let layout = bind_group_layout(gpu, "pose_baked", &entries);
-    let wgsl = if let Some(edit) = edit { edit(shader()) } else { shader() };
+fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (GroupLayout, wgpu::ComputePipeline) {
+    let wgsl = shader();
+    let layout = GroupLayout::new(gpu, "pose_baked", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+    let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
     let module = module(gpu, "pose_baked", wgsl, edit.is_none());
-    let pipeline =
-        compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[Some(&layout)]), &module, &[]);
+    let pipeline = compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[&layout]), &module, &[]);
     (layout, pipeline)
 }
 

@@ -1,7 +1,8 @@
 //! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
-use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::shader::{compute_pipeline, module};
+use super::wgsl::shader;
 use super::{Commands, DeviceBandwidth, Gpu};
 use crate::frame::Result;
 use std::rc::Rc;
@@ -76,11 +77,11 @@ struct Fill {
 
 impl Fill {
     fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
-        let entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, WRITTEN);
-        let layout = bind_group_layout(gpu, "fill", &[entry]);
-        let module = module(gpu, "fill", include_str!("../../shaders/fill.wgsl").into(), false);
-        let pipeline = compute_pipeline(gpu, "fill", &pipeline_layout(gpu, "fill", &[Some(&layout)]), &module, &[]);
-        Self { pipeline, group: bind(gpu, "fill", &layout, &[target]) }
+        let wgsl = shader("fill.wgsl", &[]);
+        let layout = GroupLayout::new(gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+        let module = module(gpu, "fill", wgsl, false);
+        let pipeline = compute_pipeline(gpu, "fill", &pipeline_layout(gpu, "fill", &[&layout]), &module, &[]);
+        Self { pipeline, group: layout.bind_buffers(gpu, "fill", &[("output", target)]) }
     }
 
     fn record(&self, gpu: &Gpu, commands: &mut Commands, bytes: u64) {

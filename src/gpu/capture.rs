@@ -1,8 +1,9 @@
 //! Read-back of vertices that a vertex shader skins: points are drawn into texels, with the WGSL function and bind
 //! groups of the drawn pass.
 
-use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::device::CAPTURE_FORMAT;
+use super::shader::module;
 use super::skinning::Kind;
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
@@ -53,8 +54,10 @@ impl Capture {
                 device.limits().max_texture_dimension_2d * WIDTH
             )));
         }
-        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
-        let own = bind_group_layout(gpu, "capture", &[entry]);
+        let kinds = source.distinct_kinds();
+        let wgsl = |kind| (source.wgsl)(kind, "capture.wgsl", &[]);
+        let first = kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
+        let own = GroupLayout::new(gpu, "capture", &first, 1, wgpu::ShaderStages::VERTEX, None);
         let uniform = gpu.buffer(
             "capture",
             size_of::<layout::Capture>() as u64,
@@ -72,9 +75,9 @@ impl Capture {
                 view_formats: &[],
             })
         };
-        let layout = pipeline_layout(gpu, "capture", &[Some(&source.layout), Some(&own)]);
+        let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipeline = |kind: Kind, entry| {
-            let module = source.module(gpu, kind, "capture", include_str!("../../shaders/capture.wgsl"));
+            let module = module(gpu, "capture", wgsl(kind), source.trusted);
             let constants = kind.constants();
             let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
             device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
@@ -99,7 +102,7 @@ impl Capture {
                 cache: gpu.pipeline_cache(),
             })
         };
-        let pipelines = source.distinct_kinds().into_iter().map(|kind| Pipelines {
+        let pipelines = kinds.into_iter().map(|kind| Pipelines {
             kind,
             position_and_normal: pipeline(kind, "position_and_normal"),
             tangent: pipeline(kind, "tangent"),
@@ -107,7 +110,7 @@ impl Capture {
         let pipelines = pipelines.collect();
         gpu.check()?;
         Ok(Self {
-            group: bind(gpu, "capture", &own, &[&uniform]),
+            group: own.bind_buffers(gpu, "capture", &[("capture", &uniform)]),
             source: Rc::clone(source),
             pipelines,
             uniform,

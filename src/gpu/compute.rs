@@ -1,13 +1,13 @@
 //! Skinning of a crowd into storage buffers, by one of several kernels. A kernel consists of its shader, the forms that
 //! it reads, and the assignment of vertices and instances to threads.
 
-use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::shader::{Constants, Edit, compute_pipeline, module};
 use super::skinning::{self, Kind, SkinBindings};
 use super::visibility::Visibility;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout, wgsl};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Result};
 use crate::vertex::Encoding;
@@ -45,8 +45,8 @@ pub enum ThreadLayout {
 pub struct SkinKernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
-    /// The kernel's WGSL, without the shared parts.
-    pub wgsl: &'static str,
+    /// The kernel's file in shaders/.
+    pub file: &'static str,
     /// Form of the meshes that it reads.
     pub mesh: MeshForm,
     /// Form of the palettes that it reads.
@@ -59,11 +59,13 @@ impl SkinKernel {
     /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
-            (Encoding::Packed, _) => include_str!("../../shaders/output_packed.wgsl"),
-            (Encoding::F32, 0) => include_str!("../../shaders/output_pairs.wgsl"),
-            (Encoding::F32, _) => include_str!("../../shaders/output.wgsl"),
+            (Encoding::Packed, _) => "output_packed.wgsl",
+            (Encoding::F32, 0) => "output_pairs.wgsl",
+            (Encoding::F32, _) => "output.wgsl",
         };
-        skinning::wgsl(kind.mesh, self.palette) + output + self.wgsl
+        let mut roles = skinning::roles(kind.mesh, self.palette);
+        roles.push(("output", output));
+        wgsl::shader(self.file, &roles)
     }
 
     /// Values of the overrides, including the kernel's own.
@@ -81,7 +83,7 @@ impl SkinKernel {
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
     kernel: &'static SkinKernel,
-    layout: wgpu::BindGroupLayout,
+    layout: GroupLayout,
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
@@ -101,12 +103,13 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
-        let characters = (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd));
-        let own = characters.as_ref().map(|(layout, _)| layout);
-        let groups = &[Some(&layout), own][..1 + usize::from(own.is_some())];
-        let pipeline_layout = pipeline_layout(gpu, kernel.name, groups);
         let kinds = Kind::all(crowd, kernel.mesh);
+        // The shaders of all kinds have the same bindings.
+        let wgsl = kinds.first().map(|&kind| kernel.shader(kind)).unwrap_or_default();
+        let layout = GroupLayout::new(gpu, kernel.name, &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+        let characters = (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd, &wgsl));
+        let groups: Vec<_> = [&layout].into_iter().chain(characters.as_ref().map(|(layout, _)| layout)).collect();
+        let pipeline_layout = pipeline_layout(gpu, kernel.name, &groups);
         let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
         for &kind in &kinds {
             if pipelines.iter().any(|(known, _)| *known == kind) {
@@ -201,7 +204,7 @@ impl ComputeSkin {
 }
 
 /// One uniform per instance of the largest possible chunk, and the layout that binds one of them.
-fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
+fn characters(gpu: &Gpu, crowd: &Crowd, wgsl: &str) -> (GroupLayout, Characters) {
     let device = gpu.device();
     let size = size_of::<[u32; 4]>() as u32;
     let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
@@ -211,17 +214,9 @@ fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
         bytes[..size as usize].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
     }
     let buffer = gpu.uniform("characters", &contents);
-    let mut entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, wgpu::BufferBindingType::Uniform);
-    if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut entry.ty {
-        *has_dynamic_offset = true;
-    }
-    let layout = bind_group_layout(gpu, "character", &[entry]);
+    let layout = GroupLayout::new(gpu, "character", wgsl, 1, wgpu::ShaderStages::COMPUTE, Some("character"));
     let window = wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size.into()) };
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("character"),
-        layout: &layout,
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
-    });
+    let group = layout.bind(gpu, "character", &[("character", wgpu::BindingResource::Buffer(window))]);
     (layout, Characters { group, stride })
 }
 

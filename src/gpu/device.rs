@@ -265,6 +265,12 @@ impl Gpu {
         }
     }
 
+    /// Reports an error at the next check, unless an earlier one waits there.
+    pub(super) fn refuse(&self, message: String) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.refused.get_or_insert(message);
+    }
+
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).lost.clone()

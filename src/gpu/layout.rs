@@ -40,7 +40,7 @@ pub struct PackedVertex {
     pub rest: u32,
 }
 
-/// An influence after a vertex's fourth (`Influence` in shaders/skinning.wgsl).
+/// An influence after a vertex's fourth (`Influence` in shaders/vertex.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Influence {
@@ -76,7 +76,7 @@ pub struct Chunk {
     pub half: f32,
 }
 
-/// Camera and light of a picture (`View` in shaders/draw.wgsl).
+/// Camera and light of a picture (`View` in shaders/view.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct View {
@@ -102,7 +102,7 @@ pub struct Capture {
     pub padding: u32,
 }
 
-/// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose.wgsl).
+/// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose_batch.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub struct Batch {
@@ -124,7 +124,7 @@ pub struct Batch {
     pub padding_c: u32,
 }
 
-/// Layers, slots and update rate of an instance (`Player` in shaders/pose.wgsl).
+/// Layers, slots and update rate of an instance (`Player` in shaders/pose_batch.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Player {

@@ -2,7 +2,7 @@
 
 pub mod baked;
 mod bandwidth;
-mod binding;
+pub mod binding;
 mod buffers;
 mod capture;
 mod chunks;
@@ -28,6 +28,7 @@ pub mod source;
 mod statics;
 mod timestamps;
 pub mod visibility;
+pub mod wgsl;
 
 pub use capture::Capture;
 pub use chunks::{Chunk, chunks};

@@ -1,6 +1,6 @@
 //! Forms of palettes in device memory.
 
-use super::binding::READ_ONLY;
+use super::wgsl::Role;
 use super::{Chunk, Gpu};
 use crate::bake::{BakeFormat, motion};
 use crate::crowd::{Crowd, Group};
@@ -41,44 +41,19 @@ pub enum PaletteForm {
 }
 
 impl PaletteForm {
-    /// The WGSL that reads this form.
-    pub(super) fn wgsl(self) -> &'static str {
-        match self {
-            Self::Rows => include_str!("../../shaders/palette_rows.wgsl"),
-            Self::Workgroup => include_str!("../../shaders/palette_workgroup.wgsl"),
-            Self::Columns => include_str!("../../shaders/palette_columns.wgsl"),
-            Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
-            Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
-            Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
-            Self::Baked(BakeFormat::Motions) => {
-                concat!(
-                    include_str!("../../shaders/baked.wgsl"),
-                    include_str!("../../shaders/palette_baked_motions.wgsl")
-                )
-            }
-            Self::Baked(BakeFormat::Matrices) => {
-                concat!(
-                    include_str!("../../shaders/baked.wgsl"),
-                    include_str!("../../shaders/palette_baked_matrices.wgsl")
-                )
-            }
-        }
-    }
-
-    pub(super) fn binding_type(self) -> wgpu::BindingType {
-        let buffer =
-            |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
-        match self {
-            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions | Self::Baked(_) => {
-                buffer(READ_ONLY, false)
-            }
-            Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
-            Self::Texture => wgpu::BindingType::Texture {
-                sample_type: wgpu::TextureSampleType::Float { filterable: false },
-                view_dimension: wgpu::TextureViewDimension::D2,
-                multisampled: false,
-            },
-        }
+    /// The files that read and blend this form in a shader.
+    pub(super) fn roles(self) -> Vec<Role> {
+        let palette = match self {
+            Self::Rows => "palette_rows.wgsl",
+            Self::Workgroup => "palette_workgroup.wgsl",
+            Self::Columns => "palette_columns.wgsl",
+            Self::Uniform => "palette_uniform.wgsl",
+            Self::Texture => "palette_texture.wgsl",
+            Self::Baked(BakeFormat::Motions) => "palette_baked_motions.wgsl",
+            Self::Baked(BakeFormat::Matrices) => "palette_baked_matrices.wgsl",
+            Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
+        };
+        vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
     }
 
     /// Whether joints may scale unevenly.

@@ -40,8 +40,8 @@ impl Palettes {
     }
 
     /// The frames that each instance shows, to be bound beside baked palettes.
-    pub(super) fn shown(&self) -> Option<wgpu::BindingResource<'_>> {
-        self.shown.as_ref().map(wgpu::Buffer::as_entire_binding)
+    pub(super) fn shown(&self) -> Option<&wgpu::Buffer> {
+        self.shown.as_ref()
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {

@@ -1,11 +1,13 @@
 //! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass.
 
-use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::capture::copy_texture;
 use super::overlay::{COLOR, DEPTH, OverlayPipelines};
+use super::shader::module;
 use super::skinning::Kind;
-use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
+use super::source::{Drawable, VertexSource, drawing};
 use super::visibility::Visible;
+use super::wgsl::shader;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Mode, Result, Stage, StageTimer, View};
@@ -110,7 +112,7 @@ pub struct Presenter {
     chunks: Vec<ChunkDraw>,
     kinds: Vec<Kind>,
     drawn: Vec<GroupDraw>,
-    layout: wgpu::BindGroupLayout,
+    layout: GroupLayout,
     uniform: wgpu::Buffer,
     tinted: bool,
     pub(super) overlay: OnceCell<OverlayPipelines>,
@@ -159,12 +161,8 @@ impl Presenter {
             }
         });
         let chunks = chunks.collect();
-        let entries = [
-            layout_entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform),
-            layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
-            layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
-        ];
-        let layout = bind_group_layout(&gpu, "draw", &entries);
+        let inputs = shader("draw_inputs.wgsl", &[]);
+        let layout = GroupLayout::new(&gpu, "draw", &inputs, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.filled("view", bytemuck::bytes_of(&view_uniform(&view)), usage);
         let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
@@ -176,7 +174,11 @@ impl Presenter {
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
                 GroupDraw {
-                    bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
+                    bindings: layout.bind_buffers(
+                        &gpu,
+                        "draw",
+                        &[("view", &uniform), ("colors", &colors), ("placements", &placements)],
+                    ),
                     colors,
                     indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
                     index_count: indices.len() as u32,
@@ -317,7 +319,8 @@ impl Presenter {
             return known;
         }
         let bound = |drawn: &GroupDraw| {
-            bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements])
+            let buffers = [("view", &self.uniform), ("colors", &drawn.colors), ("placements", &visible.placements)];
+            self.layout.bind_buffers(&self.gpu, "draw", &buffers)
         };
         let draws = self.chunks.iter().flat_map(|chunk| {
             let drawn = &self.drawn[chunk.group];
@@ -415,11 +418,11 @@ impl Presenter {
 
     fn make_pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let device = self.gpu.device();
-        let tail = if self.tinted { tinted_draw_wgsl(source.motion) } else { draw_wgsl(source.motion) };
-        let module = source.module(&self.gpu, kind, "draw", &tail);
+        let wgsl = drawing(source.motion, self.tinted, |root, roles| (source.wgsl)(kind, root, roles));
+        let module = module(&self.gpu, "draw", wgsl, source.trusted);
         let (vertex, shaded) =
             if source.motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
-        let layout = pipeline_layout(&self.gpu, "draw", &[Some(&source.layout), Some(&self.layout)]);
+        let layout = pipeline_layout(&self.gpu, "draw", &[&source.layout, &self.layout]);
         let constants = kind.constants();
         let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         // Over lit triangles, edges need a colour of their own.

@@ -1,4 +1,4 @@
-//! The compute kernels that skin: shader, forms of mesh and palette, and assignment of threads.
+//! The compute kernels that skin: file in shaders/, forms of mesh and palette, and assignment of threads.
 
 use super::compute::{SkinKernel, ThreadLayout};
 use super::{MeshForm, PaletteForm};
@@ -19,7 +19,7 @@ const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 /// One dispatch per character, 4x4 palettes, full precision, as in straightforward ports.
 pub const PER_CHARACTER: SkinKernel = SkinKernel {
     name: "per-character",
-    wgsl: include_str!("../../shaders/gpu_compute_per_character.wgsl"),
+    file: "gpu_compute_per_character.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Columns,
     threads: ThreadLayout::Character,
@@ -28,7 +28,7 @@ pub const PER_CHARACTER: SkinKernel = SkinKernel {
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
 pub const NAIVE: SkinKernel = SkinKernel {
     name: "naive",
-    wgsl: include_str!("../../shaders/gpu_compute_naive.wgsl"),
+    file: "gpu_compute_naive.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
     threads: ThreadLayout::Pair,
@@ -37,7 +37,7 @@ pub const NAIVE: SkinKernel = SkinKernel {
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
 pub const SHARED: SkinKernel = SkinKernel {
     name: "shared",
-    wgsl: include_str!("../../shaders/gpu_compute_shared.wgsl"),
+    file: "gpu_compute_shared.wgsl",
     mesh: MeshForm::Packed,
     palette: PaletteForm::Workgroup,
     threads: ThreadLayout::Instance(1024),
@@ -55,7 +55,7 @@ pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, Pale
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {
         name,
-        wgsl: include_str!("../../shaders/gpu_compute_instances.wgsl"),
+        file: "gpu_compute_instances.wgsl",
         mesh: MeshForm::Packed,
         palette,
         threads: ThreadLayout::Vertex(instances),

@@ -1,7 +1,7 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{Kernels, Needs, PoseBindings, binding, dispatches};
+use super::kernels::{Kernels, Needs, PoseBindings, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::slots::{LOCAL_BYTES, slots};
@@ -210,30 +210,28 @@ impl Batch {
         let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
         let model_poses = room("model poses", instances * joints, model_bytes);
-        let mut buffers = [&uniform; binding::COUNT];
-        for (number, buffer) in [
-            (binding::NOW, now),
-            (binding::LAYERS, &layers),
-            (binding::PLAYERS, &players),
-            (binding::CLIPS, &statics.clips),
-            (binding::TRACKS, &statics.tracks),
-            (binding::WORDS, &statics.words),
-            (binding::QUADS, &statics.quads),
-            (binding::JOINTS, &statics.joints),
-            (binding::CURSORS, &cursors),
-            (binding::MOMENTA, &momenta),
-            (binding::MASKS, &statics.masks),
-            (binding::LOCALS, &locals),
-            (binding::LEVELS, &statics.order),
-            (binding::MATRICES, &statics.matrices),
-            (binding::MODEL, &model_poses),
-            (binding::ENTRY_JOINTS, &statics.entry_joints),
-            (binding::PALETTES, palettes),
-            (binding::INVERSE_BINDS, &statics.inverse_binds),
-            (binding::POSE_PAIRS, &pairs),
-        ] {
-            buffers[number as usize] = buffer;
-        }
+        let buffers = [
+            ("batch", &uniform),
+            ("now", now),
+            ("layers", &layers),
+            ("players", &players),
+            ("clips", &statics.clips),
+            ("tracks", &statics.tracks),
+            ("words", &statics.words),
+            ("quads", &statics.quads),
+            ("joints", &statics.joints),
+            ("cursors", &cursors),
+            ("momenta", &momenta),
+            ("masks", &statics.masks),
+            ("locals", &locals),
+            ("levels", &statics.order),
+            ("matrices", &statics.matrices),
+            ("model", &model_poses),
+            ("entry_joints", &statics.entry_joints),
+            ("palettes", palettes),
+            ("inverse_binds", &statics.inverse_binds),
+            ("pose_pairs", &pairs),
+        ];
         let bindings = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
         Self { instances: chunk.instances.clone(), moving: statics.moving, bindings, locals, model: model_poses }
     }

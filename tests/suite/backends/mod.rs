@@ -14,4 +14,6 @@ mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]
 mod shader_layout;
+#[cfg(feature = "gpu")]
+mod shaders;
 mod unchecked;

@@ -5,8 +5,8 @@ use skinbench::asset::walker::walker;
 use skinbench::bake::BakeFormat;
 use skinbench::gpu::compute::ThreadLayout;
 use skinbench::gpu::shader::Constants;
-use skinbench::gpu::skinning::{self, Kind};
-use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::skinning::{Kind, vertex_shader};
+use skinbench::gpu::source::{drawing, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 
@@ -25,7 +25,8 @@ pub struct Program {
     pub kind: Option<Kind>,
     pub wgsl: String,
     pub constants: Constants,
-    pub dynamic: &'static [(u32, u32)],
+    /// The binding whose offset is given when it is bound.
+    pub dynamic: Option<&'static str>,
     pub stages: Stages,
     /// How the threads share skinning out; none for pipelines that do not skin, and for vertex shaders whose loops
     /// over more than four influences the compiler mixes with those of culling.
@@ -61,7 +62,7 @@ fn skin(programs: &mut Vec<Program>) {
                 wgsl: kernel.shader(kind),
                 constants: kernel.constants(kind),
                 // The instance of a dispatch per character.
-                dynamic: &[(1, 0)],
+                dynamic: Some("character"),
                 stages: Stages::Compute,
                 threads: Some(kernel.threads),
             });
@@ -77,7 +78,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         kind: None,
         wgsl,
         constants,
-        dynamic: &[],
+        dynamic: None,
         stages: Stages::Compute,
         threads: None,
     };
@@ -103,7 +104,7 @@ fn draw(programs: &mut Vec<Program>) {
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
-        let wgsl = skinning::wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl") + &draw_wgsl(false);
+        let wgsl = drawing(false, false, |root, roles| vertex_shader(mesh, palette, root, roles));
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
@@ -116,7 +117,7 @@ fn draw(programs: &mut Vec<Program>) {
                     kind: Some(kind),
                     wgsl: wgsl.clone(),
                     constants: kind.constants(),
-                    dynamic: if palette == PaletteForm::Uniform { &[(0, 4)] } else { &[] },
+                    dynamic: palette.stride().map(|_| "palettes"),
                     stages,
                     threads: (stages == Stages::Color && influences <= 4).then_some(ThreadLayout::Pair),
                 });
@@ -131,9 +132,9 @@ fn draw(programs: &mut Vec<Program>) {
                 name: "draw".into(),
                 variant,
                 kind: Some(kind),
-                wgsl: preskinned_wgsl(format.encoding, motion) + &draw_wgsl(motion),
+                wgsl: drawing(motion, false, |root, roles| preskinned_shader(format.encoding, root, roles)),
                 constants: kind.constants(),
-                dynamic: &[],
+                dynamic: None,
                 stages,
                 threads: None,
             });
