@@ -2,7 +2,8 @@
 //
 // import INFLUENCES from chunk.wgsl
 // import Rows from rows.wgsl
-// import LoadedVertex, influences from vertex.wgsl
+// import influences from vertex.wgsl
+// import LoadedVertex, heaviest_of, influence_of from mesh
 // import entry_of from palette
 
 fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
@@ -12,12 +13,13 @@ fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
 }
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
-    let largest = entry_of(instance, vertex.entries.x);
-    let weight = vertex.weights.x;
-    var m = Rows(weight * largest.x, weight * largest.y, weight * largest.z);
+    let heaviest = heaviest_of(vertex);
+    let first = entry_of(instance, heaviest.entry);
+    var m = Rows(heaviest.weight * first.x, heaviest.weight * first.y, heaviest.weight * first.z);
     // A loop instead of four unrolled terms: neighbours have equally many influences, and most have two.
     for (var k = 1u; k < vertex.count; k++) {
-        add(&m, vertex.weights[k], entry_of(instance, vertex.entries[k]));
+        let influence = influence_of(vertex, k);
+        add(&m, influence.weight, entry_of(instance, influence.entry));
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

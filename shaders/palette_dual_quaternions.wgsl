@@ -3,7 +3,8 @@
 //
 // import INFLUENCES, chunk from chunk.wgsl
 // import Rows from rows.wgsl
-// import LoadedVertex, influences from vertex.wgsl
+// import influences from vertex.wgsl
+// import LoadedVertex, heaviest_of, influence_of from mesh
 
 struct DualQuaternion {
     real: vec4f,
@@ -24,11 +25,13 @@ fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
-    let largest = palettes[first + vertex.entries.x];
-    let weight = vertex.weights.x;
+    let heaviest = heaviest_of(vertex);
+    let largest = palettes[first + heaviest.entry];
+    let weight = heaviest.weight;
     var sum = DualQuaternion(weight * largest.real, weight * largest.dual, weight * largest.scale);
     for (var k = 1u; k < vertex.count; k++) {
-        add(&sum, vertex.weights[k], palettes[first + vertex.entries[k]]);
+        let influence = influence_of(vertex, k);
+        add(&sum, influence.weight, palettes[first + influence.entry]);
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

@@ -2,8 +2,8 @@
 //
 // import FLOATS, NORMALS, Skinned from chunk.wgsl
 // import Rows from rows.wgsl
-// import LoadedVertex from vertex.wgsl
 // import blended from blend
+// import LoadedVertex from mesh
 
 fn finished(v: vec3f) -> vec3f {
     if NORMALS == 1u {

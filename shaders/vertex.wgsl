@@ -1,32 +1,16 @@
-// A loaded vertex, and the streams that all forms of meshes share.
+// The streams that all forms of meshes share: tangents, and influences after a vertex's fourth.
 //
 // import FLOATS, chunk from chunk.wgsl
 
-// A vertex in registers, used for one instance or for several: its four largest influences, the number of them, and the
-// range of the other influences.
-struct LoadedVertex {
-    position: vec3f,
-    normal: vec3f,
-    tangent: vec4f,
-    entries: vec4u,
-    weights: vec4f,
-    count: u32,
-    more: vec2u,
-}
-
-// An influence after a vertex's fourth.
 struct Influence {
     entry: u32,
     weight: f32,
 }
 
+// Influences after a vertex's fourth.
 @group(0) @binding(2) var<storage, read> influences: array<Influence>;
 // One tangent per vertex if FLOATS includes tangents; otherwise a single unused one.
 @group(0) @binding(3) var<storage, read> tangents: array<vec4f>;
-
-fn count_of(weights: vec4f) -> u32 {
-    return countOneBits(dot(vec4u(weights > vec4f(0.0)), vec4u(1u, 2u, 4u, 8u)));
-}
 
 // Range of a vertex's influences after the fourth.
 fn more_of(vertex: u32) -> vec2u {

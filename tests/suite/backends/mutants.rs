@@ -203,10 +203,10 @@ mod gpu {
         ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
         ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
         ("k < vertex.count", "k + 1u < vertex.count"),
-        ("let weight = vertex.weights.x", "let weight = vertex.weights.y"),
+        ("var heaviest = 1.0 - f32(others.x + ", "var heaviest = 1.0 - f32("),
         ("(upper << vec3u(1u)) | lower", "upper"),
-        ("weights.x -= influences[i].weight", "weights.x -= 0.0"),
-        ("vec4u(0u, 8u, 16u, 24u)", "vec4u(8u, 0u, 16u, 24u)"),
+        ("heaviest -= influences[i].weight", "heaviest -= 0.0"),
+        ("let place = 8u * k", "let place = 8u * (k ^ 1u)"),
         ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
     ];
 
