@@ -3,7 +3,7 @@
 // import INFLUENCES from chunk.wgsl
 // import Rows from rows.wgsl
 // import influences from vertex.wgsl
-// import LoadedVertex, heaviest_of, influence_of from mesh
+// import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh
 // import entry_of from palette
 
 fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
@@ -13,13 +13,12 @@ fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
 }
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
-    let heaviest = heaviest_of(vertex);
-    let first = entry_of(instance, heaviest.entry);
-    var m = Rows(heaviest.weight * first.x, heaviest.weight * first.y, heaviest.weight * first.z);
+    let first = entry_of(instance, influence_entry(vertex, 0u));
+    let weight = heaviest_weight(vertex);
+    var m = Rows(weight * first.x, weight * first.y, weight * first.z);
     // A loop instead of four unrolled terms: neighbours have equally many influences, and most have two.
     for (var k = 1u; k < vertex.count; k++) {
-        let influence = influence_of(vertex, k);
-        add(&m, influence.weight, entry_of(instance, influence.entry));
+        add(&m, influence_weight(vertex, k), entry_of(instance, influence_entry(vertex, k)));
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

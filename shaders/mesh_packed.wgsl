@@ -2,7 +2,7 @@
 //
 // import INFLUENCES, chunk from chunk.wgsl
 // import unfolded from octahedral.wgsl
-// import Influence, influences, more_of, tangent_of from vertex.wgsl
+// import influences, more_of, tangent_of from vertex.wgsl
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits
@@ -54,14 +54,17 @@ fn load_vertex(index: u32) -> LoadedVertex {
     return LoadedVertex(position, normal, tangent_of(index), v.entries, heaviest, v.weights, last_weight, count, more);
 }
 
-fn heaviest_of(vertex: LoadedVertex) -> Influence {
-    return Influence(vertex.entries & 0xffu, vertex.heaviest);
+// The palette entry of one of the four largest influences, and the weight of one of the last three of them.
+fn influence_entry(vertex: LoadedVertex, k: u32) -> u32 {
+    return (vertex.entries >> (8u * k)) & 0xffu;
 }
 
-// The second, third or fourth influence: `k` is 1, 2 or 3. The weights are in the lower, the upper and the upper half of
-// a word, so bit 4 of 8 k is the shift of both.
-fn influence_of(vertex: LoadedVertex, k: u32) -> Influence {
-    let place = 8u * k;
+fn influence_weight(vertex: LoadedVertex, k: u32) -> f32 {
+    // The weights are in the lower, the upper and the upper half of a word, so bit 4 of 8 k is the shift of each.
     let word = select(vertex.weights, vertex.last_weight, k == 3u);
-    return Influence((vertex.entries >> place) & 0xffu, f32((word >> (place & 16u)) & 0xffffu) * WEIGHT);
+    return f32((word >> ((8u * k) & 16u)) & 0xffffu) * WEIGHT;
+}
+
+fn heaviest_weight(vertex: LoadedVertex) -> f32 {
+    return vertex.heaviest;
 }

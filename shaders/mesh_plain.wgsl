@@ -1,6 +1,6 @@
 // A mesh in full precision with 64 bytes per vertex.
 //
-// import Influence, more_of, tangent_of from vertex.wgsl
+// import more_of, tangent_of from vertex.wgsl
 
 struct Vertex {
     position: vec3f,
@@ -34,11 +34,15 @@ fn load_vertex(index: u32) -> LoadedVertex {
     return LoadedVertex(v.position, v.normal, tangent_of(index), v.entries, v.weights, count, more_of(index));
 }
 
-fn heaviest_of(vertex: LoadedVertex) -> Influence {
-    return Influence(vertex.entries.x, vertex.weights.x);
+// The palette entry and the weight of one of the four largest influences.
+fn influence_entry(vertex: LoadedVertex, k: u32) -> u32 {
+    return vertex.entries[k];
 }
 
-// The second, third or fourth influence: `k` is 1, 2 or 3.
-fn influence_of(vertex: LoadedVertex, k: u32) -> Influence {
-    return Influence(vertex.entries[k], vertex.weights[k]);
+fn influence_weight(vertex: LoadedVertex, k: u32) -> f32 {
+    return vertex.weights[k];
+}
+
+fn heaviest_weight(vertex: LoadedVertex) -> f32 {
+    return vertex.weights.x;
 }

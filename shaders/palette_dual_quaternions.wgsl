@@ -4,7 +4,7 @@
 // import INFLUENCES, chunk from chunk.wgsl
 // import Rows from rows.wgsl
 // import influences from vertex.wgsl
-// import LoadedVertex, heaviest_of, influence_of from mesh
+// import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh
 
 struct DualQuaternion {
     real: vec4f,
@@ -25,13 +25,11 @@ fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
-    let heaviest = heaviest_of(vertex);
-    let largest = palettes[first + heaviest.entry];
-    let weight = heaviest.weight;
+    let largest = palettes[first + influence_entry(vertex, 0u)];
+    let weight = heaviest_weight(vertex);
     var sum = DualQuaternion(weight * largest.real, weight * largest.dual, weight * largest.scale);
     for (var k = 1u; k < vertex.count; k++) {
-        let influence = influence_of(vertex, k);
-        add(&sum, influence.weight, palettes[first + influence.entry]);
+        add(&sum, influence_weight(vertex, k), palettes[first + influence_entry(vertex, k)]);
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

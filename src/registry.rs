@@ -13,7 +13,7 @@ use crate::frame::Result;
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, INSTANCES, NAIVE, PER_CHARACTER, SHARED,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -177,6 +177,18 @@ pub const REGISTRY: &[Entry] = &[
         name: "gpu-compute:dual-quaternion",
         summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
         constructor: compute(Posing::Host, &[&DUAL_QUATERNION]),
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:f16",
+        summary: "as instances, palettes with 16-bit rotation and scale: a stated error, takes no uneven scale",
+        constructor: compute(Posing::Host, &[&HALF]),
+    },
+    #[cfg(feature = "gpu")]
+    Entry {
+        name: "gpu-compute:subgroup",
+        summary: "as instances, each palette entry read once per subgroup and shared by its threads",
+        constructor: compute(Posing::Host, &[&SUBGROUP]),
     },
     #[cfg(feature = "gpu")]
     Entry {

@@ -194,7 +194,7 @@ impl BakedPalettes {
             error.position,
             error.ends
         );
-        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: error.ends };
+        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: Some(error.ends) };
         Ok(Self { pipeline, now, chunks, palettes, approximation, label })
     }
 }

@@ -136,7 +136,8 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let features = adapter.features() & (timing | wgpu::Features::PIPELINE_CACHE);
+        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        let features = adapter.features() & (timing | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
             required_features: features,
@@ -213,6 +214,28 @@ impl Gpu {
             return Err(BackendError::Unavailable(message));
         }
         Ok(())
+    }
+
+    /// Checks that shaders may convert 16-bit floats.
+    ///
+    /// # Errors
+    /// The adapter cannot convert them.
+    pub(super) fn has_half_floats(&self) -> Result<()> {
+        match self.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32) {
+            true => Ok(()),
+            false => Err(BackendError::Unavailable("the adapter converts no 16-bit floats in shaders".into())),
+        }
+    }
+
+    /// Checks that the threads of a subgroup may exchange values.
+    ///
+    /// # Errors
+    /// The adapter has no such operations.
+    pub(super) fn has_subgroups(&self) -> Result<()> {
+        match self.device.features().contains(wgpu::Features::SUBGROUP) {
+            true => Ok(()),
+            false => Err(BackendError::Unavailable("the adapter has no subgroup operations".into())),
+        }
     }
 
     /// Checks that kernels may compute the workgroup and instance counts of others.

@@ -9,6 +9,7 @@ mod chunks;
 pub mod compute;
 mod device;
 pub mod device_pose;
+mod half_palette;
 pub mod layout;
 mod lines;
 mod overlay;

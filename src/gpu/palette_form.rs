@@ -1,5 +1,6 @@
 //! Forms of palettes in device memory.
 
+use super::half_palette::{self, HalfEntry, half_entry};
 use super::wgsl::Role;
 use super::{Chunk, Gpu};
 use crate::bake::{BakeFormat, motion};
@@ -28,6 +29,11 @@ pub enum PaletteForm {
     Rows,
     /// As `Rows`, and copied to workgroup memory by the kernel.
     Workgroup,
+    /// As `Rows`, and shared by the threads of a subgroup, each entry read once.
+    Subgroup,
+    /// Rotation and scale in half precision, translation in full precision, in a storage buffer; joints must not scale
+    /// unevenly.
+    Half,
     /// 4x4 matrices in a storage buffer.
     Columns,
     /// 4x4 matrices in a uniform buffer with room for [`UNIFORM_ENTRIES`] per character, bound character by character.
@@ -45,12 +51,14 @@ impl PaletteForm {
     pub(super) fn roles(self) -> Vec<Role> {
         let palette = match self {
             Self::Rows => "palette_rows.wgsl",
+            Self::Half => "palette_half.wgsl",
             Self::Workgroup => "palette_workgroup.wgsl",
             Self::Columns => "palette_columns.wgsl",
             Self::Uniform => "palette_uniform.wgsl",
             Self::Texture => "palette_texture.wgsl",
             Self::Baked(BakeFormat::Motions) => "palette_baked_motions.wgsl",
             Self::Baked(BakeFormat::Matrices) => "palette_baked_matrices.wgsl",
+            Self::Subgroup => return vec![("blend", "blend_subgroup.wgsl"), ("palette", "palette_rows.wgsl")],
             Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
         };
         vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
@@ -58,7 +66,7 @@ impl PaletteForm {
 
     /// Whether joints may scale unevenly.
     pub fn scales_unevenly(self) -> bool {
-        !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
+        !matches!(self, Self::DualQuaternions | Self::Half | Self::Baked(BakeFormat::Motions))
     }
 
     /// Bytes from one character's palette to the next, if each is bound separately.
@@ -70,7 +78,8 @@ impl PaletteForm {
     pub(super) fn converted(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Half => entries * size_of::<HalfEntry>() / 4,
             Self::Columns => entries * size_of::<Columns>() / 4,
             Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
             Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
@@ -84,10 +93,15 @@ impl PaletteForm {
         }
     }
 
-    /// Writes an instance's palette in this form.
-    pub(super) fn convert(self, rows: &[Rows], out: &mut [f32]) {
+    /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
+    /// exactly, and nothing for other forms.
+    pub(super) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Half => {
+                let out: &mut [HalfEntry] = bytemuck::cast_slice_mut(out);
+                out.iter_mut().zip(rows.iter().zip(centres)).for_each(|(out, (rows, c))| *out = half_entry(rows, c));
+            }
             Self::Columns | Self::Uniform => {
                 out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
             }
@@ -99,6 +113,14 @@ impl PaletteForm {
 
     /// Checks that a device can hold a crowd's palettes in this form.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        match self {
+            Self::Half => {
+                gpu.has_half_floats()?;
+                half_palette::check(crowd)?;
+            }
+            Self::Subgroup => gpu.has_subgroups()?,
+            _ => {}
+        }
         let limits = gpu.device().limits();
         for chunk in chunks {
             let group = &crowd.groups()[chunk.group];

@@ -5,7 +5,7 @@ use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
 /// All kernels, so that tests can check their shaders.
-pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES];
+pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES, &HALF, &SUBGROUP];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
@@ -51,6 +51,18 @@ pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4,
 
 /// As [`INSTANCES`], blending rigid motions instead of matrices.
 pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
+
+/// As [`INSTANCES`], with palettes in half precision.
+pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
+
+/// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
+pub const SUBGROUP: SkinKernel = SkinKernel {
+    name: "subgroup",
+    file: "gpu_compute_subgroup.wgsl",
+    mesh: MeshForm::Packed,
+    palette: PaletteForm::Subgroup,
+    threads: ThreadLayout::Vertex(16),
+};
 
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {

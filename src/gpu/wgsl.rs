@@ -12,8 +12,6 @@
 //! WESL, the extension of WGSL by imports, is not used: its crate renames and reprints what it links, it has no roles,
 //! and compiling it takes more processor time (195 s in a release build) than all of this project.
 
-use std::fmt::Write;
-
 /// A role, and the file that plays it.
 pub type Role = (&'static str, &'static str);
 
@@ -28,10 +26,10 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "baked" "blend_linear" "capture" "chunk" "color_plain" "color_tinted" "cull" "cull_count" "cull_gather" "cull_scan"
+    "baked" "blend_linear" "blend_subgroup" "capture" "chunk" "color_plain" "color_tinted" "cull" "cull_count" "cull_gather" "cull_scan"
     "draw" "draw_inputs" "draw_motion" "fill" "gpu_compute_instances" "gpu_compute_naive" "gpu_compute_per_character"
-    "gpu_compute_shared" "gpu_vertex" "lines" "mesh_packed" "mesh_plain" "octahedral" "output" "output_packed"
-    "output_pairs" "palette_baked_matrices" "palette_baked_motions" "palette_columns" "palette_dual_quaternions"
+    "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vertex" "lines" "mesh_packed" "mesh_plain" "octahedral" "output" "output_packed"
+    "output_pairs" "palette_baked_matrices" "palette_baked_motions" "palette_columns" "palette_dual_quaternions" "palette_half"
     "palette_rows" "palette_texture" "palette_uniform" "palette_workgroup" "pose" "pose_baked" "pose_batch"
     "pose_blend" "pose_compact" "pose_curves" "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths"
     "pose_rows" "pose_sample" "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "previous"
@@ -121,8 +119,7 @@ impl<'a> Assembly<'a> {
         }
         self.open.pop();
         self.done.push(name);
-        // Writing to a string cannot fail.
-        let _ = write!(self.wgsl, "{MARK}{name}\n{text}");
+        self.wgsl.extend([MARK, name, "\n", text]);
         Ok(())
     }
 }

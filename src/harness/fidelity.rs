@@ -26,7 +26,7 @@ pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
 
 /// The same for a backend, including its stated error; `crowd` is the crowd's [`clip_error`].
 pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
-    let own = parity.and_then(|p| p.approximation).map(|a| a.clip_error);
+    let own = parity.and_then(|p| p.approximation?.clip_error);
     [crowd, own].into_iter().flatten().reduce(|a, b| a + b)
 }
 

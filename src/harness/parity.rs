@@ -47,10 +47,10 @@ impl Tolerance {
         }
     }
 
-    /// The tolerance of a backend that states its own error: the larger of both.
-    fn or(self, approximation: Option<Approximation>) -> Self {
+    /// The tolerance of a backend that states its own error: the sum of both.
+    fn beside(self, approximation: Option<Approximation>) -> Self {
         let Some(Approximation { position, normal, .. }) = approximation else { return self };
-        Self { position: self.position.max(position), normal: self.normal.max(normal), ..self }
+        Self { position: self.position + position, normal: self.normal + normal, ..self }
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Parity {
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
-    /// The tolerance that was applied: the requested one, or the backend's own if that is larger.
+    /// The tolerance that was applied: the requested one, and the backend's stated error.
     pub tolerance: Tolerance,
     /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
@@ -165,8 +165,8 @@ impl Compared {
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
 /// Outputs are filled with NaN before each frame. Instances that the backend leaves out must be outside the frustum.
-/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance if that is
-/// larger.
+/// The stated error of a backend that approximates adds to the tolerance; if it has no exact poses, only its vertices
+/// are compared.
 ///
 /// # Errors
 /// Any error of `submit`, `finish` or read-back. Disagreement is not an error but a [`Parity::failure`].
@@ -179,9 +179,10 @@ pub fn verify(
     tolerance: Tolerance,
 ) -> Result<Parity> {
     let approximation = backend.approximation();
-    let tolerance = tolerance.or(approximation);
+    let tolerance = tolerance.beside(approximation);
     let mut parity =
         Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
+    let posed = approximation.is_none_or(|approximation| approximation.clip_error.is_none());
     let blending = backend.blending();
     let mut timer = StageTimer::default();
     let mut read: [Vec<f32>; 4] = Default::default();
@@ -204,7 +205,7 @@ pub fn verify(
                 }
             };
             read.iter_mut().for_each(Vec::clear);
-            if approximation.is_none() {
+            if posed {
                 for (out, what) in read.iter_mut().zip([PoseData::Local, PoseData::Model, PoseData::Palette]) {
                     backend.read_poses(crowd, what, range.clone(), out)?;
                 }
@@ -212,7 +213,7 @@ pub fn verify(
             backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
-            let poses = if approximation.is_none() { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
+            let poses = if posed { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
             let counts = [poses[0], poses[1], poses[2], group.instance_words()];
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])

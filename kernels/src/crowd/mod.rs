@@ -11,7 +11,7 @@ mod schedule;
 mod update_rate;
 
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
-pub use reach::Reach;
+pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use update_rate::{Between, UpdateRate};
 

@@ -260,7 +260,7 @@ impl PaletteSource for DevicePose {
 pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     match form {
-        PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
+        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
     }
 }

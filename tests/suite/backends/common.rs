@@ -144,9 +144,9 @@ pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
     REGISTRY.iter().filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend))).collect()
 }
 
-/// Backends that keep joints as rotations: they take no uneven scale, and [`tube`] has one.
-const EVENLY_SCALED: [&str; 4] =
-    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-baked", "gpu-baked:compute"];
+/// Backends that take no uneven scale; [`tube`] has one.
+const EVENLY_SCALED: [&str; 5] =
+    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends whose vertices are captured from a vertex shader.
 const CAPTURED: [&str; 8] = [
     "gpu-vertex",

@@ -199,14 +199,15 @@ mod gpu {
     /// Old text, which the shader must hold, and the text that breaks it.
     type Mutation = (&'static str, &'static str);
 
-    const SKINNING: [Mutation; 8] = [
+    const SKINNING: [Mutation; 9] = [
         ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
         ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
         ("k < vertex.count", "k + 1u < vertex.count"),
+        ("(8u * k) & 16u", "(8u * k) & 8u"),
         ("var heaviest = 1.0 - f32(others.x + ", "var heaviest = 1.0 - f32("),
         ("(upper << vec3u(1u)) | lower", "upper"),
         ("heaviest -= influences[i].weight", "heaviest -= 0.0"),
-        ("let place = 8u * k", "let place = 8u * (k ^ 1u)"),
+        ("vertex.entries >> (8u * k)", "vertex.entries >> (8u * (k ^ 1u))"),
         ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
     ];
 
@@ -298,6 +299,41 @@ mod gpu {
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
+    }
+
+    #[test]
+    fn half_precision_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| edited(&context, "gpu-compute:f16", None, Some(edit));
+        let mutations = [
+            ("vec4f(y.y, unpack", "vec4f(y.x, unpack"),
+            ("(second.w).x, t.z", "(second.w).y, t.z"),
+            ("(second.w).x, t.z", "(second.w).x, t.y"),
+            ("2u * (instance * chunk.entries + entry)", "2u * (instance * chunk.entries + entry + 1u)"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn subgroup_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let create = |edit| edited(&context, "gpu-compute:subgroup", None, Some(edit));
+        let mutations = [
+            ("weights.x, here.x", "weights.y, here.x"),
+            ("select(0.0, weights.w, here.w)", "0.0"),
+            ("weights > vec4f(0.0)", "weights > vec4f(0.3)"),
+            ("influences[i].weight, entry_of", "0.0, entry_of"),
+            ("chunk.vertices - 1u", "chunk.vertices - 2u"),
+            ("if vertex < chunk.vertices", "if vertex + 1u < chunk.vertices"),
+        ];
+        all_die(&small_crowd(), &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     /// Each kernel is a shader of its own: a mutation changes those that hold its text.

@@ -159,6 +159,37 @@ fn dual_quaternions_agree_on_the_device_too() {
     }
 }
 
+/// The stated error of 16-bit palettes holds, and is not far above the real one.
+#[cfg(feature = "gpu")]
+#[test]
+fn half_precision_keeps_its_stated_error() {
+    let context = context();
+    if context.gpu.is_none() {
+        return;
+    }
+    let backend = registry::find("gpu-compute:f16").unwrap().create(&context).unwrap();
+    for (normals, encoding) in
+        [(Normals::Unit, Encoding::F32), (Normals::Exact, Encoding::F32), (Normals::Unit, Encoding::Packed)]
+    {
+        let format = VertexFormat { attributes: Attributes::Pnt, normals, encoding };
+        let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)]);
+        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        assert_eq!(parity.failure, None);
+        let stated = parity.approximation.unwrap();
+        println!(
+            "{:.1e} of {:.1e}, normals {:.1e} of {:.1e}",
+            parity.max_rel, stated.position, parity.max_normal, stated.normal
+        );
+        assert_eq!(stated.clip_error, None, "poses are exact");
+        if encoding == Encoding::F32 {
+            assert!(parity.max_rel < stated.position && parity.max_rel > 0.01 * stated.position);
+            assert!(parity.max_normal < stated.normal && parity.max_normal > 0.01 * stated.normal);
+        }
+    }
+}
+
 #[test]
 fn every_backend_agrees_in_every_format() {
     for attributes in [Attributes::P, Attributes::Pn, Attributes::Pnt] {

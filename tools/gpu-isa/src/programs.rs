@@ -9,12 +9,16 @@ use skinbench::gpu::skinning::{Kind, vertex_shader};
 use skinbench::gpu::source::{drawing, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use std::collections::BTreeSet;
 
 /// Most influences of a vertex: pipelines differ only in whether that is more than four.
 pub const INFLUENCES: [u32; 2] = [4, 16];
 
 const ATTRIBUTES: [Attributes; 3] = [Attributes::P, Attributes::Pn, Attributes::Pnt];
 const ENCODINGS: [Encoding; 2] = [Encoding::F32, Encoding::Packed];
+
+/// Threads of a wave.
+const WAVE: usize = 64;
 
 /// A pipeline.
 pub struct Program {
@@ -31,12 +35,14 @@ pub struct Program {
     /// How the threads share skinning out; none for pipelines that do not skin, and for vertex shaders whose loops
     /// over more than four influences the compiler mixes with those of culling.
     pub threads: Option<ThreadLayout>,
+    /// Turns of the loop over influences, if that is a loop over the entries that a wave names.
+    pub turns: Option<f64>,
 }
 
 /// All pipelines.
 pub fn all() -> crate::Result<Vec<Program>> {
     let mut programs = Vec::new();
-    skin(&mut programs);
+    skin(&mut programs)?;
     pose(&mut programs)?;
     draw(&mut programs);
     Ok(programs)
@@ -47,7 +53,19 @@ fn formats() -> impl Iterator<Item = VertexFormat> {
     ATTRIBUTES.into_iter().flat_map(|a| ENCODINGS.map(|e| (a, e))).map(format)
 }
 
-fn skin(programs: &mut Vec<Program>) {
+/// Entries that the vertices of a wave name, on average over the walker of `crowd-10k-dense`.
+pub fn entries_of_a_wave() -> crate::Result<f64> {
+    let model = walker(10_000)?;
+    let vertices: Vec<_> = (0..model.mesh().vertex_count()).collect();
+    let named = vertices.chunks(WAVE).map(|wave| {
+        let influences = wave.iter().flat_map(|&vertex| model.mesh().influences_of(vertex));
+        influences.filter(|(_, weight)| *weight > 0.0).map(|(entry, _)| entry).collect::<BTreeSet<_>>().len()
+    });
+    Ok(named.clone().sum::<usize>() as f64 / named.len() as f64)
+}
+
+fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
+    let turns = entries_of_a_wave()?;
     let baked =
         skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
     let four = [&skin_kernels::FOUR_INSTANCES];
@@ -65,9 +83,11 @@ fn skin(programs: &mut Vec<Program>) {
                 dynamic: Some("character"),
                 stages: Stages::Compute,
                 threads: Some(kernel.threads),
+                turns: (kernel.palette == PaletteForm::Subgroup).then_some(turns),
             });
         }
     }
+    Ok(())
 }
 
 fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
@@ -81,6 +101,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         dynamic: None,
         stages: Stages::Compute,
         threads: None,
+        turns: None,
     };
     for kernel in device_pose::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
@@ -120,6 +141,7 @@ fn draw(programs: &mut Vec<Program>) {
                     dynamic: palette.stride().map(|_| "palettes"),
                     stages,
                     threads: (stages == Stages::Color && influences <= 4).then_some(ThreadLayout::Pair),
+                    turns: None,
                 });
             }
         }
@@ -137,6 +159,7 @@ fn draw(programs: &mut Vec<Program>) {
                 dynamic: None,
                 stages,
                 threads: None,
+                turns: None,
             });
         }
     }

@@ -138,7 +138,7 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
                 ThreadLayout::Instance(vertices) => (vertices / workgroup, (3 * WALKER_ENTRIES).div_ceil(workgroup)),
                 ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
             };
-            Work { pairs, setup_turns, influences: kind.influences }
+            Work { pairs, setup_turns, influences: kind.influences, turns: program.turns }
         });
         let kind = program.kind;
         let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
