@@ -113,13 +113,17 @@ impl GroupLayout {
     }
 
     /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
-    /// not name are left out.
+    /// not name are left out; a variable without a resource is reported by `Gpu::check`.
     pub fn bind(&self, gpu: &Gpu, label: &str, resources: &[(&str, wgpu::BindingResource)]) -> wgpu::BindGroup {
-        let entry = |binding: &Binding| {
-            let (_, resource) = resources.iter().find(|(name, _)| *name == binding.name)?;
-            Some(wgpu::BindGroupEntry { binding: binding.number, resource: resource.clone() })
-        };
-        let entries: Vec<_> = self.bindings.iter().filter_map(entry).collect();
+        let mut entries = Vec::with_capacity(self.bindings.len());
+        for Binding { name, number, .. } in &self.bindings {
+            match resources.iter().find(|(known, _)| known == name) {
+                Some((_, resource)) => {
+                    entries.push(wgpu::BindGroupEntry { binding: *number, resource: resource.clone() });
+                }
+                None => gpu.refuse(format!("{label}: nothing is bound to {name:?}")),
+            }
+        }
         let descriptor = wgpu::BindGroupDescriptor { label: Some(label), layout: &self.layout, entries: &entries };
         gpu.device().create_bind_group(&descriptor)
     }

@@ -9,8 +9,8 @@
 //!
 //! What stands after `from` is a file in shaders/, or a *role*: a part that several files can play, such as the form of
 //! the mesh. Rust names the root file of a shader and binds its roles to files. shaders/README.md lists all roles.
-//! WESL, the extension of WGSL by imports, is not used: its crate renames and reprints what it links, it has no roles,
-//! and compiling it takes more processor time (195 s in a release build) than all of this project.
+//! WESL, the extension of WGSL by imports, is not used: it has no roles, its crate renames and reprints what it links,
+//! and compiling that crate takes 195 s of processor time in a release build.
 
 /// A role, and the file that plays it.
 pub type Role = (&'static str, &'static str);
@@ -26,13 +26,14 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "baked" "blend_linear" "blend_subgroup" "capture" "chunk" "color_plain" "color_tinted" "cull" "cull_count" "cull_gather" "cull_scan"
-    "draw" "draw_inputs" "draw_motion" "fill" "gpu_compute_instances" "gpu_compute_naive" "gpu_compute_per_character"
-    "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vertex" "lines" "mesh_packed" "mesh_plain" "octahedral" "output" "output_packed"
-    "output_pairs" "palette_baked_matrices" "palette_baked_motions" "palette_columns" "palette_dual_quaternions" "palette_half"
-    "palette_rows" "palette_texture" "palette_uniform" "palette_workgroup" "pose" "pose_baked" "pose_batch"
-    "pose_blend" "pose_compact" "pose_curves" "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths"
-    "pose_rows" "pose_sample" "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "previous"
+    "baked" "blend_linear" "blend_subgroup" "capture" "chunk" "color_plain" "color_tinted" "cull" "cull_count"
+    "cull_gather" "cull_scan" "draw" "draw_inputs" "draw_motion" "fill" "gpu_compute_instances" "gpu_compute_naive"
+    "gpu_compute_per_character" "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vertex" "lines" "mesh_packed"
+    "mesh_plain" "octahedral" "output" "output_packed" "output_pairs" "palette_baked_matrices"
+    "palette_baked_motions" "palette_columns" "palette_dual_quaternions" "palette_half" "palette_rows"
+    "palette_texture" "palette_uniform" "palette_workgroup" "pose" "pose_baked" "pose_batch" "pose_blend"
+    "pose_compact" "pose_curves" "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths" "pose_rows"
+    "pose_sample" "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "previous"
     "previous_packed" "rows" "skinning" "vertex" "view" "workgroup"
 ];
 

@@ -1,8 +1,9 @@
 //! Every shader that the product assembles is valid, and every file says what it imports.
 
+use crate::backends::common::context;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::bake::BakeFormat;
-use skinbench::gpu::binding::Interface;
+use skinbench::gpu::binding::{Binding, GroupLayout, Interface};
 use skinbench::gpu::device_pose::KERNELS;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
@@ -91,6 +92,23 @@ fn an_error_names_file_and_line() {
     let (_, text) = FILES.iter().find(|(name, _)| *name == "lines.wgsl").unwrap();
     let line = 1 + text.lines().position(|line| line.contains("view.view_projection")).unwrap();
     assert!(error.starts_with(&format!("shaders/lines.wgsl:{line}: ")) && error.contains("projection"), "{error}");
+}
+
+/// Numbers of bindings stand in WGSL alone; a name that Rust does not know is reported.
+#[test]
+fn bindings_follow_the_shader() {
+    let wgsl = shader("fill.wgsl", &[]);
+    let moved = Interface::of(&wgsl.replace("@binding(0)", "@binding(3)")).unwrap();
+    let [Binding { name, group: 0, number: 3, .. }] = &moved.bindings[..] else { panic!("{moved:?}") };
+    assert_eq!(name, "output");
+    let Some(gpu) = context().gpu else { return };
+    let layout = GroupLayout::new(&gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+    let buffer = gpu.storage("filled", &[0; 16]);
+    layout.bind_buffers(&gpu, "fill", &[("output", &buffer)]);
+    gpu.check().unwrap();
+    layout.bind_buffers(&gpu, "fill", &[("input", &buffer)]);
+    let error = gpu.check().unwrap_err().to_string();
+    assert!(error.ends_with("fill: nothing is bound to \"output\""), "{error}");
 }
 
 #[test]
