@@ -122,7 +122,7 @@ impl Reader<'_> {
                 self.scanner.expect(label)?;
                 self.scanner.token(label)?;
             }
-            materials.push(Material { name, base_color: [r, g, b, 1.0] });
+            materials.push(Material { name, base_color: [r, g, b, 1.0], ..Material::default() });
         }
         Ok(materials)
     }

@@ -3,6 +3,8 @@
 pub mod adapt;
 mod beside;
 mod budget;
+#[cfg(feature = "textures")]
+pub mod decode;
 mod error;
 pub mod extremes;
 mod fault;
@@ -17,6 +19,7 @@ mod ogre_xml;
 mod place;
 mod ram;
 mod seams;
+mod textures;
 mod three_json;
 mod tokenizer;
 pub mod walker;

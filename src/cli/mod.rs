@@ -14,7 +14,6 @@ mod progress;
 mod render;
 mod report;
 mod run;
-mod single;
 mod sweep;
 mod verify;
 #[cfg(feature = "view")]

@@ -76,7 +76,19 @@ pub struct Chunk {
     pub half: f32,
 }
 
-/// Camera and light of a picture (`View` in shaders/draw.wgsl).
+/// A vertex of a surface in a picture (`Surface` in shaders/draw_picture.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Surface {
+    /// Linear RGB, 8 bits each, and the alpha below which a texel is left out.
+    pub color: u32,
+    /// 0 for no texture, or layer + 1; from bit 16 on, two bits of wrapping across and two down.
+    pub layer: u32,
+    /// Where the texture is sampled.
+    pub uv: [f32; 2],
+}
+
+/// Camera and light of a picture (`View` in shaders/draw_view.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct View {

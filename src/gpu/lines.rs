@@ -55,7 +55,7 @@ impl Presenter {
     /// # Errors
     /// The device failed.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
-        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform()));
+        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform(), self.samples()));
         let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
         let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
         let indices = self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);

@@ -49,8 +49,8 @@ pub(super) struct OverlayPipelines {
 }
 
 impl OverlayPipelines {
-    /// `view` holds the view as shaders read it.
-    pub(super) fn new(gpu: &Gpu, view: &wgpu::Buffer) -> Self {
+    /// `view` holds the view as shaders read it; `count` is the number of samples per pixel.
+    pub(super) fn new(gpu: &Gpu, view: &wgpu::Buffer, count: u32) -> Self {
         let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
         let layout = bind_group_layout(gpu, "lines", &[entry]);
         let bindings = bind(gpu, "lines", &layout, &[view]);
@@ -77,7 +77,7 @@ impl OverlayPipelines {
                     stencil: Default::default(),
                     bias: Default::default(),
                 }),
-                multisample: Default::default(),
+                multisample: wgpu::MultisampleState { count, ..Default::default() },
                 fragment: Some(wgpu::FragmentState {
                     module: &module,
                     entry_point: Some("fragment"),

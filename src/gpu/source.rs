@@ -119,17 +119,13 @@ pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
     [include_str!("../../shaders/chunk.wgsl"), read, previous].concat()
 }
 
-/// WGSL that draws the vertices of `skinned_vertex`, with their motion if `motion` is set.
+/// WGSL that draws the vertices of `skinned_vertex` in plain colours, with their motion if `motion` is set.
 pub fn draw_wgsl(motion: bool) -> String {
-    drawing(include_str!("../../shaders/color_plain.wgsl"), motion)
-}
-
-/// As [`draw_wgsl`], with a colour of its own for each instance.
-pub fn tinted_draw_wgsl(motion: bool) -> String {
-    drawing(include_str!("../../shaders/color_tinted.wgsl"), motion)
-}
-
-fn drawing(color: &str, motion: bool) -> String {
     let motion = if motion { include_str!("../../shaders/draw_motion.wgsl") } else { "" };
-    [include_str!("../../shaders/draw.wgsl"), color, motion].concat()
+    [include_str!("../../shaders/draw_view.wgsl"), include_str!("../../shaders/draw.wgsl"), motion].concat()
+}
+
+/// WGSL that draws the vertices of `skinned_vertex` for pictures: with textures and tints.
+pub fn picture_wgsl() -> String {
+    concat!(include_str!("../../shaders/draw_view.wgsl"), include_str!("../../shaders/draw_picture.wgsl")).to_owned()
 }

@@ -2,7 +2,6 @@
 //! keeps whatever did not change since the last frame.
 
 use super::bind_pose::crowd_at_bind;
-use super::ground::Ground;
 use super::heat::{Heat, Worst};
 use super::orbit::Orbit;
 use super::side::{Canvas, Side};
@@ -11,7 +10,7 @@ use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, Span};
 use crate::frustum::Frustum;
-use crate::gpu::{Beneath, Overlay};
+use crate::gpu::{Beneath, Ground, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -82,6 +81,8 @@ pub struct Facts {
     pub joints: Vec<String>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
+    /// What importers repaired or left out, and textures that cannot be decoded.
+    pub notes: Vec<String>,
 }
 
 /// What one side shows.
@@ -216,7 +217,7 @@ impl Engine {
         let Some(built) = &stage.built else { return shown };
         shown.facts = Some(built.facts.clone());
         let crowd = built.crowd();
-        let (view_projection, _) = wanted.orbit.view_projection(crowd, wanted.size);
+        let view_projection = wanted.orbit.view_projection(crowd, wanted.size);
         let view = crate::frame::View { view_projection, ..built.scene.view() };
         let canvas = Canvas {
             size: wanted.size,
@@ -261,6 +262,9 @@ impl Engine {
             };
             side.problem = drawn.err().map(|error| error.to_string());
             shown.sides.push(side);
+        }
+        if let (Some(facts), Some(Slot { side: Ok(side), .. })) = (&mut shown.facts, self.sides.first()) {
+            facts.notes.extend_from_slice(side.notes());
         }
         for index in 0..self.sides.len() {
             let finished = finish(&mut self.sides, index, built, wanted, &view, &mut shown.sides[index]);
@@ -360,9 +364,24 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
         }),
         joints: first.map_or_else(Vec::new, |model| model.skeleton().names().to_vec()),
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
+        notes: notes(&scene.crowd),
     };
     let ground = Ground::new(framed.target, framed.radius);
     at_bind(Built { scene, at_bind: None, ground, facts }, wanted.at_bind)
+}
+
+/// What importers did to the models of a crowd.
+fn notes(crowd: &Crowd) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for model in crowd.groups().iter().map(|group| &group.model) {
+        for repair in model.repairs() {
+            let note = format!("{}: {}", model.name(), repair.message);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
 }
 
 fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {
@@ -408,8 +427,7 @@ fn finish(
         None => {}
     }
     if wanted.show.ground {
-        let Ground { corners, indices, lines } = &built.ground;
-        presenter.draw_overlay(Beneath::Picture, Overlay { lines, corners, indices })?;
+        presenter.draw_overlay(Beneath::Picture, built.ground.overlay())?;
     }
     // Poses that a backend does not have are no reason to show nothing.
     match skeletons {

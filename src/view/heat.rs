@@ -1,8 +1,7 @@
 //! Errors as colours: how far each vertex is from where it should be, on a logarithmic scale.
 
-use super::ground::packed;
 use crate::crowd::Crowd;
-use crate::gpu::LineEnd;
+use crate::gpu::{LineEnd, packed};
 use crate::model::rows_to_affine;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;

@@ -7,14 +7,13 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `player`, `orbit`, `document`, `state` | what controls change: moment, camera, scene, all together |
-//! | `bind_pose`, `ground`, `heat` | what is shown besides skinned crowds |
+//! | `bind_pose`, `heat` | what is shown besides skinned crowds |
 //! | `side`, `engine`, `worker` | one backend, both of them, and the thread that they run on |
 //! | `panels`, `window` | the interface |
 
 pub mod bind_pose;
 pub mod document;
 pub mod engine;
-pub mod ground;
 pub mod heat;
 pub mod orbit;
 pub mod panels;

@@ -2,8 +2,7 @@
 
 use crate::crowd::Crowd;
 use crate::scene::Camera;
-use glam::camera::rh::{proj::directx, view::look_at_mat4};
-use glam::{Mat4, Vec3};
+use glam::Mat4;
 
 /// Degrees above or below the ground that the camera may reach.
 pub const ELEVATION: std::ops::RangeInclusive<f64> = -89.0..=89.0;
@@ -11,8 +10,6 @@ pub const ELEVATION: std::ops::RangeInclusive<f64> = -89.0..=89.0;
 pub const DISTANCE: std::ops::RangeInclusive<f64> = 0.02..=10.0;
 /// Degrees per pixel of a drag.
 const TURN: f64 = 0.4;
-/// Radii of the crowd that are drawn behind it: the ground goes on.
-const BEHIND: f32 = 12.0;
 
 /// A camera and its sideways shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,21 +44,9 @@ impl Orbit {
         self.camera.distance = (self.camera.distance / factor).clamp(*DISTANCE.start(), *DISTANCE.end());
     }
 
-    /// World to clip space (depth 0 near to 1 far) for a picture of that size, and the eye.
-    pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> (Mat4, Vec3) {
-        let framed = self.camera.framed(crowd, size);
-        let forward = (framed.target - framed.eye).normalize_or_zero();
-        let right = forward.cross(Vec3::Y).normalize_or_zero();
-        let up = right.cross(forward);
-        let distance = framed.eye.distance(framed.target);
-        let angle = (self.camera.field_of_view as f32).to_radians();
-        let height = 2.0 * distance * (0.5 * angle).tan();
-        let shift = height * (right * self.pan[0] as f32 + up * self.pan[1] as f32);
-        let (eye, target) = (framed.eye + shift, framed.target + shift);
-        let near = (distance - framed.radius - shift.length()).max(0.02 * framed.radius).max(1e-3 * distance);
-        let far = (distance + BEHIND * framed.radius).max(2.0 * near);
-        let projection = directx::perspective(angle, size[0] as f32 / size[1] as f32, near, far);
-        (projection * look_at_mat4(eye, target, Vec3::Y), eye)
+    /// World to clip space (depth 0 near to 1 far) for a picture of that size.
+    pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
+        self.camera.picture_projection(crowd, size, self.pan)
     }
 }
 
@@ -93,7 +78,7 @@ mod tests {
         let mut orbit = Orbit::new(scene.camera);
         let size = [400, 200];
         let middle = scene.camera.framed(&scene.crowd, size).target;
-        let seen = |orbit: &Orbit| orbit.view_projection(&scene.crowd, size).0.project_point3(middle);
+        let seen = |orbit: &Orbit| orbit.view_projection(&scene.crowd, size).project_point3(middle);
         assert!(seen(&orbit).truncate().length() < 1e-5);
         // 50 pixels right and 20 down, in halves of the picture.
         orbit.shift([50.0, 20.0], 200.0);

@@ -3,13 +3,12 @@
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Retention, Span, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Span, StageTimer, View};
 use crate::gpu::present::Presenter;
-use crate::gpu::{Gpu, LineEnd, skeleton_lines};
+use crate::gpu::{Gpu, LineEnd, Surfaces, skeleton_lines};
 use crate::harness::parity::vertex_errors;
-use crate::harness::rotation::SharedMemory;
+use crate::harness::single;
 use crate::pose::PoseData;
-use bytesize::ByteSize;
 use rayon::prelude::*;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -20,7 +19,11 @@ pub struct Side {
     prepared: Box<dyn Prepared>,
     arena: Arena,
     timer: StageTimer,
-    presenter: Option<(Canvas, Presenter)>,
+    surfaces: Surfaces,
+    /// What draws frames in their time, as a run does.
+    timed: Option<Presenter>,
+    /// What draws the picture out of their time.
+    picture: Option<(Canvas, Presenter)>,
     tick: u32,
 }
 
@@ -33,7 +36,7 @@ pub struct Canvas {
     pub mode: Mode,
     /// Whether each instance has a colour of its own.
     pub tinted: bool,
-    /// How many times a frame draws the crowd; a frame of 0 is drawn afterwards, out of its time.
+    /// How many times a frame draws the crowd in its time. The picture is drawn afterwards, out of its time.
     pub passes: u32,
 }
 
@@ -44,29 +47,10 @@ impl Side {
     /// The machine lacks an adapter, the crowd does not fit, or the device failed.
     pub fn new(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job, memory: u64) -> Result<Self> {
         let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
-        let footprint = backend.footprint(crowd, job)?;
-        let device_arena = gpu.arena_bytes(crowd, Retention::Frame)?;
         // Targets are small beside crowds, and their size is not known before the first picture.
-        let shared = SharedMemory {
-            arena: Arena::bytes(crowd),
-            device_arena,
-            presenter: Some(0),
-            device_is_host: gpu.summary().software,
-        };
-        let needed = shared.bytes([&footprint]);
-        if needed > memory {
-            let [needed, memory] = [needed, memory].map(|bytes| ByteSize(bytes).display().si());
-            return Err(BackendError::TooLarge(format!("the crowd needs {needed}; {memory} may be taken")));
-        }
-        let mut arena = Arena::default();
-        if footprint.host_output {
-            arena.allocate_host(crowd);
-        }
-        if footprint.device_output || footprint.host_output {
-            gpu.allocate_arena(crowd, Retention::Frame, &mut arena)?;
-        }
-        let prepared = backend.prepare(crowd, job)?;
-        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), presenter: None, tick: 0 })
+        let (prepared, arena) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
+        let surfaces = Surfaces::new(&gpu, crowd);
+        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), surfaces, timed: None, picture: None, tick: 0 })
     }
 
     /// Instruction set or adapter, threads, and the kernels that were chosen.
@@ -83,30 +67,29 @@ impl Side {
     }
 
     /// Computes and draws a frame as a run does, and returns how long it took. Nothing but the frame is in that time.
+    /// Then draws the picture.
     ///
     /// # Errors
     /// The device failed, or it cannot draw what the backend leaves.
     pub fn frame(&mut self, crowd: &Crowd, tick: u32, view: &View, canvas: Canvas) -> Result<Duration> {
         self.set_canvas(crowd, view, canvas)?;
         self.tick = tick;
-        let Self { gpu, prepared, arena, timer, presenter, .. } = self;
-        let Some((_, presenter)) = presenter else { return Ok(Duration::ZERO) };
+        let Self { gpu, prepared, arena, timer, timed, picture, .. } = self;
+        let Some((_, picture)) = picture else { return Ok(Duration::ZERO) };
         timer.clear();
         let start = Instant::now();
         let mut ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
-        if canvas.passes > 0 {
+        if let Some(presenter) = timed {
             ticket = ticket.draw(presenter, &prepared.skinned(), arena, timer)?;
         }
         ticket.finish()?;
         let took = start.elapsed();
         gpu.collect(timer)?;
-        if canvas.passes == 0 {
-            gpu.set_timing(false);
-            let drawn = Ticket::default().draw(presenter, &prepared.skinned(), arena, &mut StageTimer::default());
-            let drawn = drawn.and_then(Ticket::finish);
-            gpu.set_timing(true);
-            drawn?;
-        }
+        gpu.set_timing(false);
+        let drawn = Ticket::default().draw(picture, &prepared.skinned(), arena, &mut StageTimer::default());
+        let drawn = drawn.and_then(Ticket::finish);
+        gpu.set_timing(true);
+        drawn?;
         Ok(took)
     }
 
@@ -115,9 +98,14 @@ impl Side {
         self.timer.spans()
     }
 
-    /// The presenter of the last frame.
+    /// The presenter of the picture.
     pub fn presenter(&self) -> Option<&Presenter> {
-        self.presenter.as_ref().map(|(_, presenter)| presenter)
+        self.picture.as_ref().map(|(_, presenter)| presenter)
+    }
+
+    /// One line for each texture that could not be decoded.
+    pub fn notes(&self) -> &[String] {
+        self.surfaces.notes()
     }
 
     /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
@@ -200,16 +188,20 @@ impl Side {
     }
 
     fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
-        if self.presenter.as_ref().is_none_or(|(known, _)| *known != canvas) {
+        let Self { gpu, surfaces, timed, picture, .. } = self;
+        if picture.as_ref().is_none_or(|(known, _)| *known != canvas) {
             // The old targets go first: two sets need not fit.
-            self.presenter = None;
+            (*timed, *picture) = (None, None);
             let [width, height] = canvas.size;
             let view = View { width, height, mode: canvas.mode, ..*view };
-            let presenter = Presenter::new(Rc::clone(&self.gpu), crowd, view, canvas.passes.max(1))?;
-            let presenter = if canvas.tinted { presenter.with_tints() } else { presenter };
-            self.presenter = Some((canvas, presenter));
+            let presenter = Presenter::for_pictures(Rc::clone(gpu), crowd, view, surfaces, canvas.tinted)?;
+            *picture = Some((canvas, presenter));
+            if canvas.passes > 0 {
+                let view = View { mode: Mode::Skin, ..view };
+                *timed = Some(Presenter::new(Rc::clone(gpu), crowd, view, canvas.passes)?);
+            }
         }
-        if let Some((_, presenter)) = &mut self.presenter {
+        for presenter in timed.iter_mut().chain(picture.as_mut().map(|(_, picture)| picture)) {
             presenter.set_view_projection(view.view_projection);
         }
         Ok(())

@@ -430,12 +430,9 @@ fn a_picture_shows_the_crowd() {
     let folder = empty_folder();
     let picture = |arguments: &str| {
         skinbench(&folder, &format!("render smoke -o crowd.png {arguments}")).assert().success();
-        let file = std::io::BufReader::new(std::fs::File::open(folder.path().join("crowd.png")).unwrap());
-        let mut reader = png::Decoder::new(file).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((info.width, info.height), (200, 100));
-        pixels
+        let picture = image::open(folder.path().join("crowd.png")).unwrap().into_rgba8();
+        assert_eq!(picture.dimensions(), (200, 100));
+        picture.into_raw()
     };
     let first = picture("--width 200 --height 100");
     let background = &first[..4];

@@ -20,7 +20,7 @@ pub use error::ModelError;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexOrigin,
 };
-pub use parts::{Axes, Bounds, Handedness, Material, ModelParts};
+pub use parts::{Axes, Bounds, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};

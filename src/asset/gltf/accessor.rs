@@ -160,6 +160,13 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The bytes of a buffer view.
+    pub(super) fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
+        let length = self.document.buffer_views.get(view as usize).map_or(0, |view| view.byte_length);
+        let elements = self.elements(view, 0, length.max(1), 1, false);
+        elements.map(|elements| elements.bytes).map_err(|fault| fault.at(|field| format!("{user}{field}")))
+    }
+
     fn layout<const N: usize>(&self, index: u32, user: &str) -> Result<Layout<'a>, Fault> {
         let Some(accessor) = self.document.accessors.get(index as usize) else {
             let count = self.document.accessors.len();

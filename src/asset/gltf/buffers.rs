@@ -64,7 +64,7 @@ pub(super) fn load<'a>(
 }
 
 /// Decodes the part of a data URI after `data:`.
-fn decode_data_uri(data: &str, budget: &Budget, place: impl Fn() -> String) -> Result<Vec<u8>, Fault> {
+pub(super) fn decode_data_uri(data: &str, budget: &Budget, place: impl Fn() -> String) -> Result<Vec<u8>, Fault> {
     let Some(encoded) = data.split_once(',').and_then(|(head, body)| head.ends_with(";base64").then_some(body)) else {
         return Err(Fault::new(place(), "a data URI without ;base64; expected data:application/octet-stream;base64,"));
     };
@@ -82,7 +82,7 @@ struct Files<'a> {
 impl Files<'_> {
     /// Reads the first `length` bytes of a file in the folder.
     fn read(&mut self, uri: &str, length: u64) -> Result<Vec<u8>, String> {
-        let path = self.resolve(uri)?;
+        let path = beside::resolve(self.folder, &relative_path(uri)?)?;
         let unreadable = |error| format!("{uri:?} cannot be read: {error}");
         // Checked before the file is opened, because opening a pipe would block.
         let metadata = fs::metadata(&path).map_err(unreadable)?;
@@ -102,20 +102,21 @@ impl Files<'_> {
         File::open(&path).and_then(|f| f.take(length).read_to_end(&mut bytes)).map_err(unreadable)?;
         Ok(bytes)
     }
+}
 
-    /// Resolves a relative URI. The file must be inside the model's folder, also after following links.
-    fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
-        let decoded = percent_decode_str(uri)
-            .decode_utf8()
-            .map_err(|_| format!("{uri:?} does not decode to UTF-8; expected a percent-encoded relative path"))?;
-        if let Some((scheme, _)) = decoded.split_once(':')
-            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-        {
-            return Err(format!(
-                "{uri:?} has the scheme or drive {scheme:?}; expected a path inside the model's folder"
-            ));
-        }
-        beside::resolve(self.folder, &decoded)
+/// The path that a relative URI stands for.
+///
+/// # Errors
+/// One line: it has a scheme or a drive, or does not decode.
+pub(super) fn relative_path(uri: &str) -> Result<Cow<'_, str>, String> {
+    let decoded = percent_decode_str(uri)
+        .decode_utf8()
+        .map_err(|_| format!("{uri:?} does not decode to UTF-8; expected a percent-encoded relative path"))?;
+    if let Some((scheme, _)) = decoded.split_once(':')
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    {
+        return Err(format!("{uri:?} has the scheme or drive {scheme:?}; expected a path inside the model's folder"));
     }
+    Ok(decoded)
 }

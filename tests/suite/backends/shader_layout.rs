@@ -7,7 +7,7 @@ use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::layout::{Form, WORKGROUP};
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, wgsl};
-use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl, tinted_draw_wgsl};
+use skinbench::gpu::source::{draw_wgsl, picture_wgsl, preskinned_wgsl};
 use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::mem::offset_of;
@@ -28,6 +28,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(Influence: entry, weight),
         layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
         layout_of!(View: view_projection, light, padding),
+        layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
         layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
@@ -74,7 +75,7 @@ fn kernels() -> Vec<(String, String)> {
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
-    let tails = [draw_wgsl(false), include_str!("../../../shaders/capture.wgsl").to_owned()];
+    let tails = [draw_wgsl(false), picture_wgsl(), include_str!("../../../shaders/capture.wgsl").to_owned()];
     let palettes = [
         PaletteForm::Rows,
         PaletteForm::Columns,
@@ -94,9 +95,9 @@ fn kernels() -> Vec<(String, String)> {
         for motion in [false, true] {
             let name = format!("preskinned, {encoding:?}, motion: {motion}");
             kernels.push((name, preskinned_wgsl(encoding, motion) + &draw_wgsl(motion)));
-            let tinted = preskinned_wgsl(encoding, motion) + &tinted_draw_wgsl(motion);
-            kernels.push((format!("preskinned and tinted, {encoding:?}, motion: {motion}"), tinted));
         }
+        let picture = preskinned_wgsl(encoding, false) + &picture_wgsl();
+        kernels.push((format!("preskinned for a picture, {encoding:?}"), picture));
     }
     kernels
 }

@@ -43,6 +43,7 @@ fn shown() -> Shown {
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
         joints: ["hips", "spine", "head"].map(String::from).to_vec(),
         duration: 2.0,
+        notes: Vec::new(),
     };
     Shown {
         facts: Some(facts),

@@ -1,6 +1,6 @@
 //! The ground that a crowd stands on: a disc with a grid that fades into the background.
 
-use crate::gpu::LineEnd;
+use super::overlay::{LineEnd, Overlay};
 use glam::Vec3;
 
 /// Linear RGB in the middle of the ground, of the grid's lines, and of the background.
@@ -80,6 +80,13 @@ impl Ground {
             }
         }
         ground
+    }
+}
+
+impl Ground {
+    /// The ground as an overlay of a picture.
+    pub fn overlay(&self) -> Overlay<'_> {
+        Overlay { lines: &self.lines, corners: &self.corners, indices: &self.indices }
     }
 }
 
