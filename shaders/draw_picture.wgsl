@@ -31,18 +31,26 @@ fn hash(v: u32) -> u32 {
     return (word >> 22u) ^ word;
 }
 
-// A factor by a hash of where the instance stands, so that a crowd is not clones. The place, unlike the index, does not
-// change when other instances are left out.
-fn tint(instance: u32, textured: bool) -> vec3f {
+// A colour with another hue by a hash of where the instance stands, so that a crowd is not clones. The place, unlike the
+// index, does not change when other instances are left out.
+fn tinted(color: vec3f, instance: u32, surface: Surface) -> vec3f {
     let row = (chunk.first_instance + instance) * 3u;
     let place = bitcast<u32>(placements[row].w) ^ hash(bitcast<u32>(placements[row + 2u].w));
-    let bits = hash(place);
+    // Shirt and trousers of one instance differ, too.
+    let bits = hash(place ^ hash(surface.color));
     let hue = 6.2831853 * f32(bits & 0xffffu) / 65536.0;
-    let light = 0.8 + 0.35 * f32(bits >> 16u) / 65536.0;
-    // Three cosines a third of a turn apart: saturation 0.45 around grey.
-    let tint = 0.55 + 0.45 * cos(hue - vec3f(0.0, 2.0943951, 4.1887902));
-    // A texture has colours of its own to keep.
-    return mix(vec3f(1.0), tint * 1.5, select(0.4, 0.2, textured)) * light;
+    let light = 0.75 + 0.5 * f32(bits >> 16u) / 65536.0;
+    // Three cosines a third of a turn apart.
+    let tint = 0.6 + 0.4 * cos(hue - vec3f(0.0, 2.0943951, 4.1887902));
+    if surface.layer != 0u {
+        // A texture has colours of its own to keep.
+        return color * mix(vec3f(1.0), tint * 1.5, 0.15) * mix(1.0, light, 0.5);
+    }
+    let luminance = vec3f(0.2126, 0.7152, 0.0722);
+    let dyed = tint * (dot(color, luminance) / dot(tint, luminance));
+    // Skin, leather and wood stay as they are: red outweighs blue in them.
+    let warm = clamp(2.0 * (color.r - color.b) / max(color.r, 1e-3), 0.0, 1.0);
+    return mix(mix(color, dyed, 0.7) * light, color, warm);
 }
 
 @vertex
@@ -54,7 +62,7 @@ fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: 
     let rgba = unpack4x8unorm(surface.color);
     var color = rgba.rgb;
     if TINTED {
-        color *= tint(instance, surface.layer != 0u);
+        color = tinted(color, instance, surface);
     }
     let clip = view.view_projection * vec4f(world, 1.0);
     return Fragment(clip, normal, color, world, surface.uv, surface.layer, rgba.a);

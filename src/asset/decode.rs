@@ -1,11 +1,9 @@
 //! Decoding of textures, for pictures only. Sizes are checked before anything is decoded.
 
-use super::textures::MOST_BYTES;
+use super::textures::encoded;
 use crate::model::Image;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 /// Most pixels across or down.
 const MOST_PIXELS: u32 = 8192;
@@ -66,24 +64,6 @@ fn in_file<T>(image: &Image, read: impl FnOnce(&[u8]) -> Result<T, String>) -> R
             let bytes = encoded(image)?;
             read(&bytes).map_err(|problem| format!("{}: {problem}", path.display()))
         }
-    }
-}
-
-/// The encoded bytes of an image.
-///
-/// # Errors
-/// One line: the file cannot be read or is too large.
-pub(super) fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
-    let path = match image {
-        Image::Embedded(bytes) => return Ok(Cow::Borrowed(bytes)),
-        Image::File(path) => path,
-    };
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
-    match bytes.len() as u64 <= MOST_BYTES {
-        true => Ok(Cow::Owned(bytes)),
-        false => Err(format!("{}: more than {MOST_BYTES} bytes", path.display())),
     }
 }
 

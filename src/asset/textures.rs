@@ -3,12 +3,13 @@
 
 use super::beside;
 use crate::model::{Image, Repair};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 /// Most bytes of an encoded image.
-pub(super) const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 
 /// An image in a file beside the model's.
 ///
@@ -35,6 +36,24 @@ pub(super) fn beside(folder: &Path, name: &str) -> Result<Image, String> {
 pub(super) fn embedded(bytes: &[u8]) -> Result<Image, String> {
     check(bytes, bytes.len() as u64)?;
     Ok(Image::Embedded(bytes.into()))
+}
+
+/// The encoded bytes of an image.
+///
+/// # Errors
+/// One line: the file cannot be read or is too large.
+pub(super) fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
+    let path = match image {
+        Image::Embedded(bytes) => return Ok(Cow::Borrowed(bytes)),
+        Image::File(path) => path,
+    };
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
+    match bytes.len() as u64 <= MOST_BYTES {
+        true => Ok(Cow::Owned(bytes)),
+        false => Err(format!("{}: more than {MOST_BYTES} bytes", path.display())),
+    }
 }
 
 /// The media type of an encoded image; `None` if it is neither PNG nor JPEG.

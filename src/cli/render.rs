@@ -101,9 +101,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut presenter = Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true)?;
     let bytes = Presenter::picture_bytes(&scene.crowd, &view, &surfaces);
     let backend = entry.create(&context)?;
-    let (mut backend, mut arena) =
-        single::prepare(&*backend, &context, &scene.crowd, &Job { passes: 1, ..Job::default() }, Some(bytes), common::memory())
-            .context(entry.name)?;
+    let (mut backend, mut arena) = single::prepare(
+        &*backend,
+        &context,
+        &scene.crowd,
+        &Job { passes: 1, ..Job::default() },
+        Some(bytes),
+        common::memory(),
+    )
+    .context(entry.name)?;
 
     let mut timer = StageTimer::default();
     // Phases wrap, so ticks before the start are valid.
@@ -111,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
     ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
-    let ground = Ground::new(framed.target, framed.radius);
+    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
     if arguments.mode == Mode::Skeleton {
         presenter.draw_overlay(Beneath::Nothing, Overlay::default())?;
         presenter.draw_overlay(Beneath::Picture, ground.overlay())?;

@@ -71,8 +71,7 @@ impl Paint {
         };
         let buffers = [uniform, vertices, placements].map(wgpu::Buffer::as_entire_binding);
         let resources = (0..).zip(buffers.into_iter().chain(textures));
-        let entries: Vec<_> =
-            resources.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        let entries: Vec<_> = resources.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: Some("draw"), layout, entries: &entries })
     }
 }
@@ -186,9 +185,10 @@ impl Presenter {
     /// # Errors
     /// The crowd or the view exceeds the adapter's limits.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
-        let colors = crowd.groups().iter().map(|group| {
-            Paint::Plain(gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model))))
-        });
+        let colors = crowd
+            .groups()
+            .iter()
+            .map(|group| Paint::Plain(gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)))));
         let colors = colors.collect();
         Self::painted(gpu, crowd, view, passes, colors, None)
     }
@@ -403,8 +403,7 @@ impl Presenter {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound =
-            |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
+        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
         let draws = self.chunks.iter().flat_map(|chunk| {
             let drawn = &self.drawn[chunk.group];
             [drawn.index_count, drawn.edge_count]

@@ -60,7 +60,10 @@ mod tests {
     fn black_and_white_mix_in_linear_light() {
         let image = Pixels { size: [2, 1], rgba: vec![0, 0, 0, 255, 255, 255, 255, 255] };
         assert_eq!(scaled(&image, [1, 1]).rgba, [188, 188, 188, 255]);
-        assert_eq!(scaled(&image, [4, 2]).rgba[..16], [0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255]);
+        assert_eq!(
+            scaled(&image, [4, 2]).rgba[..16],
+            [0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255]
+        );
     }
 
     #[test]

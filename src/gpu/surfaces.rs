@@ -90,7 +90,8 @@ impl Surfaces {
                 Err(problem) => self.note(model, problem),
             }
         }
-        let layer_of = |image: &Image| (1..).zip(&layers).find(|(_, (known, _))| *known == image).map(|(layer, _)| layer);
+        let layer_of =
+            |image: &Image| (1..).zip(&layers).find(|(_, (known, _))| *known == image).map(|(layer, _)| layer);
         let vertices = vertices(model, layer_of);
         let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
         self.bytes += size_of_val(&vertices[..]) as u64 + layer_bytes(size) * 4 / 3 * layers.len().max(1) as u64;

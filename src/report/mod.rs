@@ -20,4 +20,4 @@ pub mod table;
 #[cfg(feature = "cli")]
 pub mod text;
 #[cfg(feature = "cli")]
-mod units;
+pub(crate) mod units;

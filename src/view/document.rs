@@ -1,7 +1,7 @@
 //! The scene that is shown, as the TOML of a scene file that controls edit. What is shown is what "save scene" writes.
 
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Overrides, Scene, SceneError};
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Economy, Overrides, Scene, SceneError};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -33,6 +33,15 @@ pub struct Wave {
     pub end: Option<u32>,
     /// Length of both fades in seconds.
     pub fade: f64,
+}
+
+/// A layer of a scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerIndex {
+    /// Group of the scene.
+    pub group: usize,
+    /// Layer of the group, in the order of the file.
+    pub layer: usize,
 }
 
 /// What a panel shows of a layer.
@@ -115,7 +124,7 @@ impl Document {
 
     /// Clip of the first group: a name or an index, `*` or `rest`; empty for the model's first clip.
     pub fn clip(&self) -> String {
-        self.first_group().and_then(|group| group.get("clip")).map_or_else(String::new, plain)
+        self.group_values().first().and_then(|group| group.get("clip")).map_or_else(String::new, plain)
     }
 
     /// Plays another clip in the first group, and in all of the same model.
@@ -141,21 +150,27 @@ impl Document {
         self.wave.as_ref().is_some_and(|wave| wave.end.is_none())
     }
 
-    /// Layers of the first group, the wave left out.
-    pub fn layers(&self) -> Vec<LayerState> {
-        let layers = self.first_group().and_then(|group| group.get("layer")).and_then(Value::as_array);
+    /// Names of the groups: number and model.
+    pub fn groups(&self) -> Vec<String> {
+        let model = |group: &Value| group.get("model").map_or_else(String::new, plain);
+        (1..).zip(self.group_values()).map(|(number, group)| format!("{number}: {}", model(group))).collect()
+    }
+
+    /// Layers of a group, the wave left out.
+    pub fn layers(&self, group: usize) -> Vec<LayerState> {
+        let layers = self.group_values().get(group).and_then(|group| group.get("layer")).and_then(Value::as_array);
         layers.into_iter().flatten().filter_map(Value::as_table).map(LayerState::of).collect()
     }
 
-    /// Sets the weight of a layer of the first group.
-    pub fn set_layer_weight(&mut self, layer: usize, weight: f64) {
+    /// Sets the weight of a layer.
+    pub fn set_layer_weight(&mut self, layer: LayerIndex, weight: f64) {
         if let Some(layer) = self.layer_mut(layer) {
             layer.insert("weight".into(), weight.into());
         }
     }
 
     /// Sets the weight of one joint in a layer's mask. A layer without a mask gets one of this joint alone.
-    pub fn set_mask(&mut self, layer: usize, joint: &str, weight: f64) {
+    pub fn set_mask(&mut self, layer: LayerIndex, joint: &str, weight: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         let mask = table_in(layer, "mask");
         if let Some(Value::Array(joints)) = mask.get_mut("joints") {
@@ -165,14 +180,14 @@ impl Document {
     }
 
     /// Takes a layer's mask away: it moves every joint.
-    pub fn clear_mask(&mut self, layer: usize) {
+    pub fn clear_mask(&mut self, layer: LayerIndex) {
         if let Some(layer) = self.layer_mut(layer) {
             layer.remove("mask");
         }
     }
 
     /// Fades a layer in from a tick on; it stays until [`Document::fade_out`].
-    pub fn fade_in(&mut self, layer: usize, tick: u32, fade: f64) {
+    pub fn fade_in(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         for key in ["every", "lasts", "stagger", "fade_out"] {
             layer.remove(key);
@@ -182,7 +197,7 @@ impl Document {
     }
 
     /// Fades a layer out from a tick on. A layer that was there all along starts at tick 0.
-    pub fn fade_out(&mut self, layer: usize, tick: u32, fade: f64) {
+    pub fn fade_out(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
         let Some(layer) = self.layer_mut(layer) else { return };
         for key in ["every", "stagger"] {
             layer.remove(key);
@@ -227,6 +242,19 @@ impl Document {
             // Hundredths are finer than the eye and easier to read.
             table_in(&mut table, "camera").insert(key.into(), ((value * 1e3).round() / 1e3).into());
         }
+        if let Some(economy) = overrides.economy {
+            table.remove("phase_buckets");
+            table.remove("update_rate");
+            match economy {
+                Economy::Plain => {}
+                Economy::PhaseBuckets(count) => {
+                    table.insert("phase_buckets".into(), i64::from(count).into());
+                }
+                Economy::UpdateRate(distances) => {
+                    table.insert("update_rate".into(), distances.to_vec().into());
+                }
+            }
+        }
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         for (group, count) in groups_mut(&mut table).iter_mut().zip(scene.group_counts()) {
             group.insert("count".into(), (count as i64).into());
@@ -234,6 +262,9 @@ impl Document {
                 if let Some(value) = value {
                     group.insert(key.into(), i64::from(value).into());
                 }
+            }
+            if overrides.smooth {
+                group.insert("interpolation".into(), "smooth".into());
             }
             // The file may be saved to another folder.
             if let Some(model) = group.get("model").and_then(Value::as_str).map(|model| folder.join(model))
@@ -245,13 +276,13 @@ impl Document {
         Ok(table.to_string())
     }
 
-    fn first_group(&self) -> Option<&Table> {
-        self.table.get("group")?.as_array()?.first()?.as_table()
+    fn group_values(&self) -> &[Value] {
+        self.table.get("group").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    fn layer_mut(&mut self, layer: usize) -> Option<&mut Table> {
-        let first = groups_mut(&mut self.table).into_iter().next()?;
-        layers_mut(first).get_mut(layer)?.as_table_mut()
+    fn layer_mut(&mut self, LayerIndex { group, layer }: LayerIndex) -> Option<&mut Table> {
+        let group = groups_mut(&mut self.table).into_iter().nth(group)?;
+        layers_mut(group).get_mut(layer)?.as_table_mut()
     }
 }
 
@@ -409,22 +440,41 @@ mod tests {
     #[test]
     fn weights_masks_and_fades_of_layers_reach_the_crowd() {
         let mut document = Document::open("layers-4").unwrap();
-        let kinds: Vec<_> = document.layers().into_iter().map(|layer| layer.kind).collect();
+        let kinds: Vec<_> = document.layers(0).into_iter().map(|layer| layer.kind).collect();
         assert_eq!(kinds, ["merge", "override", "additive"]);
-        document.set_layer_weight(1, 0.25);
-        document.set_mask(1, "head", 0.5);
-        document.fade_in(1, 60, 1.0);
+        let layer = LayerIndex { group: 0, layer: 1 };
+        document.set_layer_weight(layer, 0.25);
+        document.set_mask(layer, "head", 0.5);
+        document.fade_in(layer, 60, 1.0);
         let scene = built(&document);
-        let layer = scene.crowd.layers().of(0)[2];
-        assert_eq!((layer.weight, layer.weight_at(59), layer.weight_at(120)), (0.25, 0.0, 0.25));
+        let of_crowd = scene.crowd.layers().of(0)[2];
+        assert_eq!((of_crowd.weight, of_crowd.weight_at(59), of_crowd.weight_at(120)), (0.25, 0.0, 0.25));
         let group = &scene.crowd.groups()[0];
         let head = group.model.skeleton().names().iter().position(|name| name == "head").unwrap();
-        assert_eq!(group.mask(layer.mask)[head], 0.5);
-        document.fade_out(1, 240, 0.5);
-        let layer = built(&document).crowd.layers().of(0)[2];
-        assert_eq!([239, 270].map(|tick| layer.weight_at(tick)), [0.25, 0.0]);
-        document.clear_mask(1);
-        assert!(document.layers()[1].subtrees.is_empty());
+        assert_eq!(group.mask(of_crowd.mask)[head], 0.5);
+        document.fade_out(layer, 240, 0.5);
+        let of_crowd = built(&document).crowd.layers().of(0)[2];
+        assert_eq!([239, 270].map(|tick| of_crowd.weight_at(tick)), [0.25, 0.0]);
+        document.clear_mask(layer);
+        assert!(document.layers(0)[1].subtrees.is_empty());
+        document.reset_layers();
+        assert!(!document.is_modified());
+    }
+
+    #[test]
+    fn layers_of_every_group_can_be_edited() {
+        let mut document = Document::open("street").unwrap();
+        let groups = document.groups();
+        let layered: Vec<usize> = (0..groups.len()).filter(|&group| !document.layers(group).is_empty()).collect();
+        let last = *layered.last().unwrap();
+        assert!(last > 0, "{groups:?}");
+        let before = document.layers(0);
+        document.set_layer_weight(LayerIndex { group: last, layer: 0 }, 0.125);
+        assert_eq!((document.layers(last)[0].weight, document.layers(0)), (0.125, before));
+        let crowd = built(&document).crowd;
+        let instance = crowd.groups()[last].instances.start;
+        assert_eq!(crowd.layers().of(instance as usize)[1].weight, 0.125);
+        document.set_layer_weight(LayerIndex { group: 99, layer: 0 }, 0.5);
         document.reset_layers();
         assert!(!document.is_modified());
     }
@@ -433,12 +483,21 @@ mod tests {
     fn a_saved_scene_is_the_one_that_was_shown() {
         let document = Document::open("street").unwrap();
         let camera = Camera { orbit: 12.345, elevation: -3.0, distance: 0.5, field_of_view: 40.0 };
-        let overrides = Overrides { instances: Some(50), passes: Some(3), ..Overrides::default() };
+        let overrides = Overrides {
+            instances: Some(50),
+            passes: Some(3),
+            influences: Some(2),
+            smooth: true,
+            economy: Some(Economy::PhaseBuckets(8)),
+            ..Overrides::default()
+        };
         let text = document.with_settings(camera, overrides).unwrap();
         let shown = document.scene().unwrap().with(overrides).build(1 << 30).unwrap();
         let saved = Scene::parse("street", "saved", &text, Path::new("")).unwrap().build(1 << 30).unwrap();
         assert_eq!((saved.camera, saved.passes), (camera, 3));
         assert_eq!(saved.crowd.layers().all(), shown.crowd.layers().all());
         assert_eq!(saved.crowd.placements(), shown.crowd.placements());
+        assert_eq!(saved.crowd.groups()[0].model.mesh().max_influences(), 2);
+        assert!(text.contains("phase_buckets = 8") && text.contains("interpolation = \"smooth\""), "{text}");
     }
 }

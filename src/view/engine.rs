@@ -21,6 +21,7 @@ use crate::report::table;
 use crate::results::warnings;
 use crate::scene::{BuiltScene, Scene, SceneError};
 use crate::threads::Threads;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything that decides a picture.
@@ -42,6 +43,8 @@ pub struct Wanted {
     pub backends: Vec<String>,
     /// What the error colours compare.
     pub errors: Errors,
+    /// Threads of parallel backends; none for all.
+    pub threads: Option<u32>,
     /// Changes when the device is to be opened again.
     pub attempt: u32,
 }
@@ -61,6 +64,7 @@ impl Wanted {
             show: state.settings.show,
             backends: state.backends().to_vec(),
             errors: state.errors,
+            threads: state.workload.threads,
             attempt: state.attempt,
         })
     }
@@ -77,8 +81,8 @@ pub struct Facts {
     pub passes: u32,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
-    /// Joints of the first group's model.
-    pub joints: Vec<String>,
+    /// Joints of each group's model.
+    pub joints: Arc<Vec<Vec<String>>>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
     /// What importers repaired or left out, and textures that cannot be decoded.
@@ -150,6 +154,8 @@ pub struct Engine {
     cpu: String,
     context: std::result::Result<Context, String>,
     attempt: u32,
+    /// Threads of the context; none for all.
+    threads: Option<u32>,
     stage: Option<Stage>,
     sides: Vec<Slot>,
 }
@@ -189,7 +195,7 @@ impl Engine {
     pub fn new(open: Open, make: Make, memory: fn() -> u64, build: Build) -> Self {
         let context = open();
         let cpu = Environment::collect(build.clone(), None).cpu;
-        Self { open, make, memory, build, cpu, context, attempt: 0, stage: None, sides: Vec::new() }
+        Self { open, make, memory, build, cpu, context, attempt: 0, threads: None, stage: None, sides: Vec::new() }
     }
 
     /// Computes and draws what is wanted.
@@ -198,7 +204,9 @@ impl Engine {
             self.attempt = wanted.attempt;
             self.sides.clear();
             self.context = (self.open)();
+            self.threads = None;
         }
+        let no_threads = self.set_threads(wanted.threads).err();
         self.set_stage(wanted);
         let (name, software) = match self.adapter() {
             Some(adapter) => (adapter.label(), adapter.software),
@@ -206,7 +214,7 @@ impl Engine {
         };
         let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
         let Some(stage) = &self.stage else { return shown };
-        shown.problem = stage.problem.clone();
+        shown.problem = stage.problem.clone().or(no_threads);
         let context = match &self.context {
             Ok(context) => context,
             Err(error) => {
@@ -296,6 +304,7 @@ impl Engine {
         let context = self.context.as_ref().map_err(Clone::clone)?;
         let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
         let environment = Environment::collect(self.build.clone(), self.adapter());
+        let environment = Environment { threads: context.threads.count(), ..environment };
         let options = Options {
             backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
             frames: None,
@@ -311,6 +320,19 @@ impl Engine {
         text += &table::limits(&hosts);
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         Ok(text)
+    }
+
+    /// Makes a pool of so many threads, unless it is the one that is there.
+    fn set_threads(&mut self, threads: Option<u32>) -> std::result::Result<(), String> {
+        let Ok(context) = &mut self.context else { return Ok(()) };
+        if threads != self.threads {
+            let pool = threads.map_or(Ok(Threads::All), |count| Threads::new(count as usize));
+            // A refusal is told once; the pool that is there stays.
+            self.threads = threads;
+            context.threads = pool.map_err(|error| error.to_string())?;
+            self.sides.clear();
+        }
+        Ok(())
     }
 
     fn adapter(&self) -> Option<Adapter> {
@@ -362,11 +384,11 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
                 .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
                 .collect()
         }),
-        joints: first.map_or_else(Vec::new, |model| model.skeleton().names().to_vec()),
+        joints: Arc::new(scene.crowd.groups().iter().map(|group| group.model.skeleton().names().to_vec()).collect()),
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
         notes: notes(&scene.crowd),
     };
-    let ground = Ground::new(framed.target, framed.radius);
+    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
     at_bind(Built { scene, at_bind: None, ground, facts }, wanted.at_bind)
 }
 

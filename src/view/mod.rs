@@ -9,9 +9,10 @@
 //! | `player`, `orbit`, `document`, `state` | what controls change: moment, camera, scene, all together |
 //! | `bind_pose`, `heat` | what is shown besides skinned crowds |
 //! | `side`, `engine`, `worker` | one backend, both of them, and the thread that they run on |
-//! | `panels`, `window` | the interface |
+//! | `panels`, `dialog`, `window` | the interface |
 
 pub mod bind_pose;
+mod dialog;
 pub mod document;
 pub mod engine;
 pub mod heat;

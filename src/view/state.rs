@@ -6,7 +6,7 @@ use super::orbit::Orbit;
 use super::player::Player;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Overrides, Scene, SceneError};
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Economy, Overrides, Scene, SceneError};
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,14 @@ pub struct Workload {
     pub packed: bool,
     /// Whether clips are stored as frames of 16-bit numbers.
     pub compact: bool,
+    /// Most influences that a vertex keeps; none as the scene says.
+    pub influences: Option<u32>,
+    /// Whether linear keys are smoothed to curves.
+    pub smooth: bool,
+    /// How poses are saved; none as the scene says.
+    pub economy: Option<Economy>,
+    /// Threads of parallel backends; none for all.
+    pub threads: Option<u32>,
 }
 
 impl Workload {
@@ -98,7 +106,9 @@ impl Workload {
                 encoding: if self.packed { Encoding::Packed } else { Encoding::F32 },
             },
             clips: if self.compact { Clips::Compact } else { Clips::Raw },
-            ..Overrides::default()
+            influences: self.influences,
+            smooth: self.smooth,
+            economy: self.economy,
         }
     }
 }
@@ -147,6 +157,8 @@ pub struct State {
     pub divider: f32,
     /// What the error colours compare.
     pub errors: Errors,
+    /// Group whose layers are edited.
+    pub group: usize,
     /// Clip of the wave; empty for the model's second clip.
     pub wave: String,
     /// Length of fades in seconds.
@@ -176,6 +188,7 @@ impl State {
             split: false,
             divider: 0.5,
             errors: Errors::Hidden,
+            group: 0,
             wave: String::new(),
             fade: 0.4,
             problem: None,
@@ -198,7 +211,7 @@ impl State {
                 let player = self.player.anew();
                 let (workload, split, divider, errors) = (self.workload, self.split, self.divider, self.errors);
                 // Numbers that were chosen for one crowd need not suit another.
-                let workload = Workload { instances: None, passes: None, vertices: None, ..workload };
+                let workload = Workload { instances: None, passes: None, vertices: None, economy: None, ..workload };
                 *self =
                     Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
             }
@@ -272,15 +285,35 @@ impl State {
         }
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
         words.push(format!("-b {}", self.backends().join(",")));
-        let Workload { instances, passes, vertices, attributes, normals, packed, compact } = self.workload;
+        let Workload {
+            instances,
+            passes,
+            vertices,
+            attributes,
+            normals,
+            packed,
+            compact,
+            influences,
+            smooth,
+            economy,
+            threads,
+        } = self.workload;
         words.extend(instances.map(|count| format!("--instances {count}")));
         words.extend(passes.map(|count| format!("--passes {count}")));
         words.extend(vertices.map(|count| format!("--vertices {count}")));
+        words.extend(influences.map(|count| format!("--influences {count}")));
+        words.extend(match economy {
+            None | Some(Economy::Plain) => None,
+            Some(Economy::PhaseBuckets(count)) => Some(format!("--phase-buckets {count}")),
+            Some(Economy::UpdateRate([near, far])) => Some(format!("--update-rate {near},{far}")),
+        });
+        words.extend(threads.map(|count| format!("--threads {count}")));
         let named = |option: &str, name: &str, changed: bool| changed.then(|| format!("--{option} {name}"));
         words.extend(named("attributes", attributes.name(), attributes != Attributes::default()));
         words.extend(named("normals", normals.name(), normals != Normals::default()));
         words.extend(named("output", "packed", packed));
         words.extend(named("clips", "compact", compact));
+        words.extend(named("interpolation", "smooth", smooth));
         Ok(words.join(" "))
     }
 
@@ -362,6 +395,18 @@ mod tests {
         assert_eq!(
             state.command().unwrap(),
             "skinbench run walkers -b cpu-rayon,gpu-compute --instances 50 --passes 0 --normals exact --clips compact"
+        );
+        state.workload = Workload {
+            influences: Some(2),
+            smooth: true,
+            economy: Some(Economy::UpdateRate([20.0, 40.5])),
+            threads: Some(3),
+            ..Workload::default()
+        };
+        state.split = false;
+        assert_eq!(
+            state.command().unwrap(),
+            "skinbench run walkers -b cpu-rayon --influences 2 --update-rate 20,40.5 --threads 3 --interpolation smooth"
         );
         state.document.set_clip("run");
         assert!(state.command().unwrap_err().contains("save it"));

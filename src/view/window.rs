@@ -1,6 +1,7 @@
 //! The window: hands what is wanted to the thread that draws, shows what comes back, and does what panels ask of the
 //! system.
 
+use super::dialog;
 use super::engine::{Engine, Wanted};
 use super::panels::{self, Action, Live};
 use super::state::State;
@@ -85,6 +86,7 @@ type Screenshot = std::sync::Arc<egui::ColorImage>;
 enum Chosen {
     Open(PathBuf),
     Save(PathBuf),
+    Failed(String),
 }
 
 impl Window {
@@ -185,11 +187,11 @@ impl Window {
         let (sender, ctx) = (self.chosen.0.clone(), ctx.clone());
         let name = format!("{}.toml", self.state.document.name());
         let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
-            let dialog = rfd::FileDialog::new();
             let chosen = match save {
-                true => dialog.set_file_name(name).add_filter("Scene", &["toml"]).save_file().map(Chosen::Save),
-                false => dialog.set_title("Open a scene or a model").pick_file().map(Chosen::Open),
+                true => dialog::save(&name).map(|file| file.map(Chosen::Save)),
+                false => dialog::open().map(|file| file.map(Chosen::Open)),
             };
+            let chosen = chosen.unwrap_or_else(|problem| Some(Chosen::Failed(problem)));
             // A window that was closed meanwhile wants no file.
             if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
                 ctx.request_repaint();
@@ -208,6 +210,7 @@ impl Window {
         while let Ok(chosen) = self.chosen.1.try_recv() {
             match chosen {
                 Chosen::Open(path) => self.state.switch_to(&path.display().to_string()),
+                Chosen::Failed(problem) => self.state.problem = Some(problem),
                 Chosen::Save(path) => {
                     let text = self.state.scene_file().map_err(|error| error.to_string());
                     let write = |text: String| {

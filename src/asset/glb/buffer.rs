@@ -61,7 +61,24 @@ impl Buffer {
         }
     }
 
+    /// Appends the bytes of a file; returns the buffer view.
+    pub(super) fn file(&mut self, bytes: &[u8]) -> usize {
+        self.view(bytes, Use::Other);
+        self.views.len() - 1
+    }
+
     fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
+        self.accessors.push(json!({
+            "bufferView": self.views.len(),
+            "componentType": component,
+            "type": shape,
+            "count": count,
+        }));
+        self.view(bytes, usage);
+        self.accessors.len() - 1
+    }
+
+    fn view(&mut self, bytes: &[u8], usage: Use) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         match usage {
@@ -70,13 +87,6 @@ impl Buffer {
             Use::Other => {}
         }
         self.bytes.extend_from_slice(bytes);
-        self.accessors.push(json!({
-            "bufferView": self.views.len(),
-            "componentType": component,
-            "type": shape,
-            "count": count,
-        }));
         self.views.push(view);
-        self.accessors.len() - 1
     }
 }

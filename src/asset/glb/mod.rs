@@ -1,4 +1,4 @@
-//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as plain base colours.
+//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as base colours and their images.
 //!
 //! Numbers stay as they are in the model, also for a left-handed model or one with Z up, although glTF is right-handed
 //! with Y up: vertices are the same in every format. `asset.extras.skinbench` states the axes, and our importer
@@ -6,6 +6,7 @@
 
 mod buffer;
 mod keys;
+mod material;
 mod mesh;
 
 use crate::model::{
@@ -13,6 +14,7 @@ use crate::model::{
 };
 use buffer::{Buffer, Use};
 use keys::Keys;
+use material::Materials;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -75,6 +77,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let animations: Vec<Value> =
         model.clips().iter().map(|clip| writer.animation(clip)).collect::<Result<_, ExportError>>()?;
     let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
+    let Materials { materials, textures, samplers, images, transforms } = Materials::new(model, &mut buffer);
     buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
 
     let mut document = json!({
@@ -84,13 +87,21 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
         "nodes": nodes,
         "skins": skins,
         "meshes": meshes,
-        "materials": materials(model),
+        "materials": materials,
         "accessors": buffer.accessors,
         "bufferViews": buffer.views,
         "buffers": [{"byteLength": buffer.bytes.len()}],
     });
     if !animations.is_empty() {
         document["animations"] = Value::Array(animations);
+    }
+    if !images.is_empty() {
+        document["images"] = Value::Array(images);
+        document["samplers"] = Value::Array(samplers);
+        document["textures"] = Value::Array(textures);
+    }
+    if transforms {
+        document["extensionsUsed"] = json!(["KHR_texture_transform"]);
     }
     if model.axes() != Axes::Y_UP {
         let handedness = match model.axes().handedness {
@@ -117,21 +128,6 @@ fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
         glb.extend(chunk);
     }
     Ok(glb)
-}
-
-fn materials(model: &Model) -> Vec<Value> {
-    let material = |material: &crate::model::Material| {
-        let color = material.base_color.map(|v| v.clamp(0.0, 1.0));
-        let mut value = json!({
-            "name": material.name,
-            "pbrMetallicRoughness": {"baseColorFactor": color, "metallicFactor": 0.0},
-        });
-        if color[3] < 1.0 {
-            value["alphaMode"] = json!("BLEND");
-        }
-        value
-    };
-    model.materials().iter().map(material).collect()
 }
 
 /// The document's lists under construction.

@@ -12,8 +12,8 @@ use super::fault::{Fault, OffUnit};
 use super::textures::LeftOut;
 use super::{ImportError, matrices, seams, textures};
 use crate::model::{
-    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Texture, Transform,
-    Wrap, affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Texture,
+    Transform, Wrap, affine_to_rows,
 };
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
@@ -69,8 +69,13 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     // In an Object-v4 document the materials may be outside the geometry, or absent.
     let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
     let mut left_out = LeftOut::default();
-    let mut materials: Vec<Material> =
-        materials.iter().map(|found| Material { texture: texture(found, folder).and_then(|found| left_out.keep(found)), ..material(found) }).collect();
+    let mut materials: Vec<Material> = materials
+        .iter()
+        .map(|found| Material {
+            texture: texture(found, folder).and_then(|found| left_out.keep(found)),
+            ..material(found)
+        })
+        .collect();
     left_out.describe(&mut repairs);
     if materials.is_empty() {
         materials = vec![Material::default(); usize::from(most) + 1];

@@ -13,5 +13,7 @@ mod layers;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]
+mod pictures;
+#[cfg(feature = "gpu")]
 mod shader_layout;
 mod unchecked;

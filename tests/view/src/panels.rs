@@ -4,11 +4,13 @@ use eframe::egui;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions};
 use skinbench::frame::{Clock, Span, Stage};
+use skinbench::scene::Economy;
 use skinbench::view::engine::{Facts, Shown, SideShown};
 use skinbench::view::heat::Worst;
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Settings, State};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a panel is given, and what it asked for.
@@ -41,7 +43,7 @@ fn shown() -> Shown {
         vertices: 994_000,
         passes: 1,
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
-        joints: ["hips", "spine", "head"].map(String::from).to_vec(),
+        joints: Arc::new(vec![["hips", "spine", "head"].map(String::from).to_vec()]),
         duration: 2.0,
         notes: Vec::new(),
     };
@@ -160,6 +162,58 @@ fn the_wave_is_switched_on_and_off() {
     harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
     harness.run();
     assert_eq!(harness.state().state.document.wave.as_ref().unwrap().end, Some(60));
+}
+
+#[test]
+fn options_of_a_run_are_chosen_by_their_controls() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    click(&mut harness, "Options");
+    for option in ["Smooth clips", "Compact clips", "shared"] {
+        click(&mut harness, option);
+    }
+    for (label, number) in [("Influences", "3"), ("Threads", "2")] {
+        let field = harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label);
+        field.click();
+        harness.run();
+        let field = harness.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
+        field.type_text(number);
+        harness.run();
+        harness.key_press(egui::Key::Enter);
+        harness.run();
+    }
+    let workload = harness.state().state.workload;
+    assert_eq!((workload.influences, workload.threads), (Some(3), Some(2)));
+    assert!(workload.smooth && workload.compact && workload.economy == Some(Economy::PhaseBuckets(16)));
+}
+
+#[test]
+fn layers_of_any_group_are_edited() {
+    let mut harness = harness("street", egui::Theme::Dark, |_| {});
+    let groups = harness.state().state.document.groups();
+    let layered = |shell: &Shell, group: usize| !shell.state.document.layers(group).is_empty();
+    let last = (0..groups.len()).rfind(|&group| layered(harness.state(), group)).unwrap();
+    let first = (0..groups.len()).find(|&group| layered(harness.state(), group)).unwrap();
+    assert_ne!(first, last);
+    harness.get_by_value(&groups[first]).click();
+    harness.run();
+    click(&mut harness, &groups[last]);
+    assert_eq!(harness.state().state.group, last);
+    let before = harness.state().state.document.layers(first);
+    harness.get_all_by_label("Fade out").next().unwrap().click();
+    harness.run();
+    let document = &harness.state().state.document;
+    assert!(document.is_modified() && document.layers(first) == before);
+    assert!(document.text().contains("fade_out = 0.4"), "{}", document.text());
+}
+
+#[test]
+fn notes_on_a_model_can_be_read() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        let facts = shell.live.shown.facts.as_mut().unwrap();
+        facts.notes = vec!["fox: left out the texture of a material: \"fox.dds\" is neither PNG nor JPEG".into()];
+    });
+    click(&mut harness, "Notes on the model");
+    assert!(harness.query_all_by_label_contains("fox.dds").count() > 0);
 }
 
 #[test]
