@@ -50,7 +50,7 @@ fn tinted(color: vec3f, instance: u32, surface: Surface) -> vec3f {
     let dyed = tint * (dot(color, luminance) / dot(tint, luminance));
     // Skin, leather and wood stay as they are: red outweighs blue in them.
     let warm = clamp(2.0 * (color.r - color.b) / max(color.r, 1e-3), 0.0, 1.0);
-    return mix(mix(color, dyed, 0.7) * light, color, warm);
+    return mix(mix(color, dyed, 0.55) * light, color, warm);
 }
 
 @vertex

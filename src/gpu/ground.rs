@@ -20,7 +20,7 @@ const MOST_LINES: f32 = 40.0;
 const SHADOW: f32 = 0.9;
 const MOST_STRETCHED: f32 = 2.5;
 /// Part of the light that is left in the middle of a shadow.
-const DARKEST: f32 = 0.45;
+const DARKEST: f32 = 0.35;
 /// Corners of a shadow.
 const SHADOW_SEGMENTS: u32 = 20;
 /// Lifts lines off the ground, in radii of the crowd.

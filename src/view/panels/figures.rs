@@ -1,7 +1,7 @@
 //! The right panel: crowd, backends, live figures, errors, and the measurement.
 
 use super::live::{Action, HISTORY, Live};
-use super::widgets::{choice, heading, optional};
+use super::widgets::{choice, heading, optional, problem_color};
 use crate::frame::{Clock, Span, Stage, StageGroup};
 use crate::model::MAX_INFLUENCES;
 use crate::registry::REGISTRY;
@@ -170,7 +170,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
         });
     }
     if let Some(problem) = &side.problem {
-        ui.colored_label(ui.visuals().error_fg_color, problem);
+        ui.colored_label(problem_color(ui), problem);
     }
 }
 
@@ -264,7 +264,7 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.vertex, worst.instance);
             ui.horizontal(|ui| {
                 ui.colored_label(SIDES[index], ["A", "B"][index]);
-                ui.monospace(text);
+                ui.label(egui::RichText::new(text).size(12.0));
             });
         }
         let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
@@ -320,7 +320,7 @@ pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
                     }
                 }
                 Err(problem) => {
-                    ui.colored_label(ui.visuals().error_fg_color, problem);
+                    ui.colored_label(problem_color(ui), problem);
                 }
             }
         });

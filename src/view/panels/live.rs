@@ -23,6 +23,8 @@ pub struct Live {
     pub table: Option<Result<String, String>>,
     /// Pixels that the picture takes on the screen.
     pub size: [u32; 2],
+    /// Whether the drag at hand is one of the divider between the sides.
+    pub divider_held: bool,
 }
 
 /// A request of a panel to the window.

@@ -9,6 +9,14 @@ pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
     ui.add_space(2.0);
 }
 
+/// Colour of messages about problems, which can be read on either background.
+pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
+    match ui.visuals().dark_mode {
+        true => egui::Color32::from_rgb(0xff, 0x8a, 0x7a),
+        false => egui::Color32::from_rgb(0xb0, 0x10, 0x20),
+    }
+}
+
 /// A number that can be left to the scene: 0 is shown as `none` and stands for it.
 pub(super) fn optional(
     ui: &mut egui::Ui,

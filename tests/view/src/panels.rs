@@ -125,6 +125,47 @@ fn models_and_backends_are_switched_in_their_lists() {
     assert_eq!(harness.state().state.backends(), ["cpu-rayon", "cpu-simd"]);
 }
 
+/// Presses a button, moves on before a frame is drawn, and lets go.
+fn drag(harness: &mut Harness<Shell>, from: egui::Pos2, to: egui::Pos2, button: egui::PointerButton) {
+    let press = |pos, pressed| egui::Event::PointerButton { pos, button, pressed, modifiers: Default::default() };
+    harness.event(egui::Event::PointerMoved(from));
+    harness.run();
+    // A frame that was slow sees both at once.
+    harness.input_mut().events.extend([press(from, true), egui::Event::PointerMoved(from.lerp(to, 0.5))]);
+    harness.run();
+    harness.event(egui::Event::PointerMoved(to));
+    harness.run();
+    harness.event(press(to, false));
+    harness.run();
+}
+
+#[test]
+fn the_mouse_moves_the_divider_and_the_camera() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.split = true);
+    let before = harness.state().state.orbit;
+    // The picture lies between panels of 250 and 290 points.
+    let (left, width) = (250.0, 1_200.0 - 250.0 - 290.0);
+    let at = |part: f32| egui::pos2(left + part * width, 400.0);
+    drag(&mut harness, at(0.5), at(0.25), egui::PointerButton::Primary);
+    assert!((harness.state().state.divider - 0.25).abs() < 0.01, "{}", harness.state().state.divider);
+    assert_eq!(harness.state().state.orbit, before, "the camera stays");
+    drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Primary);
+    let orbit = harness.state().state.orbit;
+    assert!((harness.state().state.divider - 0.25).abs() < 0.01 && orbit.camera.orbit < before.camera.orbit);
+    drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Secondary);
+    let panned = harness.state().state.orbit;
+    assert!(panned.pan[0] < 0.0 && panned.camera == orbit.camera);
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 2.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+        modifiers: Default::default(),
+    });
+    harness.run();
+    assert!(harness.state().state.orbit.camera.distance < panned.camera.distance);
+}
+
 #[test]
 fn parts_of_the_picture_and_errors_are_switched() {
     let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
