@@ -26,8 +26,10 @@ pub struct BuiltScene {
     pub name: String,
     /// Hash of everything that determines the vertices or the picture; passes are not part of it.
     pub hash: u64,
-    /// All instances.
+    /// All instances. Groups of one model are one group of the crowd.
     pub crowd: Crowd,
+    /// The model of each of the scene's groups.
+    pub models: Vec<Arc<Model>>,
     /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Width and height of the picture.
@@ -150,6 +152,7 @@ impl Scene {
             name: self.name.clone(),
             hash: hash.finish(),
             crowd,
+            models: loaded.into_iter().map(|group| group.model).collect(),
             passes: self.passes,
             resolution: self.resolution,
             camera: self.camera,

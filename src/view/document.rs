@@ -471,9 +471,11 @@ mod tests {
         let before = document.layers(0);
         document.set_layer_weight(LayerIndex { group: last, layer: 0 }, 0.125);
         assert_eq!((document.layers(last)[0].weight, document.layers(0)), (0.125, before));
-        let crowd = built(&document).crowd;
-        let instance = crowd.groups()[last].instances.start;
-        assert_eq!(crowd.layers().of(instance as usize)[1].weight, 0.125);
+        let weights = |document: &Document| {
+            let crowd = built(document).crowd;
+            crowd.layers().all().iter().filter(|layer| layer.weight == 0.125).count() as u64
+        };
+        assert_eq!(weights(&document), document.scene().unwrap().group_counts()[last], "one layer of each instance");
         document.set_layer_weight(LayerIndex { group: 99, layer: 0 }, 0.5);
         document.reset_layers();
         assert!(!document.is_modified());

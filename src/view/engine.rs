@@ -81,7 +81,7 @@ pub struct Facts {
     pub passes: u32,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
-    /// Joints of each group's model.
+    /// Joints of the model of each of the scene's groups.
     pub joints: Arc<Vec<Vec<String>>>,
     /// Length of the clip of the first instance in seconds.
     pub duration: f64,
@@ -384,7 +384,7 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
                 .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
                 .collect()
         }),
-        joints: Arc::new(scene.crowd.groups().iter().map(|group| group.model.skeleton().names().to_vec()).collect()),
+        joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
         notes: notes(&scene.crowd),
     };

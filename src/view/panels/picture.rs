@@ -98,7 +98,7 @@ fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: 
     if found.is_empty() && state.problem.is_none() && note.is_none() {
         return;
     }
-    let area = egui::Area::new(egui::Id::new("problems")).fixed_pos(rect.left_bottom() + egui::vec2(10.0, -10.0));
+    let area = egui::Area::new(egui::Id::unique("problems")).fixed_pos(rect.left_bottom() + egui::vec2(10.0, -10.0));
     area.pivot(egui::Align2::LEFT_BOTTOM).show(ui.ctx(), |ui| {
         ui.set_max_width(rect.width() - 40.0);
         egui::Frame::popup(ui.style()).show(ui, |ui| {
