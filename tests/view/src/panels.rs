@@ -212,14 +212,8 @@ fn options_of_a_run_are_chosen_by_their_controls() {
     for option in ["Smooth clips", "Compact clips", "shared"] {
         click(&mut harness, option);
     }
-    for (label, number) in [("Influences", "3"), ("Threads", "2")] {
-        let field = harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label);
-        field.click();
-        harness.run();
-        let field = harness.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
-        field.type_text(number);
-        harness.run();
-        harness.key_press(egui::Key::Enter);
+    for (label, number) in [("Influences", 3.0), ("Threads", 2.0)] {
+        harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label).set_value_accesskit(number);
         harness.run();
     }
     let workload = harness.state().state.workload;
