@@ -1,14 +1,16 @@
 //! The list of all backends.
 
+use crate::asset::extremes;
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::Scalar;
 use crate::backend::cpu_simd::{self, Columns, DualQuaternions, Fused, Interleaved, Lanes};
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
-use crate::backend::{Backend, Context};
+use crate::backend::{Backend, Context, Traits};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
-use crate::frame::Result;
+use crate::crowd::{Crowd, Layer};
+use crate::frame::{Job, Result};
 #[cfg(feature = "gpu")]
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
@@ -17,6 +19,8 @@ use crate::gpu::skin_kernels::{
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
+use crate::model::IDENTITY_ROWS;
+use std::sync::Arc;
 
 /// A row of the registry.
 pub struct Entry {
@@ -57,6 +61,37 @@ impl Entry {
             Constructor::Host(create) => create(context),
             Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
         }
+    }
+
+    /// Abilities beyond vertices; `None` if this build or machine cannot tell.
+    pub fn traits(&self) -> Option<Traits> {
+        match &self.constructor {
+            Constructor::Host(create) => create(&Context::default()).ok().map(|backend| backend.traits()),
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => Some(strategy.traits()),
+        }
+    }
+
+    /// Whether instances may play several layers and fade between clips. The backend's own check decides, asked with a
+    /// small crowd that does and one that does not.
+    pub fn blends(&self) -> bool {
+        let accepts = |crowd: &Crowd| match &self.constructor {
+            Constructor::Host(create) => {
+                let backend = create(&Context::default());
+                backend.and_then(|backend| backend.footprint(crowd, &Job::default())).is_ok()
+            }
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
+        };
+        let crowd = |layers: usize| {
+            let mut crowd = Crowd::new();
+            let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
+            crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+            Some(crowd)
+        };
+        // What is refused for another reason may blend all the same.
+        let refused = crowd(2).zip(crowd(1)).is_some_and(|(layered, plain)| accepts(&plain) && !accepts(&layered));
+        !refused
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.

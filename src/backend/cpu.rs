@@ -1,12 +1,15 @@
 //! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
 //! stages. A backend adds a [`Skinner`].
 
-use super::{Backend, Context, Prepared, Skinned, Ticket, traffic};
+use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits, traffic};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::frame::{Arena, Blending, Footprint, FrameInput, Job, Result, Stage, StageTimer, Traffic};
+use crate::frame::{
+    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, Traffic, clips_in_place,
+    meshes_in_place,
+};
 use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
@@ -60,9 +63,14 @@ pub trait Skinner: Sized + Sync {
     /// The crowd or the instruction set is not supported.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
-    /// Bytes that [`Skinner::new`] allocates.
-    fn bytes(_: &Crowd) -> u64 {
-        0
+    /// Bytes that [`Skinner::new`] will allocate.
+    fn bytes(_: &Crowd) -> Bytes {
+        Bytes::default()
+    }
+
+    /// Bytes that [`Skinner::new`] allocated.
+    fn allocated(&self) -> Bytes {
+        Bytes::default()
     }
 
     /// Checks what [`Skinner::new`] would refuse, without allocating.
@@ -118,6 +126,18 @@ impl<S: Skinner + 'static> Cpu<S> {
     }
 }
 
+/// Footprint of a backend on the host with this memory.
+fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> Footprint {
+    let palettes = Bytes::of(Purpose::Palettes, palettes);
+    Footprint {
+        host: Bytes::from(pose) + palettes + skinner,
+        device: Bytes::default(),
+        in_place: clips_in_place(crowd) + meshes_in_place(crowd),
+        host_output: true,
+        device_output: false,
+    }
+}
+
 /// Lengths of the palettes in rows and in lanes.
 fn palettes(crowd: &Crowd, layout: Layout) -> (usize, usize) {
     match layout {
@@ -128,12 +148,20 @@ fn palettes(crowd: &Crowd, layout: Layout) -> (usize, usize) {
 }
 
 impl<S: Skinner + 'static> Backend for Cpu<S> {
+    fn traits(&self) -> Traits {
+        let later_passes = match S::SKINNED {
+            Skinned::HostInBlocks => LaterPasses::NotDrawn,
+            _ => LaterPasses::Free,
+        };
+        Traits { joints: Joints::Host, later_passes }
+    }
+
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
-        let host = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count()) + palettes + S::bytes(crowd);
-        Ok(Footprint { host, device: 0, host_output: true, device_output: false })
+        let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
+        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
@@ -165,6 +193,11 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         let count = self.threads.count();
         let threads = format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" });
         self.label.map_or(threads.clone(), |label| format!("{label}, {threads}"))
+    }
+
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        let palettes = self.rows.allocated() + self.lanes.allocated();
+        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated())
     }
 
     fn blending(&self) -> Blending {
@@ -254,7 +287,7 @@ mod tests {
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
             let backend = Cpu::<Lanes>::one_thread(&Context::default()).unwrap();
-            backend.footprint(&crowd, &Job::default()).unwrap().host
+            backend.footprint(&crowd, &Job::default()).unwrap().host.total()
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
         let palettes = (2 << 20) - 64 * size_of::<Affine<BLOCK>>();

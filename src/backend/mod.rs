@@ -29,7 +29,10 @@ use std::rc::Rc;
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
-    /// Bytes that [`Backend::prepare`] would allocate; allocates nothing itself.
+    /// Abilities beyond vertices, which do not depend on the crowd.
+    fn traits(&self) -> Traits;
+
+    /// Memory that [`Backend::prepare`] and the first frame would allocate; allocates no buffer itself.
     ///
     /// # Errors
     /// The crowd or the job is not supported; the message says why.
@@ -42,10 +45,48 @@ pub trait Backend {
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>>;
 }
 
+/// Abilities of a backend that gameplay and later passes rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Place of the joints of a frame.
+    pub joints: Joints,
+    /// Cost of drawing the vertices of a frame once more.
+    pub later_passes: LaterPasses,
+}
+
+/// Place of the joints of a frame, from which gameplay reads sockets and bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joints {
+    /// In main memory, within the frame.
+    Host,
+    /// On the device: to be read back, or used there.
+    Device,
+    /// On the device, for instances in view only.
+    DeviceInView,
+    /// Nowhere: palettes are baked, and no frame computes a joint.
+    Nowhere,
+}
+
+/// Cost of drawing the vertices of a frame once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaterPasses {
+    /// They read vertices that are already skinned.
+    Free,
+    /// Every pass skins again.
+    SkinAgain,
+    /// The output cannot be drawn.
+    NotDrawn,
+}
+
 /// A backend with its buffers for one crowd. Dropping it frees them.
 pub trait Prepared {
     /// Instruction set or adapter, threads, and the chosen kernels if there is a choice.
     fn device(&self) -> String;
+
+    /// Memory that it holds, counted from its buffers. Equal to what [`Backend::footprint`] promised, once a frame has
+    /// been submitted, but for two things: a backend that chose a kernel promised the largest mesh that any of the
+    /// kernels reads, and memory for reading vertices back is allocated when it is needed.
+    fn footprint(&self, crowd: &Crowd) -> Footprint;
 
     /// The rule by which vertices follow several joints; it selects the reference for parity.
     fn blending(&self) -> Blending {

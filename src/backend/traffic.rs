@@ -14,7 +14,7 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
     if let PaletteForm::Baked(_) = palette {
         return Vec::new();
     }
-    let (_, palettes) = PosedPalettes::bytes(crowd, palette);
+    let palettes = PosedPalettes::uploaded(crowd, palette);
     let threads = rayon::current_num_threads();
     let mut stages = if posing == Posing::Device { apart(crowd, threads) } else { host(crowd, threads) };
     stages.retain(|t| t.stage != Stage::Skin);

@@ -13,7 +13,7 @@ use skinbench::harness::fidelity;
 use skinbench::harness::limits::Host;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Options, Outcome};
-use skinbench::report::table;
+use skinbench::report::{card, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
 use skinbench::results::warnings;
@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Number of times that a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
+    /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
+    #[arg(long)]
+    card: bool,
     /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR")]
     results: Option<PathBuf>,
@@ -113,6 +116,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let mut text = table::measured(&environment, scene, clip_error, &outcomes);
         text += &table::limits(&hosts);
+        if arguments.card {
+            text += &card::text(&table::study_of(&environment, scene, clip_error, &outcomes));
+        }
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
         progress.next_scene();

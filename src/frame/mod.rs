@@ -4,6 +4,7 @@
 mod accuracy;
 mod arena;
 mod error;
+mod footprint;
 mod input;
 mod job;
 mod timer;
@@ -13,8 +14,9 @@ mod view;
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
 pub use error::{BackendError, Result};
+pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};
 pub use input::FrameInput;
-pub use job::{Footprint, Job, Retention};
+pub use job::{Job, Retention};
 pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
 pub use traffic::{Memory, Traffic};
 pub use view::{Mode, View};

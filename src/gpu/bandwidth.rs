@@ -3,7 +3,7 @@
 use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
 use super::shader::{compute_pipeline, module};
 use super::{Commands, DeviceBandwidth, Gpu};
-use crate::frame::Result;
+use crate::frame::{Purpose, Result};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ impl Gpu {
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(label, bytes, usage));
+        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(Purpose::Staging, label, bytes, usage));
         self.check()?;
         let fill = Fill::new(self, &from);
         let write = self.fastest(bytes, |commands| fill.record(self, commands, bytes))?;

@@ -2,12 +2,13 @@
 //! groups of the drawn pass.
 
 use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::counts::room_bytes;
 use super::device::CAPTURE_FORMAT;
 use super::skinning::Kind;
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Purpose, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -36,31 +37,35 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Bytes on the device, unless a single instance has more vertices than a capture has texels.
-    pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
+    /// Bytes on the device.
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        let picture = u64::from(WIDTH) * u64::from(height(crowd)) * u64::from(TEXEL_BYTES);
+        room_bytes(size_of::<layout::Capture>() as u64) + 3 * picture
+    }
 
     /// A capture for a crowd whose vertices come from `source`.
     ///
     /// # Errors
     /// An instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
-        let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
-        let height = largest.max(TEXELS).div_ceil(WIDTH);
-        let device = gpu.device();
+        let (height, device) = (height(crowd), gpu.device());
         if height > device.limits().max_texture_dimension_2d {
             return Err(BackendError::TooLarge(format!(
-                "{largest} vertices of one instance; a texture holds at most {}",
+                "{} vertices of one instance; a texture holds at most {}",
+                largest(crowd),
                 device.limits().max_texture_dimension_2d * WIDTH
             )));
         }
         let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
         let own = bind_group_layout(gpu, "capture", &[entry]);
         let uniform = gpu.buffer(
+            Purpose::Staging,
             "capture",
             size_of::<layout::Capture>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         );
         let target = |label| {
+            gpu.count(Purpose::Staging, u64::from(WIDTH * TEXEL_BYTES) * u64::from(height));
             device.create_texture(&wgpu::TextureDescriptor {
                 label: Some(label),
                 size: wgpu::Extent3d { width: WIDTH, height, depth_or_array_layers: 1 },
@@ -113,6 +118,7 @@ impl Capture {
             uniform,
             targets: [target("captured first"), target("captured second")],
             texels: gpu.buffer(
+                Purpose::Staging,
                 "captured texels",
                 u64::from(WIDTH * height * TEXEL_BYTES),
                 wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
@@ -204,6 +210,16 @@ impl Capture {
         gpu.read_back(&self.texels, 0, texels * 4, &mut floats)?;
         Ok(floats)
     }
+}
+
+/// Vertices of the largest instance.
+fn largest(crowd: &Crowd) -> u32 {
+    crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32
+}
+
+/// Rows of a capture, which holds at least one instance.
+fn height(crowd: &Crowd) -> u32 {
+    largest(crowd).max(TEXELS).div_ceil(WIDTH)
 }
 
 /// Records a copy of a texture's first rows.

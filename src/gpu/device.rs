@@ -2,7 +2,7 @@
 
 use super::layout;
 use super::timestamps::Timestamps;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Bytes, FrameWork, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +52,10 @@ pub struct Gpu {
     pub(super) timestamps_in_encoder: bool,
     pub(super) timing: Cell<bool>,
     pub(super) binding_limit: Cell<u64>,
+    /// Bytes of all buffers and textures created so far.
+    pub(super) created: Cell<Bytes>,
+    /// Work of the frame that is being recorded.
+    pub(super) work: Cell<FrameWork>,
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
@@ -165,6 +169,8 @@ impl Gpu {
             timestamps_in_encoder: features.contains(timing),
             timing: Cell::new(true),
             binding_limit: Cell::new(BINDING_LIMIT),
+            created: Cell::default(),
+            work: Cell::default(),
             bandwidth: OnceCell::new(),
             captures: adapter
                 .get_texture_format_features(CAPTURE_FORMAT)
@@ -241,6 +247,7 @@ impl Gpu {
         instances: u32,
         slots: u32,
     ) {
+        self.add_dispatch();
         if let Some((workgroups, index)) = counted {
             return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }

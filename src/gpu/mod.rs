@@ -7,6 +7,7 @@ mod buffers;
 mod capture;
 mod chunks;
 pub mod compute;
+mod counts;
 mod device;
 pub mod device_pose;
 pub mod layout;

@@ -3,7 +3,7 @@
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, Palettes};
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, FrameInput, Result, StageTimer};
+use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::pose::PoseData;
 use std::ops::Range;
 
@@ -14,6 +14,10 @@ pub trait PaletteSource {
     /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {
         None
+    }
+    /// Bytes of its buffers in main memory.
+    fn host_memory(&self) -> Bytes {
+        Bytes::default()
     }
     /// Bytes of its poses, if they are on the device.
     fn poses(&self) -> Option<PoseBytes> {

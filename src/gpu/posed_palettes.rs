@@ -3,7 +3,7 @@
 use super::palette_source::PaletteSource;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::crowd::Crowd;
-use crate::frame::{FrameInput, Result, Stage, StageTimer};
+use crate::frame::{Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
@@ -32,17 +32,25 @@ struct Share {
 }
 
 impl PosedPalettes {
+    /// Bytes of palettes that a frame uploads.
+    pub fn uploaded(crowd: &Crowd, form: PaletteForm) -> u64 {
+        match form {
+            PaletteForm::Baked(_) => 0,
+            _ => crowd.groups().iter().map(|g| g.len() as u64 * form.instance_bytes(g)).sum(),
+        }
+    }
+
     /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd, form: PaletteForm) -> (u64, u64) {
+    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
-        let device = match form {
-            PaletteForm::Rows | PaletteForm::Workgroup => rows,
-            PaletteForm::Columns | PaletteForm::Uniform | PaletteForm::DualQuaternions => converted as u64,
-            PaletteForm::Texture => 2 * rows,
-            PaletteForm::Baked(_) => 0,
+        let pose = CrowdPose::bytes(crowd, Width::Block, Threads::All.count());
+        let of_chunk = |chunk: &Chunk| {
+            let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
+            Palettes::uploaded_bytes(form, bytes)
         };
-        (CrowdPose::bytes(crowd, Width::Block, Threads::All.count()) + rows + converted as u64, device)
+        let host = Bytes::from(pose) + Bytes::of(Purpose::Palettes, rows + converted as u64);
+        (host, Bytes::of(Purpose::Palettes, chunks.iter().map(of_chunk).sum()))
     }
 
     /// Creates the buffers for a crowd.
@@ -66,6 +74,11 @@ impl PosedPalettes {
 impl PaletteSource for PosedPalettes {
     fn chunks(&self) -> &[Palettes] {
         &self.chunks
+    }
+
+    fn host_memory(&self) -> Bytes {
+        let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
+        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64)
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {

@@ -8,7 +8,7 @@ use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Mode, Result, Stage, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameWork, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::model::{Model, Rows};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,6 +16,8 @@ use std::rc::Rc;
 
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+/// Bytes of a texel of any target.
+const TEXEL_BYTES: u64 = 4;
 /// Linear RGB of the background.
 pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 
@@ -78,6 +80,7 @@ struct Target {
 
 impl Target {
     fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat) -> Self {
+        gpu.count(Purpose::Targets, u64::from(view.width) * u64::from(view.height) * TEXEL_BYTES);
         let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
             label: Some(label),
             size: wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 },
@@ -128,7 +131,7 @@ pub struct Presenter {
 impl Presenter {
     /// Bytes of device memory that a presenter takes for a crowd.
     pub fn device_bytes(crowd: &Crowd, view: &View) -> u64 {
-        let targets = u64::from(view.width) * u64::from(view.height) * 8;
+        let targets = u64::from(view.width) * u64::from(view.height) * 2 * TEXEL_BYTES;
         let meshes =
             crowd.groups().iter().map(|g| (g.model.mesh().indices().len() + g.model.mesh().vertex_count()) * 4);
         targets + meshes.sum::<usize>() as u64 + (crowd.instance_count() * size_of::<Rows>()) as u64
@@ -154,7 +157,7 @@ impl Presenter {
             ChunkDraw {
                 group: chunk.group,
                 instances: chunk.instances.len() as u32,
-                uniform: chunk_uniform(&gpu, crowd, &chunk),
+                uniform: chunk_uniform(&gpu, Purpose::Targets, crowd, &chunk),
                 floats: first..floats,
             }
         });
@@ -166,21 +169,23 @@ impl Presenter {
         ];
         let layout = bind_group_layout(&gpu, "draw", &entries);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let uniform = gpu.filled("view", bytemuck::bytes_of(&view_uniform(&view)), usage);
-        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
+        let uniform = gpu.filled(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage);
+        let placements = gpu.storage(Purpose::Targets, "placements", bytemuck::cast_slice(crowd.placements()));
         let drawn = crowd
             .groups()
             .iter()
             .map(|group| {
-                let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
+                let colors = gpu.storage(Purpose::Targets, "colors", bytemuck::cast_slice(&colors(&group.model)));
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
+                let list =
+                    |label, contents: &[u8]| gpu.filled(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
                 GroupDraw {
                     bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
                     colors,
-                    indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
+                    indices: list("indices", bytemuck::cast_slice(indices)),
                     index_count: indices.len() as u32,
-                    edges: gpu.filled("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
+                    edges: list("edges", bytemuck::cast_slice(&edges)),
                     edge_count: edges.len() as u32,
                 }
             })
@@ -270,12 +275,15 @@ impl Presenter {
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
                 for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
                     let drawn = &self.drawn[chunk.group];
+                    let one_draw = || gpu.add_work(FrameWork { draws: 1, ..FrameWork::default() });
                     let draw = |pass: &mut wgpu::RenderPass, edges: bool| match indirect {
                         None => source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                            one_draw();
                             let count = if edges { drawn.edge_count } else { drawn.index_count };
                             pass.draw_indexed(0..count, 0, instances);
                         }),
                         Some(indirect) => {
+                            one_draw();
                             pass.set_bind_group(0, group, &[]);
                             pass.draw_indexed_indirect(&indirect.arguments, Indirect::place(index, edges));
                         }
@@ -326,7 +334,7 @@ impl Presenter {
         let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
         let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
         let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
-        let arguments = self.gpu.filled("draws", &contents, usage);
+        let arguments = self.gpu.filled(Purpose::Targets, "draws", &contents, usage);
         let bindings = self.drawn.iter().map(bound).collect();
         self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
         self.indirect.len() - 1
@@ -362,7 +370,7 @@ impl Presenter {
     fn read_target(&self, texture: &wgpu::Texture) -> Result<Vec<f32>> {
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.gpu.buffer("picture", u64::from(row) * u64::from(self.view.height), usage);
+        let buffer = self.gpu.buffer(Purpose::Staging, "picture", u64::from(row) * u64::from(self.view.height), usage);
         let mut commands = self.gpu.commands("picture");
         copy_texture(&mut commands.encoder, texture, &buffer, row, self.view.height);
         commands.finish()?;

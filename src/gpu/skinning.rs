@@ -2,10 +2,12 @@
 //! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, layout_entry};
+use super::counts::items_bytes;
 use super::shader::Constants;
 use super::visibility::Visibility;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform, layout};
 use crate::crowd::{Crowd, Group};
+use crate::frame::Purpose;
 use crate::vertex::{Normals, VertexFormat};
 
 /// Storage buffers that a skinning shader reads.
@@ -99,6 +101,11 @@ pub struct SkinBindings<'a> {
     pub visibility: Option<&'a Visibility>,
 }
 
+/// Bytes of the uniforms that [`bind_groups`] creates; none if only instances in view are skinned.
+pub fn uniform_bytes(chunks: usize) -> u64 {
+    chunks as u64 * items_bytes::<layout::Chunk>(1)
+}
+
 /// Creates group 0 for each chunk.
 pub fn bind_groups(
     gpu: &Gpu,
@@ -113,7 +120,7 @@ pub fn bind_groups(
         let mesh = &meshes[chunk.group];
         let uniform = match visibility {
             Some(visibility) => visibility.chunks()[index].numbers.clone(),
-            None => chunk_uniform(gpu, crowd, chunk),
+            None => chunk_uniform(gpu, Purpose::Scratch, crowd, chunk),
         };
         let buffers = [&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents];
         let mut resources: Vec<_> = (0..).zip(buffers.map(wgpu::Buffer::as_entire_binding)).collect();

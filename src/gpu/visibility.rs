@@ -3,11 +3,13 @@
 //! and processes only these instances.
 
 use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
+use super::counts::{filled_bytes, items_bytes, room_bytes};
+use super::device_pose::DISPATCHES;
 use super::layout::WORKGROUP;
 use super::shader::{Edit, compute_pipeline, module};
 use super::{Chunk, Commands, Gpu, chunk_contents, layout};
 use crate::crowd::Crowd;
-use crate::frame::{Result, Stage};
+use crate::frame::{Bytes, Purpose, Result, Stage};
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use std::mem::offset_of;
@@ -53,9 +55,22 @@ pub fn shaders() -> [(&'static str, String); 3] {
 }
 
 /// Bytes on the device.
-pub fn bytes(crowd: &Crowd) -> u64 {
-    let instance = size_of::<[f32; 4]>() + size_of::<layout::Player>() + size_of::<u32>() + 2 * size_of::<Rows>();
-    (crowd.instance_count() * instance) as u64
+pub fn bytes(crowd: &Crowd, chunks: &[Chunk]) -> Bytes {
+    let of_chunk = |chunk: &Chunk| {
+        let instances = chunk.instances.len();
+        let players = size_of::<layout::Player>();
+        let contents = items_bytes::<layout::Cull>(1)
+            + items_bytes::<layout::Batch>(1)
+            + items_bytes::<layout::Chunk>(1)
+            + items_bytes::<[f32; 4]>(instances)
+            + items_bytes::<layout::Dispatch>(DISPATCHES);
+        let totals = instances.div_ceil(WORKGROUP as usize) * size_of::<[u32; 2]>();
+        let written = [totals, instances * players, instances * size_of::<u32>(), DISPATCHES * size_of::<[u32; 3]>()];
+        let written: u64 = written.map(|size| room_bytes(size as u64)).iter().sum();
+        Bytes::of(Purpose::Scratch, contents + written) + Bytes::of(Purpose::Clips, filled_bytes(instances * players))
+    };
+    let placements = items_bytes::<Rows>(crowd.instance_count());
+    Bytes::of(Purpose::Scratch, placements + room_bytes(placements)) + chunks.iter().map(of_chunk).sum()
 }
 
 /// Buffers that drawing needs for the instances in view.
@@ -111,8 +126,8 @@ impl Visibility {
             let layout = pipeline_layout(gpu, name, &[Some(&layouts[index])]);
             compute_pipeline(gpu, name, &layout, &module(gpu, name, wgsl, edit.is_none()), &[])
         });
-        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
-        let room = gpu.buffer("placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
+        let placements = gpu.storage(Purpose::Scratch, "placements", bytemuck::cast_slice(crowd.placements()));
+        let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
         let visible = Rc::new(Visible { placements: room, counts: Vec::new() });
         Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
     }
@@ -144,20 +159,23 @@ impl Visibility {
             padding_b: 0,
             padding_c: 0,
         };
-        let room = |label, count: usize, bytes: usize, usage| gpu.buffer(label, (count * bytes) as u64, usage);
+        let room = |label, count: usize, bytes: usize, usage| {
+            gpu.buffer(Purpose::Scratch, label, (count * bytes) as u64, usage)
+        };
+        let filled = |label, contents: &[u8], usage| gpu.filled(Purpose::Scratch, label, contents, usage);
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let cull = gpu.filled("cull", bytemuck::bytes_of(&cull), uniform);
-        let batch = gpu.filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
-        let numbers = gpu.filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
-        let spheres = gpu.storage("spheres", bytemuck::cast_slice(&spheres));
-        let everyone = gpu.storage("players", bytemuck::cast_slice(players));
+        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
+        let batch = filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
+        let numbers = filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
+        let spheres = gpu.storage(Purpose::Scratch, "spheres", bytemuck::cast_slice(&spheres));
+        let everyone = gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(players));
         let totals = room("totals", workgroups as usize, size_of::<[u32; 2]>(), storing);
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
         let workgroups = room("workgroups", dispatches.len(), size_of::<[u32; 3]>(), indirect);
-        let dispatches = gpu.filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
+        let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
         let Self { placements, visible: drawn, layouts, .. } = self;
         let groups = [
             bind_numbered(gpu, "cull_count", &layouts[0], &[(1, &cull), (2, &totals), (3, &spheres), (4, &everyone)]),
@@ -225,6 +243,7 @@ impl Visibility {
                     let groups = if kernel.alone { 1 } else { chunk.instances.div_ceil(WORKGROUP) };
                     let (x, y) = gpu.folded(groups);
                     pass.set_bind_group(0, &chunk.groups[index], &[]);
+                    gpu.add_dispatch();
                     pass.dispatch_workgroups(x, y, 1);
                 }
             }

@@ -6,14 +6,14 @@
 use super::limits::Limits;
 use super::order::{Order, WarmUp};
 use super::parity::{self, Coverage, Parity, Tolerance};
-use super::rotation::{SharedMemory, rotations};
+use super::rotation::{BackendMemory, SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context, Prepared, Ticket};
 use crate::frame::{
-    Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Span, Stage,
-    StageTimer,
+    Arena, BackendError, Blending, Clock, Footprint, FrameInput, FrameWork, Job, Memory, Result, Retention, Span,
+    Stage, StageTimer,
 };
 use crate::frustum::Frustum;
 use crate::registry::Entry;
@@ -157,6 +157,17 @@ pub struct Outcome {
     pub device: String,
     /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
     pub stages: Vec<StageTimes>,
+    /// Memory and device work, if it was measured.
+    pub resources: Option<Resources>,
+}
+
+/// Memory of a backend, and the work that each of its frames gives to the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resources {
+    /// Memory, counted from its buffers.
+    pub memory: BackendMemory,
+    /// Work of a frame.
+    pub work: FrameWork,
 }
 
 impl Outcome {
@@ -226,6 +237,30 @@ pub fn passes(context: &Context, scene: &BuiltScene, keep: Retention) -> u32 {
     if drawn { scene.passes } else { 0 }
 }
 
+/// Memory that all backends of a run share.
+fn shared_memory(context: &Context, scene: &BuiltScene, keep: Retention) -> SharedMemory {
+    SharedMemory {
+        arena: Arena::bytes(&scene.crowd),
+        device_arena: Screen::arena_bytes(context, &scene.crowd, keep),
+        presenter: Screen::bytes(context, scene, passes(context, scene, keep)),
+        device_is_host: Screen::is_software(context),
+    }
+}
+
+/// The options that a run of a scene passes to its backends.
+fn job(context: &Context, scene: &BuiltScene, keep: Retention) -> Job {
+    Job { passes: passes(context, scene, keep), keep, frustum: Frustum::new(scene.view_projection()) }
+}
+
+/// Memory that a backend would take for a scene, without running it.
+///
+/// # Errors
+/// The machine lacks what the backend needs, or the backend does not support the scene.
+pub fn promised_memory(context: &Context, scene: &BuiltScene, keep: Retention, entry: &Entry) -> Result<BackendMemory> {
+    let footprint = entry.create(context)?.footprint(&scene.crowd, &job(context, scene, keep))?;
+    Ok(shared_memory(context, scene, keep).of(&footprint))
+}
+
 /// Last step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
@@ -250,6 +285,8 @@ struct Contender {
     prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
+    /// As in [`Outcome`], from the last measured frame.
+    resources: Option<Resources>,
 }
 
 struct Run<'a> {
@@ -281,12 +318,7 @@ impl<'a> Run<'a> {
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
         let candidates = self.candidates()?;
-        let shared = SharedMemory {
-            arena: Arena::bytes(&self.scene.crowd),
-            device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
-            presenter: Screen::bytes(self.context, self.scene, self.passes),
-            device_is_host: Screen::is_software(self.context),
-        };
+        let shared = shared_memory(self.context, self.scene, self.options.keep);
         let footprints: Vec<_> = candidates.iter().map(|c| c.footprint).collect();
         let mut candidates: Vec<_> = candidates.into_iter().map(Some).collect();
         let (rotations, too_large) = rotations(&footprints, shared, self.options.memory);
@@ -308,8 +340,7 @@ impl<'a> Run<'a> {
     }
 
     fn job(&self) -> Job {
-        let frustum = Frustum::new(self.scene.view_projection());
-        Job { passes: self.passes, keep: self.options.keep, frustum }
+        job(self.context, self.scene, self.options.keep)
     }
 
     /// Creates the backends; those that the machine cannot run are finished immediately.
@@ -347,7 +378,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
             };
-            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new() };
+            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new(), resources: None };
             match self.gate(&mut contender, &mut bench) {
                 Ok(Gate::Open) => verified.push(contender),
                 Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
@@ -372,7 +403,8 @@ impl<'a> Run<'a> {
             screen.allocate(self.scene, self.options.keep, &mut arena)?;
         }
         let clocks = ThreadClocks::new(&self.context.threads);
-        Ok(Bench { arena, screen, timer: StageTimer::default(), clocks })
+        let (timer, work) = (StageTimer::default(), FrameWork::default());
+        Ok(Bench { arena, screen, timer, clocks, work, device_is_host: Screen::is_software(self.context) })
     }
 
     /// Compares a backend's vertices and its picture.
@@ -489,6 +521,7 @@ impl<'a> Run<'a> {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<()> {
+        let mut work = None;
         for frame in frames {
             if self.observer.interrupted() {
                 break;
@@ -496,6 +529,11 @@ impl<'a> Run<'a> {
             // Frame numbers are ticks, so that every backend computes the same poses.
             record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
+            work = Some(bench.work);
+        }
+        if let Some(work) = work {
+            let memory = bench.shared_memory().of(&contender.prepared.footprint(&self.scene.crowd));
+            contender.resources = Some(Resources { memory, work });
         }
         Ok(())
     }
@@ -546,7 +584,8 @@ impl<'a> Run<'a> {
             BackendError::Device(_) => Status::Error,
         };
         let problem = Some(error.to_string());
-        self.finish(index, self.outcome(index, status, problem, parity, String::new(), Vec::new()))
+        let outcome = self.outcome(index, status, problem, parity);
+        self.finish(index, outcome)
     }
 
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
@@ -554,22 +593,26 @@ impl<'a> Run<'a> {
         drop(contender.prepared);
         // The frame's time is written last, so that its presence marks a complete group of rows.
         contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
-        let Contender { index, parity, stages, .. } = contender;
-        self.finish(index, self.outcome(index, status, problem, parity, device, stages))
+        let Contender { index, parity, stages, resources, .. } = contender;
+        let outcome = self.outcome(index, status, problem, parity);
+        self.finish(index, Outcome { device, stages, resources, ..outcome })
     }
 
-    fn outcome(
-        &self,
-        index: usize,
-        status: Status,
-        problem: Option<String>,
-        parity: Option<Parity>,
-        device: String,
-        stages: Vec<StageTimes>,
-    ) -> Outcome {
+    /// An outcome without times.
+    fn outcome(&self, index: usize, status: Status, problem: Option<String>, parity: Option<Parity>) -> Outcome {
         let (backend, variant) = self.options.backends[index].name_and_variant();
-        let (passes, keep) = (self.passes, self.options.keep);
-        Outcome { backend, variant, passes, keep, status, problem, parity, device, stages }
+        Outcome {
+            backend,
+            variant,
+            passes: self.passes,
+            keep: self.options.keep,
+            status,
+            problem,
+            parity,
+            device: String::new(),
+            stages: Vec::new(),
+            resources: None,
+        }
     }
 
     fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
@@ -591,12 +634,26 @@ struct Bench {
     screen: Screen,
     timer: StageTimer,
     clocks: ThreadClocks,
+    /// The device's work in the last frame.
+    work: FrameWork,
+    device_is_host: bool,
 }
 
 impl Bench {
+    /// What the backends share, counted from its buffers.
+    fn shared_memory(&self) -> SharedMemory {
+        SharedMemory {
+            arena: self.arena.host.allocated(),
+            device_arena: self.arena.device_bytes(),
+            presenter: self.screen.target_bytes(),
+            device_is_host: self.device_is_host,
+        }
+    }
+
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
     fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
-        let Self { arena, screen, timer, clocks } = self;
+        let Self { arena, screen, timer, clocks, work, .. } = self;
+        screen.take_work();
         timer.clear();
         arena.swap();
         let computed = clocks.now();
@@ -607,6 +664,7 @@ impl Bench {
         let time = start.elapsed();
         let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
         screen.collect(timer)?;
+        *work = screen.take_work();
         let ns = time.as_nanos() as u64;
         timer.push(Span { stage: Stage::Frame, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
         if let Some(ns) = computed {

@@ -108,7 +108,8 @@ pub fn fastest(ranking: &Ranking) -> String {
     format!("{} is fastest, {time}{second}.", first.backend)
 }
 
-fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
+/// The finding that a backend overtakes another, with its uncertainty.
+pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
     let Crossover { above, below, at, range, .. } = crossover;
     let fixed = &sheet.fixed;
     let number = |x: f64| grouped(x.round() as u64);

@@ -1,5 +1,6 @@
 //! The HTML page: self-contained, without network access, readable without scripts, with its CSV embedded.
 
+use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
 use super::units::{duration, grouped};
@@ -46,6 +47,7 @@ pub fn page(study: &Study) -> String {
                     @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
                     (machine(study))
                     @if !study.problems.is_empty() { (problems(study)) }
+                    (decisions(study))
                     @for chart in &charts { (figure(chart)) }
                     @if !charts.iter().any(|chart| chart.id == "limits") {
                         p { "No stage has a limit in these results, so there is no chart of how near it comes." }
@@ -132,6 +134,21 @@ fn table(rows: &[Vec<String>]) -> Markup {
             table {
                 @if let Some(head) = rows.next() { thead { tr { @for cell in head { th scope="col" { (cell) } } } } }
                 tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+            }
+        }
+    }
+}
+
+/// The decision card of each headline point.
+fn decisions(study: &Study) -> Markup {
+    html! {
+        section #card {
+            h2 { "Which to ship" }
+            p { "Memory is what frames need on host and device, without pictures and staging. MB up are copied to the device \
+                 in every frame. Joints: when gameplay has them in main memory." }
+            @for point in study.headlines() {
+                p { (card::paragraph(study, point)) }
+                (table(&card::table(study, point)))
             }
         }
     }

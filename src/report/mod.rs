@@ -1,7 +1,10 @@
 //! Views of results and models for people: tables, text and pages.
 
 #[cfg(feature = "cli")]
+pub mod card;
+#[cfg(feature = "cli")]
 pub mod chart;
+pub mod clip_sizes;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]

@@ -9,14 +9,14 @@
 //! - `limits FOLDER`: the limits of the processor;
 //! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: time of the vector instructions alone, by the limits of the first
 //!   run;
-//! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: charts;
+//! - `answers FOLDER`: the findings; `card FOLDER`: the decision card; `charts FOLDER [PREFIX...]`: charts;
 //! - `text FILE [START]`: the file, or a list of its lines that begin with `START`.
 //!
 //! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
 use super::chart::charts;
 use super::figures;
-use super::markdown::{answers, headline, pictures};
+use super::markdown::{answers, headline, headline_card, pictures};
 use crate::results::recorded::{Recorded, read_limits};
 use crate::results::rows::LimitsRow;
 use crate::results::study::Study;
@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 8] = ["table", "runs", "matrix", "limits", "peak", "answers", "charts", "text"];
+const KINDS: [&str; 9] = ["table", "runs", "matrix", "limits", "peak", "answers", "card", "charts", "text"];
 
 /// Reason why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +93,7 @@ impl Results<'_> {
             ("table", []) => Ok(headline(self.study(source)?, source)),
             ("table", _) => figures::backends(self.study(source)?, words, source),
             ("answers", []) => Ok(answers(self.study(source)?)),
+            ("card", []) => Ok(headline_card(self.study(source)?, source)),
             ("charts", _) => self.charts(source, words),
             ("runs", [runs, backend, words @ ..]) => figures::runs(&self.runs(source, runs)?, backend, words, source),
             ("matrix", [runs, word, patterns @ ..]) => {

@@ -36,8 +36,7 @@ pub fn measured(
     clip_error: Option<f64>,
     outcomes: &[Outcome],
 ) -> String {
-    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
-    let study = Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() });
+    let study = study_of(environment, scene, clip_error, outcomes);
     let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
     for entry in &study.entries {
         table.add_row(cells(entry));
@@ -62,6 +61,12 @@ pub fn measured(
         text += &verdict(&study, point);
     }
     text
+}
+
+/// The results of a scene in order, as `report` reads them from the files.
+pub fn study_of(environment: &Environment, scene: &BuiltScene, clip_error: Option<f64>, outcomes: &[Outcome]) -> Study {
+    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
+    Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() })
 }
 
 /// The columns of a backend in the table.

@@ -42,9 +42,12 @@ pub enum Lead {
 /// Ranks the backends at a point; `None` if none of them has a time. Backends that leave instances out do less work,
 /// and do not compete.
 pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
-    let quantity = study.quantity(point.passes);
-    let whole = study.at(point).filter(|entry| !entry.leaves_out());
-    let mut ranked: Vec<(u64, &Entry)> = whole.filter_map(|e| Some((e.time(quantity)?, e))).collect();
+    ranking_of(study.quantity(point.passes), study.at(point).filter(|entry| !entry.leaves_out()))
+}
+
+/// Ranks some backends by a quantity; `None` if none of them has a time.
+pub fn ranking_of<'a>(quantity: Quantity, entries: impl Iterator<Item = &'a Entry>) -> Option<Ranking<'a>> {
+    let mut ranked: Vec<(u64, &Entry)> = entries.filter_map(|e| Some((e.time(quantity)?, e))).collect();
     ranked.sort_by_key(|(ns, _)| *ns);
     let &(ns, first) = ranked.first()?;
     let second = ranked.get(1).map(|&(next, entry)| Second {

@@ -2,7 +2,7 @@
 
 use super::key::{Machine, Point};
 use super::recorded::Recorded;
-use super::rows::Measurement;
+use super::rows::{Measurement, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
@@ -49,6 +49,11 @@ impl Axis {
             Self::Influences => fixed.influences = 0,
         }
         fixed
+    }
+
+    /// Whether a point is one of those that share `fixed` and differ along this axis only.
+    pub fn is_along(self, fixed: &Point, point: &Point) -> bool {
+        self.fixed(point) == *fixed
     }
 
     /// Its name with a unit, for the axis of a chart.
@@ -137,6 +142,23 @@ impl Entry {
     pub fn processor(&self) -> Option<u64> {
         let computed = |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
         self.newest().iter().find(computed)?.row.median_ns
+    }
+
+    /// Time of the device's stages per frame, in nanoseconds: the sum of their medians.
+    pub fn device(&self) -> Option<u64> {
+        let timed = self.newest().iter().filter(|m| m.row.clock == Clock::Gpu);
+        timed.filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+    }
+
+    /// The row of the whole frame, which has the columns of memory and work.
+    pub fn frame(&self) -> Option<&SummaryRow> {
+        self.stage(Stage::Frame).map(|m| &m.row)
+    }
+
+    /// Bytes on host and device that frames need, without drawing; `None` if the results do not say.
+    pub fn memory(&self) -> Option<u64> {
+        let row = self.frame()?;
+        Some(row.host_bytes?.saturating_add(row.device_bytes?))
     }
 
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.

@@ -157,6 +157,10 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("sweep walkers --shard 5/4 -o out", 2, "expected a part and how many there are, such as 1/4"),
         ("sweep walkers --budget 16.7 -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
         ("sweep walkers --max-frame-time 0ms -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
+        ("sweep walkers --memory lots -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
+        ("sweep walkers --memory 128 -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
+        ("sweep walkers --memory 0MB -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
+        ("sweep walkers --memory 1kB -o out", 1, "no crowd of walkers fits 1.0 kB: one instance takes "),
         ("sweep walkers --instances 1000000000000 -o out", 1, "walkers: 1000000000000 instances take "),
         (&format!("sweep smoke -o {blocked}"), 1, "blocked: "),
         ("compare one", 2, "required arguments were not provided: <NEW>"),
@@ -250,6 +254,27 @@ fn the_machines_limits_are_shown_and_kept() {
     }
     let shown: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("limits, ")).collect();
     assert!(shown.len() == 3 && shown[1].starts_with("1 thread: ") && shown[2].starts_with("2 threads: "), "{text}");
+}
+
+#[test]
+fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
+    let folder = empty_folder();
+    let arguments = "run smoke -b cpu-scalar,cpu-rayon --frames 2 --instances 3 --passes 0 --card -o out";
+    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let card = text.split("card: 3 instances of smoke, nothing drawn\n").nth(1).unwrap();
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    for backend in ["cpu-scalar", "cpu-rayon"] {
+        let row = card.lines().find(|line| line.contains(backend)).unwrap();
+        let words: Vec<_> = row.split_whitespace().collect();
+        assert!(row.contains("yes") && row.contains("same frame") && row.contains("free"), "{row}");
+        let of_frame = |row: &&SummaryRow| row.backend == backend && row.stage == Stage::Frame;
+        let frame = summary.iter().filter(of_frame).find(|row| row.clock == Clock::Wall).unwrap();
+        let megabytes = format!("{:.2}", frame.host_bytes.unwrap() as f64 / 1e6);
+        assert!(words.contains(&megabytes.as_str()), "{megabytes}: {row}");
+    }
+    let rest: Vec<_> = summary.iter().filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall)).collect();
+    assert!(!rest.is_empty() && rest.iter().all(|row| row.host_bytes.is_none() && row.draws.is_none()));
+    assert!(card.contains(" takes the least memory, ") && card.contains("`skinbench sweep` finds where"), "{card}");
 }
 
 #[test]
@@ -363,8 +388,25 @@ fn every_backend_agrees_and_is_timed() {
     let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
-        let frame = drawn.iter().find(|row| row.backend == entry.name && row.stage == Stage::Frame).unwrap();
+        let of_frame = |row: &&SummaryRow| row.backend == entry.name && row.stage == Stage::Frame;
+        let frame = drawn.iter().filter(of_frame).find(|row| row.clock == Clock::Wall).unwrap();
         assert_eq!((frame.status, frame.frames, frame.passes), (Status::Ok, Some(3), 1), "{frame:?}");
+        let host = [frame.host_mesh, frame.host_clips, frame.host_palettes, frame.host_output, frame.host_scratch];
+        let device =
+            [frame.device_mesh, frame.device_clips, frame.device_palettes, frame.device_output, frame.device_scratch];
+        let sum = |parts: [Option<u64>; 5]| parts.into_iter().sum::<Option<u64>>();
+        assert_eq!((frame.host_bytes, frame.device_bytes), (sum(host), sum(device)), "{frame:?}");
+        // One draw for each of two models; depth and colours of 4 bytes a pixel, and what only drawing reads.
+        assert!(frame.draws == Some(2) && frame.device_targets > Some(2 * 4 * 160 * 90), "{frame:?}");
+        let output = 24 * frame.vertices;
+        match entry.name {
+            "cpu-scalar" | "cpu-simd" | "cpu-rayon" => {
+                assert!(frame.host_output >= Some(output) && frame.device_output >= Some(output), "{frame:?}");
+                assert_eq!((frame.upload_bytes, frame.dispatches), (Some(output), Some(0)), "{frame:?}");
+            }
+            "gpu-vertex" | "gpu-baked" => assert_eq!((frame.host_output, frame.device_output), (Some(0), Some(0))),
+            _ => assert!(frame.host_output == Some(0) && frame.device_output >= Some(output), "{frame:?}"),
+        }
     }
     skinbench(&folder, "run smoke --frames 3 --passes 0 -o undrawn").assert().success();
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));

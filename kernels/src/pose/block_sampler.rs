@@ -42,8 +42,12 @@ impl<const N: usize> BlockSampler<N> {
         if N != BLOCK {
             return 0;
         }
-        let clips = crowd.groups().iter().flat_map(|g| g.model.clips().iter().map(|c| (g.model.skeleton(), c)));
-        clips.map(|(skeleton, clip)| ClipRows::bytes(skeleton, clip)).sum()
+        crowd.groups().iter().map(GroupRows::bytes).sum()
+    }
+
+    /// Bytes of the converted clips.
+    pub fn allocated(&self) -> u64 {
+        self.rows.iter().map(GroupRows::allocated).sum()
     }
 
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
@@ -100,6 +104,18 @@ impl<const N: usize> BlockSampler<N> {
 }
 
 impl GroupRows {
+    fn bytes(group: &Group) -> u64 {
+        let (model, mut stills) = (&group.model, Stills::default());
+        let clips = std::iter::once(None).chain(model.clips().iter().map(Some));
+        let rows: u64 = clips.map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills)).sum();
+        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.allocated()
+    }
+
+    fn allocated(&self) -> u64 {
+        let rows: u64 = self.rest.iter().chain(self.clips.iter().flatten()).map(ClipRows::allocated).sum();
+        rows + size_of_val(&self.clips[..]) as u64 + self.stills.allocated()
+    }
+
     fn new(group: &Group) -> Self {
         let (model, mut stills) = (&group.model, Stills::default());
         let rest = ClipRows::new(model.skeleton(), None, &mut stills);

@@ -1,6 +1,6 @@
 //! Rows: one number of 16 neighbouring joints side by side.
 
-use crate::model::Transform;
+use crate::model::{Channel, Transform};
 use crate::simd::{Simd, load_group};
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
@@ -20,6 +20,13 @@ pub(super) fn row(base: &[Transform], strip: usize, number: impl Fn(&Transform) 
 /// Translations and scales of a strip.
 pub(super) fn vectors(base: &[Transform], strip: usize) -> Vectors {
     std::array::from_fn(|c| row(base, strip, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
+}
+
+/// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
+pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
+    let mut moves = vec![false; strips];
+    tracks.filter(|t| t.1 != Channel::Rotation).for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
+    moves.iter().filter(|moves| **moves).count() as u64
 }
 
 /// Loads `W` neighbouring joints of rows.

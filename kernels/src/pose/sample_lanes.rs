@@ -35,14 +35,25 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 
 impl ClipRows {
-    /// Approximate upper bound of the bytes of a clip's rows.
-    pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
+    /// Bytes of a clip's rows, or of those of the rest pose without a clip; 0 if it has none. Adds the constants that
+    /// the rows use.
+    pub fn bytes(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> u64 {
         let strips = skeleton.len().div_ceil(STRIP);
-        let keys = match clip.keys() {
-            ClipKeys::Raw(raw) => LinearRows::bytes(raw, strips),
-            ClipKeys::Compact(compact) => CompactRows::bytes(compact, strips),
+        let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
+            None => LinearRows::bytes(&RawKeys::default(), RotationBlend::Slerp, strips),
+            Some((ClipKeys::Raw(raw), blend)) => LinearRows::bytes(raw, blend, strips),
+            Some((ClipKeys::Compact(compact), _)) => Some(CompactRows::bytes(compact, strips)),
         };
-        keys + (strips * size_of::<Vectors>()) as u64
+        keys.map_or(0, |keys| keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64)
+    }
+
+    /// Bytes of these rows, without the constants.
+    pub fn allocated(&self) -> u64 {
+        let keys = match &self.keys {
+            Keys::Linear(rows) => rows.allocated(),
+            Keys::Compact(rows) => rows.allocated(),
+        };
+        keys + size_of_val(&self.still[..]) as u64
     }
 
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
@@ -54,8 +65,7 @@ impl ClipRows {
             Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
             Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
         };
-        let still = (0..base.len().div_ceil(STRIP)).map(|strip| stills.place(vectors(&base, strip))).collect();
-        Some(Self { keys, still })
+        Some(Self { keys, still: stills.of(&base) })
     }
 
     /// The key before a time and the fraction of the way to the next one.
@@ -76,6 +86,16 @@ impl ClipRows {
 }
 
 impl Stills {
+    /// Places of the constants of each strip.
+    fn of(&mut self, base: &[Transform]) -> Vec<usize> {
+        (0..base.len().div_ceil(STRIP)).map(|strip| self.place(vectors(base, strip))).collect()
+    }
+
+    /// Bytes of the constants.
+    pub fn allocated(&self) -> u64 {
+        size_of_val(&self.0[..]) as u64
+    }
+
     fn place(&mut self, vectors: Vectors) -> usize {
         let known = self.0.iter().position(|v| *v == vectors);
         known.unwrap_or_else(|| {

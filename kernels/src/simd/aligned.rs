@@ -47,6 +47,11 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
         Self { memory, length, items: PhantomData }
     }
 
+    /// Bytes of the slice's memory.
+    pub fn allocated(&self) -> u64 {
+        self.memory.bytes().len() as u64
+    }
+
     /// Bytes that this many items take: whole cache lines, or whole huge pages.
     pub fn bytes(length: usize) -> u64 {
         let bytes = length * size_of::<T>();
@@ -129,7 +134,7 @@ mod tests {
         for (length, bytes, alignment) in sizes {
             let mut items = Aligned::<Item>::zeroed(length);
             assert_eq!((items.len(), items.memory.bytes().len()), (length, bytes));
-            assert_eq!(Aligned::<Item>::bytes(length), bytes as u64);
+            assert_eq!((Aligned::<Item>::bytes(length), items.allocated()), (bytes as u64, bytes as u64));
             assert_eq!(items.as_ptr() as usize % alignment, 0, "{length} items");
             assert!(items.iter().all(|item| *item == [0.0; 3]), "{length} items");
             items.fill([1.0, 2.0, 3.0]);

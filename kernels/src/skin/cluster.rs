@@ -54,9 +54,11 @@ impl Clusters {
         Self { clusters }
     }
 
-    /// Approximate bytes of the clusters of a mesh: its vertices and pairs, in lanes.
-    pub fn bytes(mesh: &Mesh) -> u64 {
-        (mesh.vertex_count() * MOST_WORDS * 4 + mesh.joints().len() * 8) as u64
+    /// Bytes of the clusters.
+    pub fn allocated(&self) -> u64 {
+        let batch = |b: &VertexBatch| size_of_val(b) + size_of_val(&*b.numbers) + size_of_val(&b.influences[..]);
+        let cluster = |c: &Cluster| size_of_val(c) + c.batches.iter().map(batch).sum::<usize>();
+        self.clusters.iter().map(cluster).sum::<usize>() as u64
     }
 }
 

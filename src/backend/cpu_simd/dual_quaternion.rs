@@ -3,7 +3,7 @@
 use super::super::cpu::{BlockJob, Layout, Skinner};
 use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
-use crate::frame::{Blending, Result};
+use crate::frame::{Blending, Bytes, Purpose, Result};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
 use std::sync::{Mutex, PoisonError};
@@ -27,8 +27,13 @@ impl Skinner for DualQuaternions {
         Ok(Self { palette: Mutex::new(Aligned::zeroed(Self::entries(crowd))) })
     }
 
-    fn bytes(crowd: &Crowd) -> u64 {
-        Aligned::<DualQuaternion>::bytes(Self::entries(crowd))
+    fn bytes(crowd: &Crowd) -> Bytes {
+        Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(Self::entries(crowd)))
+    }
+
+    fn allocated(&self) -> Bytes {
+        let palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
+        Bytes::of(Purpose::Palettes, palette.allocated())
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {

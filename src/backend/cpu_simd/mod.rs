@@ -15,7 +15,7 @@ pub use fused::Fused;
 pub use lanes::{Interleaved, Lanes};
 
 use super::cpu::Cpu;
-use super::{Backend, Context, Prepared};
+use super::{Backend, Context, Prepared, Traits};
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Footprint, Job, Result};
@@ -53,6 +53,11 @@ impl CpuSimd {
 }
 
 impl Backend for CpuSimd {
+    fn traits(&self) -> Traits {
+        // Every variant that is chosen leaves its vertices in the same layout.
+        Cpu::<Lanes>::chosen("lanes", self.isa).traits()
+    }
+
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.choose(crowd).footprint(crowd, job)
     }

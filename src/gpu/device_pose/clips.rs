@@ -45,23 +45,6 @@ pub struct ClipStore {
 }
 
 impl ClipStore {
-    /// Upper bound of the bytes of the store.
-    pub fn bytes(model: &Model) -> u64 {
-        let channels = 3 * model.skeleton().len() as u64;
-        let tracks = channels * size_of::<layout::Track>() as u64;
-        let of = |clip: &Clip| {
-            // A third more for vectors in quads, and the words of tracks and timelines.
-            let own = match clip.keys() {
-                ClipKeys::Raw(raw) => raw.timelines().len(),
-                ClipKeys::Compact(compact) => compact.tracks.len() + compact.still.len(),
-            };
-            let keys = clip.bytes() as u64 * 4 / 3 + 32 * own as u64;
-            size_of::<layout::Clip>() as u64 + tracks + keys
-        };
-        let rest = size_of::<layout::Clip>() as u64 + tracks + (channels + 3) * size_of::<[f32; 4]>() as u64;
-        rest + model.clips().iter().map(of).sum::<u64>()
-    }
-
     /// Converts the clips of a model, followed by the rest pose. `plain` means that sampled poses reach the hierarchy
     /// without blending.
     pub fn new(model: &Model, plain: bool) -> Self {

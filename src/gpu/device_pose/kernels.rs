@@ -175,10 +175,12 @@ pub const KERNELS: &[&PoseKernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_
 
 /// Index of the skinning dispatch, after those of all kernels.
 pub const SKIN: usize = KERNELS.len();
+/// Number of dispatches whose sizes the device computes if only instances in view are posed.
+pub const DISPATCHES: usize = KERNELS.len() + 1;
 
 /// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
 /// own.
-pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
+pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPATCHES] {
     let dispatch = |threads: WorkUnit| threads.dispatch(batch, at_once(gpu));
     let last = dispatch(WorkUnit::Instances);
     std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))

@@ -1,18 +1,21 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
 mod estimate;
+mod memory;
 mod plan;
 mod search;
 
 pub use estimate::{Estimate, Size};
+pub use memory::MemoryBounds;
 pub use plan::{Series, Shard, SweepAxes, SweepPoint};
 pub use search::{Largest, Search};
 
 use super::run::{self, Observer, Options, Outcome, Status};
 use crate::backend::Context;
-use crate::frame::Stage;
+use crate::frame::{BackendError, Stage};
 use crate::registry::Entry;
 use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
+use bytesize::ByteSize;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
@@ -32,6 +35,24 @@ pub struct Sweep<'a> {
     /// If set, searches the largest crowd that fits this time, for each backend and series, starting at the first
     /// point's instances.
     pub budget: Option<Duration>,
+    /// If set, searches the largest crowd whose memory on host and device fits these bytes, for each backend and
+    /// series. With a time budget too, the crowd fits both.
+    pub memory: Option<u64>,
+}
+
+/// Answer to the search for the largest crowd of a backend in a series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The series.
+    pub series: Series,
+    /// Name of the backend.
+    pub backend: &'static str,
+    /// The largest crowd by time, among those that fit the memory; `None` without a time budget.
+    pub time: Option<Largest>,
+    /// The largest crowd by memory; `None` without a memory budget.
+    pub memory: Option<MemoryBounds>,
+    /// Reason why there is no answer.
+    pub problem: Option<String>,
 }
 
 /// Result of a backend at a point, from an earlier sweep.
@@ -69,7 +90,7 @@ pub struct Ending {
     /// Number of them that were known before.
     pub kept: usize,
     /// Answers to the search for the largest crowd.
-    pub largest: Vec<(Series, &'static str, Largest)>,
+    pub largest: Vec<Found>,
 }
 
 /// Reason why a sweep cannot continue.
@@ -78,6 +99,9 @@ pub enum SweepError {
     /// A point's crowd cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// No crowd of any backend fits the memory.
+    #[error("{0}")]
+    Memory(String),
     /// Results cannot be stored.
     #[error("cannot write results: {0}")]
     Io(#[from] io::Error),
@@ -97,11 +121,66 @@ impl Sweep<'_> {
             over: HashSet::new(),
             ending: Ending::default(),
         };
-        match self.budget {
-            Some(budget) => drive.searches(budget)?,
-            None => drive.points()?,
+        if self.budget.is_some() || self.memory.is_some() {
+            drive.searches()?;
+        } else {
+            drive.points()?;
         }
         Ok(drive.ending)
+    }
+
+    /// Checks that a single instance fits the memory on at least one backend.
+    ///
+    /// # Errors
+    /// It does not, or a crowd of one cannot be built.
+    pub fn check_memory(&self, context: &Context) -> Result<(), SweepError> {
+        let Some(budget) = self.memory else { return Ok(()) };
+        let mut least: Option<(u64, &str)> = None;
+        for point in self.series() {
+            for entry in &self.options.backends {
+                if let Some(bytes) = self.promised(context, point, entry, 1).ok().flatten() {
+                    if bytes <= budget {
+                        return Ok(());
+                    }
+                    least = least.filter(|(known, _)| *known <= bytes).or(Some((bytes, entry.name)));
+                }
+            }
+        }
+        // Backends that cannot run at all are reported one by one.
+        let Some((least, backend)) = least else { return Ok(()) };
+        let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
+        let name = self.scene.name();
+        Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
+    }
+
+    /// The first point of each series.
+    fn series(&self) -> Vec<&SweepPoint> {
+        let mut series: Vec<&SweepPoint> = Vec::new();
+        for point in &self.points {
+            if series.iter().all(|known| known.series != point.series) {
+                series.push(point);
+            }
+        }
+        series
+    }
+
+    /// Bytes on host and device that a backend promises for a crowd of a series; `None` if the crowd is too large to
+    /// be built or held.
+    fn promised(
+        &self,
+        context: &Context,
+        point: &SweepPoint,
+        entry: &Entry,
+        instances: u64,
+    ) -> Result<Option<u64>, BackendError> {
+        let point = SweepPoint { instances: Some(instances), ..*point };
+        let scene = self.scene.clone().with(point.overrides(self.base)).build(self.options.memory);
+        let Ok(scene) = scene else { return Ok(None) };
+        match run::promised_memory(context, &scene, self.options.keep, entry) {
+            Ok(memory) => Ok(Some(memory.resident())),
+            Err(BackendError::TooLarge(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -135,40 +214,98 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Finds for each series and backend the largest crowd within `budget`.
-    fn searches(&mut self, budget: Duration) -> Result<(), SweepError> {
-        let mut series: Vec<&SweepPoint> = Vec::new();
-        for point in &self.sweep.points {
-            if series.iter().all(|known| known.series != point.series) {
-                series.push(point);
+    /// Finds for each series and backend the largest crowd within the budgets.
+    fn searches(&mut self) -> Result<(), SweepError> {
+        let sweep = self.sweep;
+        let series = sweep.series();
+        let backends = &sweep.options.backends;
+        let total = (series.len() * backends.len()) as f64;
+        for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
+            let (own, done) = (sweep.scene.instances(), at as f64 / total);
+            let start = point.instances.or(sweep.base.instances).unwrap_or(own);
+            let mut found =
+                Found { series: point.series, backend: entry.name, time: None, memory: None, problem: None };
+            if let Some(budget) = sweep.memory {
+                self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
+                let promised = |instances| sweep.promised(self.context, point, entry, instances);
+                match memory::largest(budget, start, promised) {
+                    Ok(bounds) => found.memory = Some(bounds),
+                    Err(error) => found.problem = Some(error.to_string()),
+                }
             }
-        }
-        let total = series.len() * self.sweep.options.backends.len();
-        let own = self.sweep.scene.instances();
-        for (at, (point, &entry)) in
-            series.iter().flat_map(|p| self.sweep.options.backends.iter().map(move |b| (p, b))).enumerate()
-        {
-            let start = point.instances.or(self.sweep.base.instances).unwrap_or(own);
-            let mut search = Search::new(budget, start);
-            while let Some(instances) = search.next() {
-                let trial = SweepPoint { instances: Some(instances), ..**point };
-                let frames = match self.point(&trial, &[entry], &[], at as f64 / total as f64) {
-                    // A crowd that does not fit in memory bounds the search from above.
-                    Err(SweepError::Scene(_)) if search.largest().fits.is_some() => HashMap::new(),
-                    frames => frames?,
+            let most = match (&found.problem, found.memory) {
+                (None, Some(bounds)) => bounds.fits.map(|(count, _)| count),
+                (None, None) => Some(u64::MAX),
+                (Some(_), _) => None,
+            };
+            if let Some(most) = most {
+                let going_on = match sweep.budget {
+                    Some(budget) => {
+                        self.search_time(Search::new(budget, start, most), point, entry, done, &mut found)?
+                    }
+                    // The crowd that was found is run and verified.
+                    None => {
+                        let frame = self.trial(most, point, entry, done, &mut found)?;
+                        if frame == Some(None) {
+                            found.problem = Some(format!("{most} instances cannot be run here"));
+                        }
+                        frame.is_some()
+                    }
                 };
-                if self.log.interrupted() {
+                if !going_on && self.log.interrupted() {
                     return Ok(());
                 }
-                match frames.get(entry.name) {
-                    Some((Status::Ok, Some(frame))) => search.record(instances, Some(*frame)),
-                    Some((Status::TooLarge, _)) | None => search.record(instances, None),
-                    Some(_) => break,
-                }
             }
-            self.ending.largest.push((point.series, entry.name, search.largest()));
+            self.ending.largest.push(found);
         }
         Ok(())
+    }
+
+    /// Measures crowds until the largest one within the time is known. Returns whether the search came to its end.
+    fn search_time(
+        &mut self,
+        mut search: Search,
+        point: &SweepPoint,
+        entry: &'static Entry,
+        done: f64,
+        found: &mut Found,
+    ) -> Result<bool, SweepError> {
+        while let Some(instances) = search.next() {
+            let frame = match self.trial(instances, point, entry, done, found) {
+                // A crowd that does not fit in memory bounds the search from above.
+                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Some(None),
+                frame => frame?,
+            };
+            let Some(frame) = frame else { return Ok(false) };
+            search.record(instances, frame);
+            found.time = Some(search.largest());
+        }
+        Ok(true)
+    }
+
+    /// Measures one crowd: the time of a frame, or no time if it is too large. `None` if the search is to end, because
+    /// of an interruption or because the backend cannot run here.
+    fn trial(
+        &mut self,
+        instances: u64,
+        point: &SweepPoint,
+        entry: &'static Entry,
+        done: f64,
+        found: &mut Found,
+    ) -> Result<Option<Option<Duration>>, SweepError> {
+        let trial = SweepPoint { instances: Some(instances), ..*point };
+        let frames = self.point(&trial, &[entry], &[], done)?;
+        if self.log.interrupted() {
+            return Ok(None);
+        }
+        Ok(match frames.get(entry.name) {
+            Some((Status::Ok, Some(frame))) => Some(Some(*frame)),
+            Some((Status::TooLarge, _)) | None => Some(None),
+            Some((status, _)) => {
+                found.problem = Some(format!("{} at {instances} instances", status.name()));
+                None
+            }
+        })
     }
 
     /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.

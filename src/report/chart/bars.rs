@@ -173,7 +173,8 @@ fn middle(rows: usize, row: usize) -> f64 {
     (rows - row) as f64 - 0.5
 }
 
-fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
+/// A bar in one of `rows` rows, from one value to another.
+pub(super) fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
     let (y, half) = (middle(rows, row), BAR / 2.0);
     Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
 }
@@ -183,7 +184,7 @@ fn names(entries: &[&Entry]) -> Vec<String> {
 }
 
 /// A plot with one named row per bar.
-fn rows(
+pub(super) fn rows(
     id: String,
     title: String,
     names: &[String],

@@ -1,7 +1,7 @@
 //! Tests of pictures, without a window.
 
 use super::*;
-use crate::backend::{Prepared, Skinned, Ticket};
+use crate::backend::{Prepared, Skinned, Ticket, Traits};
 use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
 use crate::gpu::Gpu;
 use crate::pose::PoseData;
@@ -17,6 +17,9 @@ const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
 impl Backend for Mutant {
+    fn traits(&self) -> Traits {
+        self.0.traits()
+    }
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.0.footprint(crowd, job)
     }
@@ -28,6 +31,9 @@ impl Backend for Mutant {
 impl Prepared for PreparedMutant {
     fn device(&self) -> String {
         self.0.device()
+    }
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        self.0.footprint(crowd)
     }
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         self.0.traffic(crowd)

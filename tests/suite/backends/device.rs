@@ -1,6 +1,7 @@
 //! The device itself: what it moves, what it refuses, who it is.
 
 use crate::backends::common::context;
+use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
 use std::time::Instant;
 
@@ -54,7 +55,8 @@ fn bandwidth_is_what_plain_calls_reach() {
 #[test]
 fn a_refused_command_is_told_once() {
     let Some(gpu) = context().gpu else { return };
-    let small = gpu.buffer("too small", 16, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+    let small =
+        gpu.buffer(Purpose::Staging, "too small", 16, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
     let mut read = Vec::new();
     assert!(gpu.read_back(&small, 1_000, 4, &mut read).is_err());
     gpu.check().unwrap();

@@ -10,6 +10,7 @@ mod draw;
 mod economy;
 mod kernels;
 mod layers;
+mod memory;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]

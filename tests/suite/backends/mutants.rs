@@ -1,7 +1,7 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
 use crate::backends::common::{close_up, crowd, prepare_for, tube};
-use skinbench::backend::{Backend, Context, Prepared, Skinned, Ticket};
+use skinbench::backend::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
@@ -117,6 +117,9 @@ impl PreparedMutant {
 }
 
 impl Backend for Mutant {
+    fn traits(&self) -> Traits {
+        Traits { joints: Joints::Host, later_passes: LaterPasses::Free }
+    }
     fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
         Ok(Footprint::default())
     }
@@ -129,6 +132,9 @@ impl Backend for Mutant {
 }
 
 impl Prepared for PreparedMutant {
+    fn footprint(&self, _: &Crowd) -> Footprint {
+        Footprint::default()
+    }
     fn device(&self) -> String {
         String::new()
     }

@@ -146,7 +146,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
     assert_eq!(run("-o out.md").0, Some(0));
     assert!(fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("# Skinning"));
     assert_eq!(run("--format svg -o charts").0, Some(0));
-    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 13);
+    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 16);
     let (code, _, said) = run("--format svg");
     assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
 }
@@ -155,7 +155,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = ["README.md", "docs/animation.md", "docs/cpu.md", "docs/gpu.md"];
+    let pages = ["README.md", "docs/animation.md", "docs/choosing.md", "docs/cpu.md", "docs/gpu.md"];
     let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
     skinbench(root, &format!("report {arguments} --check")).assert().success();
 }

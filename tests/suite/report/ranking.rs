@@ -31,6 +31,7 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
         parity: None,
         device: String::new(),
         stages: stages.iter().map(times).collect(),
+        resources: None,
     }
 }
 

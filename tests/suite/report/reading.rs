@@ -26,9 +26,9 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
-            &|text| text.replacen("\n1,2026", "\n1,20\n1,2026", 1),
+            &|text| text.replacen("\n2,2026", "\n2,20\n2,2026", 1),
             ROWS,
-            "summary.csv:2: 2 fields; expected 41",
+            "summary.csv:2: 2 fields; expected 58",
         ),
         (
             "stage",
@@ -50,12 +50,12 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
             ROWS - 1,
             "status ok, but parity_max_rel is NaN",
         ),
-        ("older", &|text| text.replace("\n1,2026", "\n0,2026"), ROWS, "older schema 0"),
+        ("older", &|text| text.replace("\n2,2026", "\n1,2026"), ROWS, "older schema 1"),
         (
             "newer",
-            &|text| with_field(&text, 3, "schema", "2"),
+            &|text| with_field(&text, 3, "schema", "3"),
             ROWS - 1,
-            "summary.csv:3: schema 2; this skinbench reads up to 1",
+            "summary.csv:3: schema 3; this skinbench reads up to 2",
         ),
         (
             "twice",

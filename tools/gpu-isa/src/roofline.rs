@@ -5,7 +5,6 @@ use crate::Result;
 use crate::table::{Row, number};
 use skinbench::bake::BakeFormat;
 use skinbench::crowd::Crowd;
-use skinbench::frame::Arena;
 use skinbench::gpu::{MeshBuffers, MeshForm, PaletteForm};
 use skinbench::scene::{Overrides, Scene};
 use skinbench::vertex::{Encoding, VertexFormat};
@@ -101,9 +100,9 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
     text += &format!("\n| --- | --- | ---: | ---: |{}\n", " ---: |".repeat(columns));
     for Strategy(name, mesh, palette, output) in &STRATEGIES {
         let crowd = &crowds[usize::from(*output == Some(Encoding::Packed))];
-        let meshes: u64 = crowd.groups().iter().map(|group| MeshBuffers::bytes(group, *mesh)).sum();
+        let meshes = MeshBuffers::bytes(crowd, *mesh);
         let read = meshes + crowd.palette_entries() * entry_bytes(*palette);
-        let written = if output.is_some() { Arena::bytes(crowd) } else { 0 };
+        let written = if output.is_some() { 4 * crowd.output_words() } else { 0 };
         let encoding = output.map_or("-", Encoding::name);
         let megabytes = |bytes: u64| number((bytes as f64 / 1e5).round() / 10.0);
         text += &format!("| `{name}` | {encoding} | {} | {} |", megabytes(read), megabytes(written));
