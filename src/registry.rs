@@ -20,7 +20,7 @@ use crate::gpu::skin_kernels::{
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
 use crate::model::IDENTITY_ROWS;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A row of the registry.
 pub struct Entry {
@@ -75,6 +75,7 @@ impl Entry {
     /// Whether instances may play several layers and fade between clips. The backend's own check decides, asked with a
     /// small crowd that does and one that does not.
     pub fn blends(&self) -> bool {
+        static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, layered(2)?]));
         let accepts = |crowd: &Crowd| match &self.constructor {
             Constructor::Host(create) => {
                 let backend = create(&Context::default());
@@ -83,21 +84,22 @@ impl Entry {
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
         };
-        let crowd = |layers: usize| {
-            let mut crowd = Crowd::new();
-            let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
-            crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
-            Some(crowd)
-        };
-        // What is refused for another reason may blend all the same.
-        let refused = crowd(2).zip(crowd(1)).is_some_and(|(layered, plain)| accepts(&plain) && !accepts(&layered));
-        !refused
+        // A backend that refuses both has another reason.
+        CROWDS.as_ref().is_none_or(|[plain, layered]| accepts(layered) || !accepts(plain))
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
     pub fn name_and_variant(&self) -> (&'static str, &'static str) {
         self.name.split_once(':').unwrap_or((self.name, ""))
     }
+}
+
+/// One instance that plays this many layers.
+fn layered(layers: usize) -> Option<Crowd> {
+    let mut crowd = Crowd::new();
+    let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
+    crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+    Some(crowd)
 }
 
 /// The backend with this name.

@@ -82,8 +82,13 @@ pub(super) fn paragraph(study: &Study, point: &Point) -> String {
     let least = |found: Option<(&Entry, u64)>| found.map(|(entry, _)| entry.backend.clone());
     if let Some(tolerance) = tolerance {
         let same = (name(&time), least(memory)) == (name(&exact_time), least(exact_memory));
-        let fast = name(&exact_time).map(|backend| format!("{backend} is fastest"));
-        let small = least(exact_memory).map(|backend| format!("{backend} takes the least memory"));
+        let (fast, small) = (name(&exact_time), least(exact_memory));
+        let both = fast.is_some() && fast == small;
+        let fast = fast.map(|backend| format!("{backend} is fastest"));
+        let small = small.map(|backend| match both {
+            true => "takes the least memory".into(),
+            false => format!("{backend} takes the least memory"),
+        });
         let answers: Vec<_> = fast.into_iter().chain(small).collect();
         if same {
             sentences.push(format!("The answers at equal error (vertices within {tolerance:.0e}) are the same."));
@@ -96,12 +101,13 @@ pub(super) fn paragraph(study: &Study, point: &Point) -> String {
     if sheets.is_empty() {
         sentences.push("`skinbench sweep` finds where the answers change with instances and passes.".into());
     }
-    sentences.extend(sheets.iter().flat_map(|sheet| changes(study, sheet)));
+    sentences.extend(sheets.iter().flat_map(|sheet| changes(study, sheet, memory.is_some())));
     format!("{}: {}", place(point), sentences.join(" "))
 }
 
-/// Sentences about the changes of the fastest backend and of the one with the least memory along a sheet's axis.
-fn changes(study: &Study, sheet: &Sheet) -> Vec<String> {
+/// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along a
+/// sheet's axis.
+fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
     let leading = crossovers(study, sheet).into_iter().filter(|crossover| crossover.leads);
     let mut found: Vec<String> = leading.map(|crossover| overtakes(sheet, &crossover)).collect();
     let place = |value: u64| match sheet.axis {
@@ -117,7 +123,9 @@ fn changes(study: &Study, sheet: &Sheet) -> Vec<String> {
         format!("From {} on, {after} takes the least memory instead of {before}{fixed}.", place(from))
     }));
     if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {
-        found.push(format!("From {} to {} the answers stay the same{fixed}.", place(*first), place(*last)));
+        let (first, last) = (place(*first), place(*last));
+        let memory = if has_memory { ", and the least memory stays with the same one" } else { "" };
+        found.push(format!("From {first} to {last}, no backend overtakes the fastest{memory}{fixed}."));
     }
     found
 }

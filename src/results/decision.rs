@@ -44,34 +44,36 @@ fn smallest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<(&'a Entry, 
 /// A change of the backend with the least memory along an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryChange {
-    /// The backend with the least memory at `from`, and the one at `to`.
-    pub backends: (String, String),
-    /// Neighbouring measured values of the axis.
-    pub between: (u64, u64),
+    /// The backend with the least memory at the measured value before `from`.
+    pub before: String,
+    /// The backend with the least memory at `from`.
+    pub after: String,
+    /// Value of the axis.
+    pub from: u64,
 }
 
 /// The changes of the backend with the least memory along a sheet's axis, of the backends that were measured at all
 /// of the sheet's values; where nothing is drawn, some backends have nothing to do.
 pub fn memory_changes(study: &Study, sheet: &Sheet) -> Vec<MemoryChange> {
-    let everywhere = |value: u64| {
+    let measured_at = |value: u64| {
         let of_value = study.entries.iter().filter(move |entry| {
             entry.is_ok() && sheet.axis.value(&entry.point) == value && sheet.axis.is_along(&sheet.fixed, &entry.point)
         });
         of_value.filter(|entry| !entry.leaves_out())
     };
     let complete = |entry: &&Entry| {
-        let drawn = sheet.values.iter().filter(|&&value| sheet.axis != Axis::Passes || value > 0);
-        drawn.into_iter().all(|&value| everywhere(value).any(|other| other.backend == entry.backend))
+        let mut drawn = sheet.values.iter().filter(|value| sheet.axis != Axis::Passes || **value > 0);
+        drawn.all(|&value| measured_at(value).any(|other| other.backend == entry.backend))
     };
     let least = sheet.values.iter().filter_map(|&value| {
-        let (entry, _) = smallest(everywhere(value).filter(complete))?;
+        let (entry, _) = smallest(measured_at(value).filter(complete))?;
         Some((value, entry.backend.clone()))
     });
     let least: Vec<_> = least.collect();
     let changes = least.windows(2).filter(|pair| pair[0].1 != pair[1].1);
-    changes
-        .map(|pair| MemoryChange { backends: (pair[0].1.clone(), pair[1].1.clone()), between: (pair[0].0, pair[1].0) })
-        .collect()
+    let change =
+        |pair: &[(u64, String)]| MemoryChange { before: pair[0].1.clone(), after: pair[1].1.clone(), from: pair[1].0 };
+    changes.map(change).collect()
 }
 
 /// The sheets over instances and over passes that go through a point, with two values or more.

@@ -184,6 +184,16 @@ impl Sweep<'_> {
     }
 }
 
+/// Result of measuring one crowd in a search.
+enum Trial {
+    /// The time of a frame.
+    Measured(Duration),
+    /// The crowd does not fit in memory.
+    TooLarge,
+    /// Reason why the backend does not run.
+    Failed(String),
+}
+
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
     context: &'a Context,
@@ -239,20 +249,18 @@ impl Drive<'_> {
                 (Some(_), _) => None,
             };
             if let Some(most) = most {
-                let going_on = match sweep.budget {
+                match sweep.budget {
                     Some(budget) => {
-                        self.search_time(Search::new(budget, start, most), point, entry, done, &mut found)?
+                        self.search_time(Search::new(budget, start, most), point, entry, done, &mut found)?;
                     }
                     // The crowd that was found is run and verified.
-                    None => {
-                        let frame = self.trial(most, point, entry, done, &mut found)?;
-                        if frame == Some(None) {
-                            found.problem = Some(format!("{most} instances cannot be run here"));
-                        }
-                        frame.is_some()
-                    }
-                };
-                if !going_on && self.log.interrupted() {
+                    None => match self.trial(most, point, entry, done)? {
+                        Trial::Measured(_) => {}
+                        Trial::TooLarge => found.problem = Some(format!("{most} instances cannot be run here")),
+                        Trial::Failed(problem) => found.problem = Some(problem),
+                    },
+                }
+                if self.log.interrupted() {
                     return Ok(());
                 }
             }
@@ -261,7 +269,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Measures crowds until the largest one within the time is known. Returns whether the search came to its end.
+    /// Measures crowds until the largest one within the time is known, the backend fails, or the log asks to stop.
     fn search_time(
         &mut self,
         mut search: Search,
@@ -269,42 +277,43 @@ impl Drive<'_> {
         entry: &'static Entry,
         done: f64,
         found: &mut Found,
-    ) -> Result<bool, SweepError> {
+    ) -> Result<(), SweepError> {
         while let Some(instances) = search.next() {
-            let frame = match self.trial(instances, point, entry, done, found) {
+            let trial = match self.trial(instances, point, entry, done) {
                 // A crowd that does not fit in memory bounds the search from above.
-                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Some(None),
-                frame => frame?,
+                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Trial::TooLarge,
+                trial => trial?,
             };
-            let Some(frame) = frame else { return Ok(false) };
-            search.record(instances, frame);
+            if self.log.interrupted() {
+                return Ok(());
+            }
+            match trial {
+                Trial::Measured(frame) => search.record(instances, Some(frame)),
+                Trial::TooLarge => search.record(instances, None),
+                Trial::Failed(problem) => {
+                    found.problem = Some(problem);
+                    return Ok(());
+                }
+            }
             found.time = Some(search.largest());
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Measures one crowd: the time of a frame, or no time if it is too large. `None` if the search is to end, because
-    /// of an interruption or because the backend cannot run here.
+    /// Measures a backend on one crowd.
     fn trial(
         &mut self,
         instances: u64,
         point: &SweepPoint,
         entry: &'static Entry,
         done: f64,
-        found: &mut Found,
-    ) -> Result<Option<Option<Duration>>, SweepError> {
+    ) -> Result<Trial, SweepError> {
         let trial = SweepPoint { instances: Some(instances), ..*point };
         let frames = self.point(&trial, &[entry], &[], done)?;
-        if self.log.interrupted() {
-            return Ok(None);
-        }
         Ok(match frames.get(entry.name) {
-            Some((Status::Ok, Some(frame))) => Some(Some(*frame)),
-            Some((Status::TooLarge, _)) | None => Some(None),
-            Some((status, _)) => {
-                found.problem = Some(format!("{} at {instances} instances", status.name()));
-                None
-            }
+            Some((Status::Ok, Some(frame))) => Trial::Measured(*frame),
+            Some((Status::TooLarge, _)) | None => Trial::TooLarge,
+            Some((status, _)) => Trial::Failed(format!("{} at {instances} instances", status.name())),
         })
     }
 

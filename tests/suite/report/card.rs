@@ -22,7 +22,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
         str![[r#"
 ## Which to ship
 
-1,000 walkers, nothing drawn: gpu-compute is fastest, 6.00 ms a frame, 2.02 times as fast as cpu-rayon. cpu-scalar takes the least memory, 27.3 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-compute overtakes cpu-rayon at 266 walkers (nothing drawn); 95 % certain between 255 and 277. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. Least memory changes from cpu-scalar to gpu-vertex between nothing drawn and 1 pass.
+1,000 walkers, nothing drawn: gpu-compute is fastest, 6.00 ms a frame, 2.02 times as fast as cpu-rayon. cpu-scalar takes the least memory, 27.3 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-compute overtakes cpu-rayon at 266 walkers (nothing drawn); 95 % certain between 255 and 277. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | processor ms | device ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -30,7 +30,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 | cpu-rayon | - | - | 27.3 | 0.00 | 0.00 | 0 | 3.2e-7 | yes | same frame | free |
 | gpu-compute | - | 2.90 | 3.39 | 27.1 | 3.22 | 0 | 3.2e-7 | yes | same frame | free |
 
-1,000 walkers, 1 pass: gpu-vertex is fastest, 6.30 ms a frame, 1.13 times as fast as gpu-compute. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 12 walkers (1 pass); 95 % certain between 11 and 13. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. Least memory changes from cpu-scalar to gpu-vertex between nothing drawn and 1 pass.
+1,000 walkers, 1 pass: gpu-vertex is fastest, 6.30 ms a frame, 1.13 times as fast as gpu-compute. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 12 walkers (1 pass); 95 % certain between 11 and 13. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | processor ms | device ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -39,7 +39,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 | gpu-vertex | - | 3.20 | 3.39 | 3.28 | 3.22 | 1 | 3.2e-7 | yes | same frame | skin again |
 | gpu-compute | - | 4.00 | 3.39 | 27.1 | 3.22 | 1 | 3.2e-7 | yes | same frame | free |
 
-1,000 walkers, 2 passes: gpu-compute is fastest, 8.20 ms a frame, 1.11 times as fast as gpu-vertex. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 13 walkers (2 passes); 95 % certain between 12 and 15. gpu-compute overtakes gpu-vertex at 693 walkers (2 passes); 95 % certain between 641 and 749. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. Least memory changes from cpu-scalar to gpu-vertex between nothing drawn and 1 pass.
+1,000 walkers, 2 passes: gpu-compute is fastest, 8.20 ms a frame, 1.11 times as fast as gpu-vertex. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 13 walkers (2 passes); 95 % certain between 12 and 15. gpu-compute overtakes gpu-vertex at 693 walkers (2 passes); 95 % certain between 641 and 749. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | processor ms | device ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
