@@ -18,6 +18,7 @@
 //! | `harness` | reference, parity, schedule, limits, statistics, the run |
 //! | `results` | results as rows of CSV files, and everything that is concluded from them |
 //! | `report` | tables, text, charts and pages |
+//! | `web` | pages that run our shaders in a browser: recorded devices, reference vertices |
 //! | `view` | the window: its state, the thread that draws, its panels |
 
 pub mod asset;
@@ -34,6 +35,8 @@ pub mod results;
 pub mod scene;
 #[cfg(feature = "view")]
 pub mod view;
+#[cfg(all(feature = "cli", feature = "gpu"))]
+pub mod web;
 pub mod wording;
 
 pub use skinbench_kernels::{bake, blocks, compact, crowd, model, pose, probe, simd, skin, threads, vertex};

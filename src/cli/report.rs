@@ -32,7 +32,7 @@ pub struct Arguments {
     check: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
     Html,
     Md,
@@ -43,12 +43,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !arguments.splice.is_empty() {
         return splice(&arguments.splice, arguments.check);
     }
-    let study = Study::new(Recorded::read(&arguments.results)?);
-    eprint!("{}", text::problems(&study));
+    let recorded = Recorded::read(&arguments.results)?;
     let output = arguments.output.as_deref();
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
-        Format::Html => write(output, &html::page(&study))?,
-        Format::Md => write(output, &markdown::report(&study))?,
+        Format::Html => {
+            let studies = Study::of_each_machine(recorded);
+            eprint!("{}", text::problems(&studies[0]));
+            write(output, &html::page(&studies))?;
+        }
+        Format::Md => write(output, &markdown::report(&of_one_machine(recorded)))?,
         Format::Svg => {
             let Some(folder) = output else {
                 return Err(
@@ -56,12 +59,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 );
             };
             std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            for chart in charts(&study) {
+            for chart in charts(&of_one_machine(recorded)) {
                 write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// The study of the machine with most rows. Prints the remarks on the results.
+fn of_one_machine(recorded: Recorded) -> Study {
+    let study = Study::new(recorded);
+    eprint!("{}", text::problems(&study));
+    study
 }
 
 fn by_ending(output: Option<&Path>) -> Format {

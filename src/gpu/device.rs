@@ -56,6 +56,8 @@ pub struct Gpu {
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
     pub(super) bandwidth: OnceCell<DeviceBandwidth>,
+    /// Whether commands are executed, so that their time means something.
+    pub(super) executes: bool,
     failure: Arc<Mutex<Failure>>,
 }
 
@@ -166,6 +168,7 @@ impl Gpu {
             timing: Cell::new(true),
             binding_limit: Cell::new(BINDING_LIMIT),
             bandwidth: OnceCell::new(),
+            executes: true,
             captures: adapter
                 .get_texture_format_features(CAPTURE_FORMAT)
                 .allowed_usages
@@ -176,6 +179,28 @@ impl Gpu {
             queue,
             failure,
         }))
+    }
+
+    /// A device that records commands instead of executing them. It counts as hardware with all that WebGPU guarantees;
+    /// of several kernels, backends take the first instead of trying which one is fastest.
+    pub fn recording(device: wgpu::Device, queue: wgpu::Queue) -> Rc<Self> {
+        let name = "WebGPU".to_owned();
+        Rc::new(Self {
+            summary: AdapterSummary { index: 0, api: name.clone(), name, driver: String::new(), software: false },
+            belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
+            timestamps: None,
+            timestamps_in_encoder: false,
+            timing: Cell::new(false),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            bandwidth: OnceCell::new(),
+            executes: false,
+            captures: true,
+            downlevel: wgpu::DownlevelFlags::all(),
+            pipeline_cache: None,
+            device,
+            queue,
+            failure: Arc::default(),
+        })
     }
 
     /// Description of the adapter.

@@ -16,8 +16,8 @@ use std::ops::Range;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
-/// Fewest instances that a sampled verification compares.
-const SAMPLED: usize = 64;
+/// Fewest instances of a group that a sampled verification compares.
+pub const SAMPLED: usize = 64;
 
 /// Largest differences from the reference that a backend is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ impl Tolerance {
     }
 
     /// The tolerance of a backend that states its own error: the larger of both.
-    fn or(self, approximation: Option<Approximation>) -> Self {
+    pub fn or(self, approximation: Option<Approximation>) -> Self {
         let Some(Approximation { position, normal, .. }) = approximation else { return self };
         Self { position: self.position.max(position), normal: self.normal.max(normal), ..self }
     }
@@ -277,14 +277,22 @@ fn missing_instance(
 
 /// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
 pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
+    blended_vertices(crowd, instance, tick, Blending::Linear)
+}
+
+/// As [`reference_vertices`], by either rule of blending. A vertex on which dual quaternions half a turn apart cancel
+/// has no place by that rule: its numbers are NaN.
+pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = Pose::new(crowd, instance, tick);
     let floats = group.format.floats();
     (0..group.model.mesh().vertex_count())
         .flat_map(|vertex| {
             let Vertex { position: p, normal: n, tangent: t } =
-                pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
-            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats)
+                pose.skin(&group.model, vertex, group.format.normals, blending);
+            let undefined = blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
+            let number = move |value: f64| if undefined { f64::NAN } else { value };
+            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats).map(number)
         })
         .collect()
 }

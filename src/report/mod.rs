@@ -21,3 +21,6 @@ pub mod table;
 pub mod text;
 #[cfg(feature = "cli")]
 mod units;
+
+#[cfg(feature = "cli")]
+pub use units::grouped;

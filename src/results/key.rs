@@ -94,7 +94,7 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
 }
 
 /// A machine as named in results; fields are empty if they do not say.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Machine {
     /// Operating system, with version.
     pub os: String,

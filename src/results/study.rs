@@ -143,11 +143,17 @@ impl Entry {
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
         match quantity {
             Quantity::Frame => self.median(Stage::Frame),
+            Quantity::Work if !self.poses() => None,
             Quantity::Work => {
                 let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
                 Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
             }
         }
+    }
+
+    /// Whether posing is among the measured stages. A browser's page uploads palettes that were posed in advance.
+    fn poses(&self) -> bool {
+        poses(self.newest())
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
@@ -162,6 +168,10 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     by(Clock::Gpu).or_else(|| by(Clock::Wall))
 }
 
+fn poses(run: &[Measurement]) -> bool {
+    stages_of(run, StageGroup::Pose).next().is_some() || stage_of(run, Stage::PoseSkin).is_some()
+}
+
 fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
     Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
@@ -170,7 +180,7 @@ fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Me
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     let stages: Vec<&Measurement> = match quantity {
         Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() => Vec::new(),
+        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() || !poses(run) => Vec::new(),
         Quantity::Work => [StageGroup::Skin, StageGroup::Pose, StageGroup::Upload]
             .into_iter()
             .flat_map(|g| stages_of(run, g))
@@ -232,21 +242,34 @@ impl Study {
 
     /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
     pub fn new(recorded: Recorded) -> Self {
+        let mut studies = Self::of_each_machine(recorded).into_iter();
+        let mut study = studies.next().unwrap_or_else(|| Self::of(Machine::default(), Vec::new()));
+        for Self { machine, rows, .. } in studies {
+            let left_out = format!("{} rows of another machine left out: {machine} ({})", rows.len(), machine.os);
+            study.problems.push(format!("{left_out}; report them apart"));
+        }
+        study
+    }
+
+    /// Puts the results of each machine in order: at least one study, the machine with most rows first. Problems and
+    /// files are those of all machines, and stand in the first study.
+    pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
         let machines = recorded.machines();
         let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
-        let machine = machines.first().cloned().unwrap_or(Machine {
-            os: String::new(),
-            cpu: String::new(),
-            adapter: String::new(),
-            driver: String::new(),
-        });
-        for other in machines.iter().skip(1) {
-            let count = recorded.measurements.iter().filter(|m| m.machine() == *other).count();
-            problems
-                .push(format!("{count} rows of another machine left out: {other} ({}); report them apart", other.os));
+        let machines = if machines.is_empty() { vec![Machine::default()] } else { machines };
+        let mut studies: Vec<Self> = Vec::with_capacity(machines.len());
+        for machine in machines {
+            let rows = recorded.measurements.iter().filter(|m| m.machine() == machine).cloned().collect();
+            studies.push(Self::of(machine, rows));
         }
-        let rows: Vec<_> = recorded.measurements.into_iter().filter(|m| m.machine() == machine).collect();
-        let mut study = Self { machine, entries: Vec::new(), problems, files: recorded.files, rows };
+        problems.append(&mut studies[0].problems);
+        studies[0].problems = problems;
+        studies[0].files = recorded.files;
+        studies
+    }
+
+    fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
+        let mut study = Self { machine, entries: Vec::new(), problems: Vec::new(), files: Vec::new(), rows };
         study.collect();
         study
     }

@@ -30,7 +30,7 @@ fn answers_are_those_of_the_figures() {
 
 #[test]
 fn the_page_needs_nothing_but_itself() {
-    let page = html::page(&Study::new(Recorded::read(&[fixture()]).unwrap()));
+    let page = html::page(&Study::of_each_machine(Recorded::read(&[fixture()]).unwrap()));
     assert!(page.contains("Test CPU &lt;&amp;&gt;"), "what results say is escaped");
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
     let outside: Vec<_> = page.match_indices("http").map(|(at, _)| &page[at..at + 26]).collect();

@@ -3,7 +3,7 @@
 use super::{ROWS, changed, fixture, read, unchanged, with_field};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use skinbench::report::chart;
+use skinbench::report::{chart, html};
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
 use std::fs;
@@ -143,6 +143,12 @@ fn folders_without_results_and_mixed_hosts_are_named() {
     let study = Study::new(read(&folder));
     assert_eq!(study.rows.len(), ROWS - 1);
     assert!(study.problems.iter().any(|p| p.contains("1 rows of another machine left out: Another CPU")), "{study:?}");
+
+    // A page has both.
+    let studies = Study::of_each_machine(read(&folder));
+    assert_eq!(studies.iter().map(|study| study.rows.len()).collect::<Vec<_>>(), [ROWS - 1, 1]);
+    let page = html::page(&studies);
+    assert!(page.contains("Another machine: Another CPU") && page.contains("id=\"machine-2-raw\""));
 }
 
 #[test]

@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         ["--check"] => check(),
         // One process for each family, because the driver looks at its environment once.
         ["--family", family] => compile(family),
+        // For scripts/test-dawn.
+        ["--programs"] => programs::json().map(|json| println!("{json}")),
         _ => Err(USAGE.into()),
     };
     done.map_or_else(

@@ -41,6 +41,26 @@ pub fn all() -> crate::Result<Vec<Program>> {
     Ok(programs)
 }
 
+/// All pipelines as JSON, for other compilers of WGSL: name, text, overrides, and the pair of entry points that drawing
+/// has instead of `main`.
+pub fn json() -> crate::Result<String> {
+    let listed = all()?.into_iter().map(|Program { name, variant, wgsl, constants, stages, .. }| {
+        let constants: serde_json::Map<_, _> =
+            constants.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let (vertex, fragment) = match stages {
+            Stages::Compute => (None, None),
+            Stages::Depth => (Some("vertex"), None),
+            Stages::Color => (Some("vertex"), Some("fragment")),
+            Stages::Motion => (Some("vertex_motion"), Some("fragment_motion")),
+        };
+        serde_json::json!({
+            "name": name, "variant": variant, "wgsl": wgsl, "constants": constants,
+            "vertex": vertex, "fragment": fragment,
+        })
+    });
+    Ok(serde_json::to_string(&listed.collect::<Vec<_>>())?)
+}
+
 fn formats() -> impl Iterator<Item = VertexFormat> {
     let format = |(attributes, encoding)| VertexFormat { attributes, encoding, ..VertexFormat::default() };
     ATTRIBUTES.into_iter().flat_map(|a| ENCODINGS.map(|e| (a, e))).map(format)
