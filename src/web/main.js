@@ -64,10 +64,13 @@ class Picture {
     const { picture, camera, resolution } = source.recording;
     this.player = new Player(shared, picture, source);
     this.player.begin();
-    this.context = canvas.getContext('webgpu');
-    this.context.configure({ device: shared.device, format: 'rgba8unorm', usage: GPUTextureUsage.COPY_DST | GPUTextureUsage.RENDER_ATTACHMENT, alphaMode: 'opaque' });
+    this.context = canvas.getContext('2d');
     this.device = shared.device;
     this.size = resolution;
+    // A row of a texture is copied to a multiple of 256 bytes.
+    this.row = Math.ceil(resolution[0] * 4 / 256) * 256;
+    this.pixels = this.device.createBuffer({ size: this.row * resolution[1], usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+    this.drawing = Promise.resolve();
     this.camera = camera;
     const from = camera.eye.map((part, axis) => part - camera.target[axis]);
     this.distance = Math.hypot(...from);
@@ -116,34 +119,48 @@ class Picture {
     return new Float32Array([...column(0), ...column(1), ...column(2), -x * dot(right, eye), -scale * dot(up, eye), z * depth + near * z, -depth]);
   }
 
+  /** Draws a frame after the last one. */
   draw() {
-    const { player, device } = this;
+    this.drawing = this.drawing.then(() => this.drawn());
+    return this.drawing;
+  }
+
+  /** Draws a frame into a texture and copies it to the canvas, which works in every browser that has WebGPU. */
+  async drawn() {
+    const { player, device, size: [width, height], row, pixels } = this;
     const tick = Math.round(this.seconds * TICKS_PER_SECOND);
     device.queue.writeBuffer(player.object(player.labelled('view')), 0, this.matrix());
     device.queue.writeBuffer(player.object(player.labelled('now')), 0, new Uint32Array([tick, 0, 0, 0]));
     const encoder = device.createCommandEncoder();
     for (const [, commands] of player.stages(1)) commands.forEach((command) => player.encode(encoder, command));
-    const texture = player.object(player.labelled('color'));
-    encoder.copyTextureToTexture({ texture }, { texture: this.context.getCurrentTexture() }, this.size);
+    encoder.copyTextureToBuffer({ texture: player.object(player.labelled('color')) }, { buffer: pixels, bytesPerRow: row }, [width, height]);
     device.queue.submit([encoder.finish()]);
+    await pixels.mapAsync(GPUMapMode.READ);
+    const bytes = new Uint8ClampedArray(pixels.getMappedRange());
+    const image = new ImageData(width, height);
+    for (let y = 0; y < height; y++) image.data.set(bytes.subarray(y * row, y * row + width * 4), y * width * 4);
+    pixels.unmap();
+    this.context.putImageData(image, 0, 0);
   }
 
   start() {
     if (this.playing) return;
     this.playing = true;
     let last = null;
-    const frame = (now) => {
+    const frame = async (now) => {
       if (!this.playing) return;
       this.seconds += last === null ? 0 : Math.min((now - last) / 1000, 0.1);
       last = now;
-      this.draw();
+      await this.draw();
       requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
   }
 
+  /** Stops after the frame that is being drawn. */
   stop() {
     this.playing = false;
+    return this.drawing;
   }
 }
 
@@ -467,7 +484,7 @@ async function main() {
   let picture = null;
   if (recording.picture) {
     // The picture's crowd stays on the device, apart from what is measured.
-    const failure = await guarded(device, async () => { picture = new Picture(new Shared(device), source, byId('crowd')); picture.draw(); });
+    const failure = await guarded(device, async () => { picture = new Picture(new Shared(device), source, byId('crowd')); await picture.draw(); });
     if (failure) picture = null;
     byId('caption').textContent = picture ? `${grouped(recording.crowds.at(-1).instances)} instances, posed and skinned on this GPU by ${recording.picture.name}. Drag to turn.` : `No picture: ${failure.error}`;
   }
@@ -479,8 +496,8 @@ async function main() {
   });
   const start = async () => {
     setState('running');
-    picture?.stop();
     if (picture) picture.paused = true;
+    await picture?.stop();
     byId('start').disabled = true;
     byId('stop').hidden = false;
     byId('running').hidden = false;
