@@ -96,7 +96,7 @@ function table(head, rows, caption = null) {
 
 /** Horizontal bars, cut into stages: `rows` of `{ name, parts: [[stage, ns]] }`. */
 function bars(rows, stages) {
-  const [left, width, line, top] = [190, 720, 26, 34];
+  const [left, width, line, top] = [206, 720, 26, 34];
   const total = ({ parts }) => parts.reduce((sum, [, ns]) => sum + ns, 0);
   const most = Math.max(...rows.map(total)) * 1.12;
   const x = (ns) => left + (width - left) * ns / most;
@@ -129,21 +129,22 @@ function bars(rows, stages) {
 
 /** Curves over two axes: `lines` of `{ name, points: [[x, y]] }`. Both axes are logarithmic if `log` is set. */
 function curves(lines, { xTitle, yTitle, log, yFormat }) {
-  const [left, right, top, bottom, width, height] = [64, 730, 18, 320, 740, 366];
+  // Names of lines stand in a column at the right.
+  const [left, right, top, bottom, width, height, names] = [66, 770, 18, 320, 780, 366, 214];
   const all = lines.flatMap(({ points }) => points);
   const range = (axis) => [Math.min(...all.map((p) => p[axis])), Math.max(...all.map((p) => p[axis]))];
   const [[x0, x1], [y0, y1]] = [range(0), range(1)];
   const scaled = (value) => (log ? Math.log10(value) : value);
   const low = log ? scaled(y0) - 0.12 : 0;
   const high = log ? scaled(y1) + 0.12 : y1 * 1.08;
-  const x = (value) => left + 8 + (right - left - 190) * (scaled(value) - scaled(x0)) / (scaled(x1) - scaled(x0) || 1);
+  const x = (value) => left + 8 + (right - left - names - 16) * (scaled(value) - scaled(x0)) / (scaled(x1) - scaled(x0) || 1);
   const y = (value) => bottom - (bottom - top) * (scaled(value) - low) / (high - low || 1);
   const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': `${yTitle} against ${xTitle}` });
   const decades = Array.from({ length: 40 }, (_, index) => (index % 2 ? 3 : 1) * 10 ** (Math.floor(index / 2) - 6));
   const ySteps = log ? decades.filter((value) => scaled(value) >= low && scaled(value) <= high) : linearSteps(high);
   for (const step of ySteps) {
     chart.append(
-      svg('line', { class: 'grid', x1: left, x2: right - 180, y1: y(step), y2: y(step) }),
+      svg('line', { class: 'grid', x1: left, x2: right - names, y1: y(step), y2: y(step) }),
       svg('text', { x: left - 6, y: y(step) + 4, 'text-anchor': 'end' }, yFormat(step)),
     );
   }
@@ -151,8 +152,8 @@ function curves(lines, { xTitle, yTitle, log, yFormat }) {
     chart.append(svg('text', { x: x(value), y: bottom + 20, 'text-anchor': 'middle' }, grouped(value)));
   }
   chart.append(
-    svg('line', { class: 'axis', x1: left, x2: right - 180, y1: bottom, y2: bottom }),
-    svg('text', { x: (left + right - 180) / 2, y: height - 6, 'text-anchor': 'middle' }, xTitle),
+    svg('line', { class: 'axis', x1: left, x2: right - names, y1: bottom, y2: bottom }),
+    svg('text', { x: (left + right - names) / 2, y: height - 6, 'text-anchor': 'middle' }, xTitle),
   );
   // Labels at the ends of lines, pushed apart where they would overlap.
   const ends = lines.map((line, index) => ({ line, index, at: y(line.points.at(-1)[1]) })).sort((a, b) => a.at - b.at);
@@ -172,9 +173,9 @@ function curves(lines, { xTitle, yTitle, log, yFormat }) {
     }
     const [endX, endY] = line.points.at(-1);
     chart.append(
-      svg('line', { class: 'grid', x1: x(endX) + 7, x2: right - 172, y1: y(endY), y2: at }),
-      svg('circle', { class: tone, cx: right - 166, cy: at, r: 4 }),
-      svg('text', { x: right - 157, y: at + 4 }, line.name),
+      svg('line', { class: 'grid', x1: x(endX) + 7, x2: right - names + 8, y1: y(endY), y2: at }),
+      svg('circle', { class: tone, cx: right - names + 14, cy: at, r: 4 }),
+      svg('text', { x: right - names + 23, y: at + 4 }, line.name),
     );
   }
   return chart;

@@ -136,7 +136,12 @@ fn format_name(format: wgpu::TextureFormat) -> String {
 }
 
 fn constants(options: &wgpu::PipelineCompilationOptions) -> Value {
-    options.constants.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+    options
+        .constants
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), json!(value)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 impl DeviceInterface for Recorder {
@@ -338,10 +343,7 @@ impl DeviceInterface for Recorder {
     fn create_query_set(&self, _: &wgpu::QuerySetDescriptor<'_>) -> DispatchQuerySet {
         never!()
     }
-    fn create_render_bundle_encoder(
-        &self,
-        _: &wgpu::RenderBundleEncoderDescriptor<'_>,
-    ) -> DispatchRenderBundleEncoder {
+    fn create_render_bundle_encoder(&self, _: &wgpu::RenderBundleEncoderDescriptor<'_>) -> DispatchRenderBundleEncoder {
         never!()
     }
     fn push_error_scope(&self, _: wgpu::ErrorFilter) -> u32 {
@@ -744,14 +746,7 @@ impl RenderPassInterface for Pass {
     fn multi_draw_indexed_indirect_count(&mut self, _: &DispatchBuffer, _: u64, _: &DispatchBuffer, _: u64, _: u32) {
         never!()
     }
-    fn multi_draw_mesh_tasks_indirect_count(
-        &mut self,
-        _: &DispatchBuffer,
-        _: u64,
-        _: &DispatchBuffer,
-        _: u64,
-        _: u32,
-    ) {
+    fn multi_draw_mesh_tasks_indirect_count(&mut self, _: &DispatchBuffer, _: u64, _: &DispatchBuffer, _: u64, _: u32) {
         never!()
     }
     fn insert_debug_marker(&mut self, _: &str) {}

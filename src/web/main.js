@@ -6,6 +6,8 @@ const parameters = new URLSearchParams(location.search);
 const TICKS_PER_SECOND = 60;
 // Time for each backend at each point, and rounds in which backends take turns.
 const SECONDS = Number(parameters.get('seconds')) || 1.2;
+// Curves of each kind of backend in a chart.
+const CURVES = 4;
 const [FEWEST_ROUNDS, ENOUGH_ROUNDS, MOST_ROUNDS] = [3, 8, 60];
 
 const MISSING = 'This browser offers no WebGPU. Chrome and Edge have it from version 113 on, Safari from 26, Firefox from 141 on Windows '
@@ -203,6 +205,7 @@ class Measurement {
       await breath();
       verified.push(await this.verified(crowd, backend));
     }
+    this.shared.empty(CAPTURES);
     for (const number of passes) {
       const point = { crowd, passes: number };
       const outcomes = verified.map(({ outcome, player }) => ({ ...outcome, player, series: [] }));
@@ -211,7 +214,7 @@ class Measurement {
       show(this);
     }
     verified.forEach(({ player }) => player?.destroy());
-    this.shared.empty();
+    this.shared.empty(IN_TURN);
   }
 
   async verified(crowd, backend) {
@@ -332,7 +335,8 @@ function fastest(outcomes, stage) {
   return { name: first.backend.name, ns: one.median, text: `${first.backend.name} is fastest, ${duration(one.median)}${versus}` };
 }
 
-function verdict(measurement) {
+/** The answers: first whether all agree, then what is fastest. */
+function answers(measurement) {
   const { recording } = measurement.source;
   const largest = measurement.outcomes.filter(({ point }) => point.crowd === recording.crowds.at(-1));
   const headline = largest[0] ?? measurement.outcomes.at(-1);
@@ -353,7 +357,7 @@ function verdict(measurement) {
   const frame = fastest(outcomes, 'frame');
   if (frame) sentences.push(`A whole frame, posed on the device: ${frame.text}.`);
   if (measurement.place.isEmulated) sentences.push('This adapter is emulated on the CPU: the times say how kernels compare with each other, nothing about graphics hardware.');
-  return sentences.join(' ');
+  return sentences;
 }
 
 function chartsOf(measurement) {
@@ -377,12 +381,16 @@ function chartsOf(measurement) {
       ));
     }
   }
+  // Of the backends that skin in the draw and of the others, the four that are fastest at the end.
   const lines = (outcomesOf, x, y) => {
-    const names = [...new Set(measurement.outcomes.flatMap(({ outcomes }) => outcomes.map((o) => o.backend.name)))];
-    return names.map((name) => ({
+    const backends = outcomesOf.at(-1)?.outcomes.map((o) => o.backend) ?? [];
+    const all = backends.map(({ name, skinsInDraw }) => ({
       name,
+      skinsInDraw,
       points: outcomesOf.map(({ point, outcomes }) => [x(point), y(point, outcomes.find((o) => o.backend.name === name))]).filter(([, value]) => value),
-    })).filter(({ points }) => points.length > 1);
+    })).filter(({ points }) => points.length > 1).sort((a, b) => a.points.at(-1)[1] - b.points.at(-1)[1]);
+    const shown = [true, false].flatMap((inDraw) => all.filter(({ skinsInDraw }) => skinsInDraw === inDraw).slice(0, CURVES));
+    return all.filter((line) => shown.includes(line));
   };
   const curve = (title, caption, found, options) => {
     if (found.length === 0) return;
@@ -391,10 +399,10 @@ function chartsOf(measurement) {
       found.map(({ name, points }) => [name, ...xs.map((value) => { const own = points.find(([at]) => at === value); return own ? options.yFormat(own[1]) : '–'; })])));
   };
   const byCrowd = measurement.outcomes.filter(({ point }) => point.passes === recording.passes[0]);
-  curve('Skinning against the size of the crowd', 'Time of the stage “skin”, once for all passes.',
+  curve('Skinning against the size of the crowd', 'Time of the stage “skin”, once for all passes. The fastest four.',
     lines(byCrowd, (point) => point.crowd.instances, (_, o) => o && stageOf(o, 'skin')?.median),
     { xTitle: 'instances', yTitle: 'skin', log: true, yFormat: duration });
-  curve('Skin and draw against passes', 'A vertex shader that skins does so in every pass; a compute kernel once for all.',
+  curve('Skin and draw against passes', 'A vertex shader that skins does so in every pass; a compute kernel once for all. The fastest four of each kind.',
     lines(largest, (point) => point.passes, (_, o) => o && o.status === 'ok' && sumOf(o, ['skin', 'draw'])),
     { xTitle: 'passes', yTitle: 'skin and draw', log: false, yFormat: duration });
   return list;
@@ -403,18 +411,24 @@ function chartsOf(measurement) {
 /** Shows all that has been measured so far. */
 function show(measurement) {
   byId('results').hidden = false;
-  byId('verdict').textContent = verdict(measurement);
+  const [first, ...others] = answers(measurement);
+  byId('verdict').textContent = first;
+  byId('answers').replaceChildren(...others.map((text) => {
+    const item = document.createElement('li');
+    item.textContent = text;
+    return item;
+  }));
   // The largest crowd first; the others fold away.
   const points = measurement.outcomes.toReversed();
   const headline = measurement.outcomes.find(({ point }) => point.crowd === points[0].point.crowd);
-  const others = measurement.outcomes.filter((one) => one !== headline).map((one) => {
+  const folded = measurement.outcomes.filter((one) => one !== headline).map((one) => {
     const details = document.createElement('details');
     const open = document.createElement('summary');
     open.textContent = `${grouped(one.point.crowd.instances)} instances, ${one.point.passes === 1 ? '1 pass' : `${one.point.passes} passes`}`;
     details.append(open, pointTable(one));
     return details;
   });
-  byId('tables').replaceChildren(pointTable(headline), ...others);
+  byId('tables').replaceChildren(pointTable(headline), ...folded);
   byId('charts').replaceChildren(...chartsOf(measurement));
   byId('files').replaceChildren(...measurement.files().map(([name, text]) => {
     const item = document.createElement('li');
@@ -460,7 +474,8 @@ async function open() {
   if (!navigator.gpu) throw new Error(MISSING);
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new Error(NO_ADAPTER);
-  const requiredFeatures = ['timestamp-query'].filter((feature) => adapter.features.has(feature));
+  const wanted = parameters.get('clock') === 'page' ? [] : ['timestamp-query'];
+  const requiredFeatures = wanted.filter((feature) => adapter.features.has(feature));
   // Buffers of large crowds; everything else keeps within what every implementation has.
   const requiredLimits = { maxBufferSize: adapter.limits.maxBufferSize };
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
@@ -489,13 +504,23 @@ async function main() {
     byId('caption').textContent = picture ? `${grouped(recording.crowds.at(-1).instances)} instances, posed and skinned on this GPU by ${recording.picture.name}. Drag to turn.` : `No picture: ${failure.error}`;
   }
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const move = () => { if (!still) picture?.start(); };
+  const play = byId('play');
+  const move = (isMoving) => {
+    if (isMoving) picture.start();
+    else picture.stop();
+    play.textContent = isMoving ? 'Pause' : 'Play';
+  };
+  play.hidden = !picture;
+  play.onclick = () => move(!picture.playing);
   device.lost.then(({ message }) => {
     setState('failed');
     say(`The graphics device was lost: ${message || 'no reason given'}. Reload the page to try again.`);
   });
   const start = async () => {
     setState('running');
+    // Nothing else may use the device.
+    const wasMoving = picture?.playing;
+    play.disabled = true;
     if (picture) picture.paused = true;
     await picture?.stop();
     byId('start').disabled = true;
@@ -511,15 +536,18 @@ async function main() {
     byId('start').textContent = 'Measure again';
     const bad = measurement.outcomes.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'parity_failed' || status === 'error');
     say(measurement.stopped ? 'Stopped.' : `Done in ${Math.round((performance.now() - begin) / 1000)} s.`);
-    if (picture) picture.paused = false;
-    move();
+    if (picture) {
+      picture.paused = false;
+      play.disabled = false;
+      move(wasMoving);
+    }
     setState(bad.length ? 'failed' : 'done');
   };
   byId('start').onclick = () => start().catch(fail);
   byId('start').disabled = false;
   say('Ready. It takes a minute or two; keep this tab in front.');
   setState('ready');
-  move();
+  if (picture) move(!still);
   if (parameters.has('auto')) await start();
 }
 

@@ -269,6 +269,7 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                         div.buttons {
                             button #start.primary type="button" disabled { "Verify and measure" }
                             button #stop type="button" hidden { "Stop" }
+                            button #play type="button" hidden { "Pause" }
                         }
                         div #running hidden {
                             progress #progress max="1" value="0" aria-labelledby="status" {}
@@ -280,6 +281,7 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                     dl #machine {}
                     section #results hidden {
                         p #verdict.verdict {}
+                        ul #answers.answers {}
                         h2 { "Every way of skinning" }
                         div #tables {}
                         div #charts {}

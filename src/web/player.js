@@ -14,15 +14,19 @@ class Shared {
     return this.compiled.get(key);
   }
 
-  /** Frees the buffers and textures that are filled in turn. */
-  empty() {
-    for (const resource of this.pool.values()) resource.destroy();
-    this.pool.clear();
+  /** Frees the buffers and textures with labels of this kind that are filled in turn. */
+  empty(labels) {
+    for (const [key, { label, resource }] of this.pool) {
+      if (!labels.includes(label)) continue;
+      resource.destroy();
+      this.pool.delete(key);
+    }
   }
 }
 
-// Labels of what all backends fill in turn, so that a page needs it once: skinned vertices, pictures, captures.
-const IN_TURN = ['vertices', 'color', 'depth', 'captured first', 'captured second', 'captured texels', 'read back'];
+// Labels of what all backends fill in turn, so that a page needs it once: what only verification reads, and all of it.
+const CAPTURES = ['captured first', 'captured second', 'captured texels', 'read back'];
+const IN_TURN = ['vertices', 'color', 'depth', ...CAPTURES];
 // Colour of texels that no vertex reached: far from any crowd. WebGPU's colours cannot be NaN.
 const NOWHERE = 3e38;
 
@@ -113,8 +117,8 @@ class Player {
     // Objects with one label and size that exist side by side are told apart by their number.
     const alike = this.backend.objects.filter((other) => other.label === object.label);
     const key = JSON.stringify([object.label, alike.indexOf(object), object.size, object.usage]);
-    if (!this.shared.pool.has(key)) this.shared.pool.set(key, make());
-    return this.shared.pool.get(key);
+    if (!this.shared.pool.has(key)) this.shared.pool.set(key, { label: object.label, resource: make() });
+    return this.shared.pool.get(key).resource;
   }
 
   /** A descriptor with the descriptors of all that it refers to: equal for equal pipelines of different backends. */

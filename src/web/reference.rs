@@ -42,9 +42,8 @@ fn directions(format: VertexFormat) -> usize {
 /// bytes. Fewer ticks come before fewer instances.
 pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usize) {
     let of = |instances: usize| -> usize {
-        let group = |g: &crate::crowd::Group| {
-            g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format)
-        };
+        let group =
+            |g: &crate::crowd::Group| g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format);
         crowd.groups().iter().map(group).sum()
     };
     let ticks = (bytes / of(SAMPLED).max(1)).clamp(1, ticks);

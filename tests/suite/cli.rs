@@ -66,6 +66,7 @@ Commands:
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
   render   Write a picture of a scene or a model
+  web      Make a page that verifies and measures GPU backends in a browser
   list     List backends, adapters, scenes and built-in models
   help     Print this message or the help of the given subcommand(s)
 
