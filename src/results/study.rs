@@ -242,8 +242,8 @@ impl Study {
 
     /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
     pub fn new(recorded: Recorded) -> Self {
-        let mut studies = Self::of_each_machine(recorded).into_iter();
-        let mut study = studies.next().unwrap_or_else(|| Self::of(Machine::default(), Vec::new()));
+        let mut studies = Self::of_each_machine(recorded);
+        let mut study = studies.remove(0);
         for Self { machine, rows, .. } in studies {
             let left_out = format!("{} rows of another machine left out: {machine} ({})", rows.len(), machine.os);
             study.problems.push(format!("{left_out}; report them apart"));

@@ -476,9 +476,7 @@ async function open() {
   if (!adapter) throw new Error(NO_ADAPTER);
   const wanted = parameters.get('clock') === 'page' ? [] : ['timestamp-query'];
   const requiredFeatures = wanted.filter((feature) => adapter.features.has(feature));
-  // Buffers of large crowds; everything else keeps within what every implementation has.
-  const requiredLimits = { maxBufferSize: adapter.limits.maxBufferSize };
-  const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  const device = await adapter.requestDevice({ requiredFeatures });
   return { adapter, device };
 }
 
