@@ -10,4 +10,4 @@ mod recording;
 mod reference;
 mod tape;
 
-pub use page::{Choice, PageError, SCRIPTS, page};
+pub use page::{Choice, PageError, page};

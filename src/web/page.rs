@@ -31,15 +31,15 @@ const PICTURE: &str = "gpu-full";
 const REPORT_STYLE: &str = include_str!("../report/report.css");
 const STYLE: &str = include_str!("page.css");
 /// The scripts, in the order in which they run.
-pub const SCRIPTS: [(&str, &str); 8] = [
-    ("recording.js", include_str!("recording.js")),
-    ("player.js", include_str!("player.js")),
-    ("verify.js", include_str!("verify.js")),
-    ("measure.js", include_str!("measure.js")),
-    ("statistics.js", include_str!("statistics.js")),
-    ("results.js", include_str!("results.js")),
-    ("charts.js", include_str!("charts.js")),
-    ("main.js", include_str!("main.js")),
+const SCRIPTS: [&str; 8] = [
+    include_str!("recording.js"),
+    include_str!("player.js"),
+    include_str!("verify.js"),
+    include_str!("measure.js"),
+    include_str!("statistics.js"),
+    include_str!("results.js"),
+    include_str!("charts.js"),
+    include_str!("main.js"),
 ];
 
 /// Error for a page that cannot be made.
@@ -232,7 +232,6 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
 fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
     let title = format!("skinbench: {} in this browser", scene.name);
-    let script: Vec<&str> = SCRIPTS.iter().map(|(_, text)| *text).collect();
     let largest = &scene.crowd;
     Ok(html! {
         (DOCTYPE)
@@ -305,7 +304,7 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                     }
                 }
                 script #recording type="text/plain" { (packed(recording, library)?) }
-                script { (PreEscaped(script.join("\n"))) }
+                script { (PreEscaped(SCRIPTS.join("\n"))) }
             }
         }
     })
