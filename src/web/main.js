@@ -4,11 +4,11 @@ const byId = (id) => document.getElementById(id);
 const setState = (name) => { document.documentElement.dataset.state = name; };
 const parameters = new URLSearchParams(location.search);
 const TICKS_PER_SECOND = 60;
-// Time for each backend at each point, and rounds in which backends take turns.
+// Time for each backend at each point, and rounds in which backends take turns: an interval takes six.
 const SECONDS = Number(parameters.get('seconds')) || 1.2;
 // Curves of each kind of backend in a chart.
 const CURVES = 4;
-const [FEWEST_ROUNDS, ENOUGH_ROUNDS, MOST_ROUNDS] = [3, 8, 60];
+const [FEWEST_ROUNDS, MOST_ROUNDS] = [6, 60];
 
 const MISSING = 'This browser offers no WebGPU. Chrome and Edge have it from version 113 on, Safari from 26, Firefox from 141 on Windows '
   + 'and 145 on macOS. On Linux, start Chrome or Chromium with --enable-unsafe-webgpu --enable-features=Vulkan.';
@@ -250,7 +250,7 @@ class Measurement {
     const begin = performance.now();
     for (let round = 0; round < MOST_ROUNDS && !this.stopped; round++) {
       const share = (performance.now() - begin) / (1000 * SECONDS * racing.length);
-      if (round >= FEWEST_ROUNDS && share > (round < ENOUGH_ROUNDS ? 4 : 1)) break;
+      if (round >= FEWEST_ROUNDS && share > 1) break;
       say(`Timing ${where}: round ${round + 1}`);
       for (const outcome of racing.filter(({ player }) => player)) {
         await visible();
