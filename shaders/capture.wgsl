@@ -1,5 +1,7 @@
-// Writes the vertices of `skinned_vertex` (defined by the source put before this file, such as gpu_vertex.wgsl) to
-// texels, one point per vertex, so that they can be verified.
+// Writes skinned vertices to texels, one point per vertex, so that they can be verified.
+//
+// import chunk from chunk.wgsl
+// import skinned_vertex from source
 
 struct Capture {
     first: u32, // instance of the first texel, relative to the chunk

@@ -1,8 +1,5 @@
 // Declarations that every skinning kernel shares: the numbers of a chunk, the overrides, and the result of skinning.
 
-// Threads of a workgroup in every compute kernel.
-const WORKGROUP = 64u;
-
 struct Chunk {
     first_instance: u32, // index in the crowd
     instances: u32,

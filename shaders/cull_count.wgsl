@@ -1,5 +1,7 @@
-// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup. cull.wgsl
-// defines the declarations, `counted` and `summed`.
+// Stage `cull`, first kernel, one thread per instance: counts the instances in view of each workgroup.
+//
+// import counted, cull, summed, totals from cull.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,5 +1,8 @@
-// Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range. cull.wgsl
-// defines the declarations.
+// Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range.
+//
+// import counted, cull, everyone, summed, totals from cull.wgsl
+// import Player from pose_batch.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 @group(0) @binding(5) var<storage, read_write> players: array<Player>;
 // [instance in view] index in the chunk

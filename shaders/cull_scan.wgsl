@@ -1,5 +1,9 @@
 // Stage `cull`, second kernel, one workgroup: computes the offsets of each workgroup's visible instances, and the
-// workgroups of every later dispatch. cull.wgsl defines the declarations.
+// workgroups of every later dispatch.
+//
+// import cull, running, summed, totals from cull.wgsl
+// import Batch from pose_batch.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 // Rule for computing the workgroups of a dispatch from the number of instances or slots in view.
 struct Dispatch {

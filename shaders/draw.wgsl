@@ -1,17 +1,10 @@
-// Draws a chunk of the crowd with simple lighting. `skinned_vertex` comes from the source put before this file:
-// preskinned.wgsl, preskinned_packed.wgsl or gpu_vertex.wgsl.
+// Draws a chunk of the crowd in plain colours with simple lighting.
+//
+// import lit, place, view from draw_view.wgsl
+// import skinned_vertex from source
 
-struct View {
-    view_projection: mat4x4f,
-    light: vec3f, // direction towards it, world space
-    padding: f32,
-}
-
-@group(1) @binding(0) var<uniform> view: View;
 // Linear RGBA with 8 bits each, one per vertex.
 @group(1) @binding(1) var<storage, read> colors: array<u32>;
-// Model to world: [instance of the crowd][3 rows]
-@group(1) @binding(2) var<storage, read> placements: array<vec4f>;
 
 struct Fragment {
     @builtin(position) clip: vec4f,
@@ -20,16 +13,11 @@ struct Fragment {
     @location(2) world: vec3f,
 }
 
-fn place(instance: u32, v: vec4f) -> vec3f {
-    let row = (chunk.first_instance + instance) * 3u;
-    return vec3f(dot(placements[row], v), dot(placements[row + 1u], v), dot(placements[row + 2u], v));
-}
-
 fn drawn(index: u32, instance: u32) -> Fragment {
     let skinned = skinned_vertex(index, instance);
     let world = place(instance, vec4f(skinned.position, 1.0));
     let normal = place(instance, vec4f(skinned.normal, 0.0));
-    return Fragment(view.view_projection * vec4f(world, 1.0), normal, base_color(index, instance), world);
+    return Fragment(view.view_projection * vec4f(world, 1.0), normal, unpack4x8unorm(colors[index]).rgb, world);
 }
 
 @vertex
@@ -38,24 +26,10 @@ fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: 
 }
 
 fn shaded(in: Fragment) -> vec4f {
-    var normal = normalize(in.normal);
-    if FLOATS < 6u {
-        // Without normals the triangle's own is used, flipped upwards because its side is not known.
-        normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
-        normal *= select(-1.0, 1.0, dot(normal, view.light) > 0.0);
-    }
-    let sun = max(dot(normal, view.light), 0.0);
-    let sky = 0.5 + 0.5 * normal.y;
-    return vec4f(in.color * (0.18 + 0.3 * sky + 0.75 * sun), 1.0);
+    return lit(in.color, in.normal, in.world);
 }
 
 @fragment
 fn fragment(in: Fragment) -> @location(0) vec4f {
     return shaded(in);
-}
-
-// Edges over lit triangles.
-@fragment
-fn fragment_edge(in: Fragment) -> @location(0) vec4f {
-    return vec4f(0.25 * shaded(in).rgb, 1.0);
 }

@@ -1,5 +1,8 @@
-// Draws colours and, for each pixel, its motion since the last frame. `previous_position` comes from previous.wgsl or
-// previous_packed.wgsl, the rest from draw.wgsl.
+// Draws colours and, for each pixel, its motion since the last frame.
+//
+// import Fragment, drawn, shaded from draw.wgsl
+// import place, view from draw_view.wgsl
+// import previous_position from previous
 
 struct MovingFragment {
     @builtin(position) clip: vec4f,

@@ -1,6 +1,11 @@
-// gpu-compute:instances: one thread per vertex and `INSTANCES` neighbouring instances. The thread loads the vertex once
-// (`load_vertex`, from mesh_*.wgsl), skins it for each instance (`skin`, from skinning.wgsl) and writes it (`store`,
-// from output*.wgsl).
+// gpu-compute:instances: one thread per vertex and `INSTANCES` neighbouring instances. The thread loads the vertex
+// once, skins it for each instance and writes it.
+//
+// import chunk from chunk.wgsl
+// import skin from skinning.wgsl
+// import WORKGROUP from workgroup.wgsl
+// import load_vertex from mesh
+// import store from output
 
 override INSTANCES: u32;
 

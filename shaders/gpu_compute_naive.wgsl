@@ -1,5 +1,10 @@
-// gpu-compute:naive: one thread per vertex of each instance. `load_vertex` comes from mesh_*.wgsl, `skin` from
-// skinning.wgsl, `store` from output*.wgsl.
+// gpu-compute:naive: one thread per vertex of each instance.
+//
+// import chunk from chunk.wgsl
+// import skin from skinning.wgsl
+// import WORKGROUP from workgroup.wgsl
+// import load_vertex from mesh
+// import store from output
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

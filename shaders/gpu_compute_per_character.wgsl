@@ -1,5 +1,10 @@
-// gpu-compute:per-character: one dispatch per character, one thread per vertex. `load_vertex` comes from mesh_*.wgsl,
-// `skin` from skinning.wgsl, `store` from output*.wgsl.
+// gpu-compute:per-character: one dispatch per character, one thread per vertex.
+//
+// import chunk from chunk.wgsl
+// import skin from skinning.wgsl
+// import WORKGROUP from workgroup.wgsl
+// import load_vertex from mesh
+// import store from output
 
 @group(1) @binding(0) var<uniform> character: vec4u; // x: instance, relative to the chunk
 

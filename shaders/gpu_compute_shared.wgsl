@@ -1,6 +1,11 @@
 // gpu-compute:shared: one workgroup per instance and `VERTICES` neighbouring vertices. It first copies the instance's
-// palette to workgroup memory (`near` and `ROWS` of palette_workgroup.wgsl). `load_vertex` comes from mesh_*.wgsl,
-// `skin` from skinning.wgsl, `store` from output*.wgsl.
+// palette to workgroup memory.
+//
+// import chunk from chunk.wgsl
+// import ROWS, near, palettes from palette_workgroup.wgsl
+// import skin from skinning.wgsl
+// import load_vertex from mesh
+// import store from output
 
 override VERTICES: u32;
 

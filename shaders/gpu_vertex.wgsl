@@ -1,5 +1,8 @@
-// gpu-vertex: `skinned_vertex` for draw.wgsl, one vertex shader invocation per vertex, instance and pass. `load_vertex`
-// comes from mesh_*.wgsl, `skin` from skinning.wgsl.
+// gpu-vertex: vertices that the vertex shader skins, one invocation per vertex, instance and pass.
+//
+// import Skinned from chunk.wgsl
+// import skin from skinning.wgsl
+// import load_vertex from mesh
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
     return skin(load_vertex(vertex), instance);

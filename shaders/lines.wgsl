@@ -1,10 +1,6 @@
 // Draws skeletons as coloured lines in world space.
-
-struct View {
-    view_projection: mat4x4f,
-    light: vec3f,
-    padding: f32,
-}
+//
+// import View from view.wgsl
 
 @group(0) @binding(0) var<uniform> view: View;
 

@@ -1,4 +1,6 @@
-// Decoding of octahedral directions: the unit vector of a point on the unfolded octahedron, -1 to 1 in each coordinate.
+// Decoding of octahedral directions.
+
+// The unit vector of a point on the unfolded octahedron, -1 to 1 in each coordinate.
 fn unfolded(octahedral: vec2f) -> vec3f {
     var n = vec3f(octahedral, 1.0 - abs(octahedral.x) - abs(octahedral.y));
     let fold = max(-n.z, 0.0);

@@ -1,4 +1,6 @@
-// `store` of compute kernels: writes vertices of any number of floats.
+// Output of compute kernels: vertices of any number of floats.
+//
+// import FLOATS, Skinned, chunk from chunk.wgsl
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(5) var<storage, read_write> output: array<f32>;

@@ -1,4 +1,6 @@
-// `store` of compute kernels: writes packed vertices. kernels/src/vertex.rs defines the bits.
+// Output of compute kernels: packed vertices. kernels/src/vertex.rs defines the bits.
+//
+// import FLOATS, Skinned, chunk from chunk.wgsl
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;

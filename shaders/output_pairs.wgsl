@@ -1,5 +1,7 @@
-// `store` of compute kernels: writes vertices of an even number of floats in pairs. On llvmpipe this makes a kernel a
+// Output of compute kernels: vertices of an even number of floats, written in pairs. On llvmpipe this makes a kernel a
 // sixth faster.
+//
+// import FLOATS, Skinned, chunk from chunk.wgsl
 
 // [instance][vertex][FLOATS / 2]
 @group(0) @binding(5) var<storage, read_write> output: array<vec2f>;

@@ -1,4 +1,7 @@
 // Palette entries baked frame by frame as three rows of four: 48 bytes.
+//
+// import Shown from baked.wgsl
+// import Rows from rows.wgsl
 
 // [frame of a clip][entry][3 rows]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;

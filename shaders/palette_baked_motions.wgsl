@@ -1,5 +1,8 @@
 // Palette entries baked frame by frame as rotation, translation and uniform scale: 32 bytes. Rotations of neighbouring
 // frames are in the same hemisphere.
+//
+// import Shown from baked.wgsl
+// import Rows from rows.wgsl
 
 // [frame of a clip][entry][rotation, translation and scale]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;

@@ -1,4 +1,7 @@
 // A palette entry as a 4x4 matrix: 64 bytes, a quarter of them the row 0 0 0 1.
+//
+// import chunk from chunk.wgsl
+// import Rows from rows.wgsl
 
 // [instance][entry]
 @group(0) @binding(4) var<storage, read> palettes: array<mat4x4f>;

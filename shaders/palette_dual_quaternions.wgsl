@@ -1,5 +1,10 @@
 // Dual quaternion skinning (Kavan and others 2008): each entry is a rigid motion and a uniform scale. They are blended
 // and normalised, so twisted joints keep their volume. An entry takes 48 bytes, of which 36 are used.
+//
+// import INFLUENCES, chunk from chunk.wgsl
+// import Rows from rows.wgsl
+// import influences from vertex.wgsl
+// import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh
 
 struct DualQuaternion {
     real: vec4f,
@@ -20,11 +25,11 @@ fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
-    let largest = palettes[first + vertex.entries.x];
-    let weight = vertex.weights.x;
+    let largest = palettes[first + influence_entry(vertex, 0u)];
+    let weight = heaviest_weight(vertex);
     var sum = DualQuaternion(weight * largest.real, weight * largest.dual, weight * largest.scale);
     for (var k = 1u; k < vertex.count; k++) {
-        add(&sum, vertex.weights[k], palettes[first + vertex.entries[k]]);
+        add(&sum, influence_weight(vertex, k), palettes[first + influence_entry(vertex, k)]);
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

@@ -1,4 +1,7 @@
 // A palette entry as three rows of four: 48 bytes.
+//
+// import chunk from chunk.wgsl
+// import Rows from rows.wgsl
 
 // [instance][entry][3 rows]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;

@@ -1,4 +1,8 @@
 // The palette of one instance in workgroup memory; entries that do not fit stay in the storage buffer.
+//
+// import chunk from chunk.wgsl
+// import Rows from rows.wgsl
+// import MESH_ENTRIES from mesh
 
 // 256 entries: 12 of the 16 KiB that every adapter has.
 const ROWS = 768u;

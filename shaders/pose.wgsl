@@ -1,35 +1,6 @@
-// Declarations that every pose kernel shares: the numbers of a batch, the numbering of threads, and the memory layout
-// of a local pose.
-
-// Threads of a workgroup in every compute kernel.
-const WORKGROUP = 64u;
-// Index that stands for no layer, clip, joint or mask.
-const NONE = 0xffffffffu;
-
-// Neighbouring instances of one model.
-struct Batch {
-    instances: u32,
-    joints: u32, // of the skeleton
-    entries: u32, // palette entries per instance
-    slots: u32, // poses sampled for all instances
-    levels: u32, // of the hierarchy
-    padding_a: u32,
-    padding_b: u32,
-    padding_c: u32,
-}
-
-// The layers of an instance and the slots of their poses. A layer with an inertial fade adds two slots for itself and
-// for each layer beneath it: their poses when the fade began, and one tick before. An instance that is not posed every
-// tick has one slot for the pose that it shows, followed by two sets of the slots above: one for the earlier and one
-// for the later pose.
-struct Player {
-    first_layer: u32,
-    layers: u32,
-    first_slot: u32,
-    inertial: u32, // index of that layer, or NONE
-    every: u32, // ticks from pose to pose
-    offset: u32, // added to the tick; a pose is due if the sum is a multiple of `every`
-}
+// Declarations that every pose kernel shares: the numbers of a batch, and the memory layout of poses.
+//
+// import Batch from pose_batch.wgsl
 
 // The two poses between which an instance is interpolated when it is not posed every tick.
 struct PosePair {
@@ -77,16 +48,7 @@ struct Local {
 
 @group(0) @binding(0) var<uniform> batch: Batch;
 
-// Number of slots of an instance's layers, for one pose.
-fn slots_of(player: Player) -> u32 {
-    return player.layers + select(2u * (player.inertial + 1u), 0u, player.inertial == NONE);
-}
-
 // Index of a joint's rotation among local poses; translations follow all joints' rotations, then scales.
 fn local_at(slot: u32, joint: u32) -> u32 {
     return 3u * slot * batch.joints + joint;
-}
-
-fn thread_of(group: vec3u, groups: vec3u, thread: u32) -> u32 {
-    return (group.y * groups.x + group.x) * WORKGROUP + thread;
 }

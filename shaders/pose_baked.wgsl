@@ -1,5 +1,10 @@
 // gpu-baked, stage `sample`, one thread per instance: finds the two baked frames of its clip between which it is
-// interpolated. An instance plays a single layer. `time_at` comes from pose_time.wgsl.
+// interpolated. An instance plays a single layer.
+//
+// import Shown from baked.wgsl
+// import batch from pose.wgsl
+// import clock_of, layers, now, players, time_at from pose_time.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 struct BakedClip {
     first: u32, // index of its first frame's first entry

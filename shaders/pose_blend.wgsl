@@ -1,5 +1,9 @@
 // gpu-full, stage `blend`, one thread per joint of an instance: combines the local poses of its layers in the first
-// slot. docs/animation.md has the formulas; pose.wgsl has the declarations.
+// slot. docs/animation.md has the formulas.
+//
+// import Cursor, Joint, Local, Momentum, PosePair, batch, local_at from pose.wgsl
+// import NONE, Player, slots_of from pose_batch.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 const MERGE = 0u;
 const OVERRIDE = 1u;

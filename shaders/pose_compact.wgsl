@@ -1,4 +1,8 @@
 // Sampling of compact clips: the same algorithm as kernels/src/pose/sample_compact.rs, on the same 16-bit numbers.
+//
+// import Cursor from pose.wgsl
+// import angle_between, slerp from pose_curves.wgsl
+// import Track, value_of, word, words from pose_keys.wgsl
 
 // Marks rotation tracks whose keys each choose the component that they leave out.
 const ANY = 4u;

@@ -1,4 +1,9 @@
 // Interpolation between keys: the same algorithms as kernels/src/pose/sample.rs.
+//
+// import Sought, Track, value_of, word from pose_keys.wgsl
+
+// Keys, four numbers each.
+@group(0) @binding(7) var<storage, read> quads: array<vec4f>;
 
 // sin(x)/x for x in 0..2.9 radians, within 2e-7.
 fn sine_over_x(x: f32) -> f32 {

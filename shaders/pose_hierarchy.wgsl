@@ -1,4 +1,9 @@
 // gpu-full, stage `local_to_model`: declarations that its three kernels (pose_levels, pose_series, pose_paths) share.
+//
+// import Joint, batch, local_at from pose.wgsl
+// import NONE, Player from pose_batch.wgsl
+// import affine from pose_rows.wgsl
+// import Rows from rows.wgsl
 
 // Whether any joint has a fixed matrix.
 override MATRICES: u32;

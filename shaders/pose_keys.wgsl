@@ -20,6 +20,11 @@ struct Sought {
 // Key times preceded by their count, angles, and 16-bit numbers in pairs.
 @group(0) @binding(6) var<storage, read> words: array<u32>;
 
+// Index of a track's first value.
+fn value_of(track: Track) -> u32 {
+    return track.place >> 4u;
+}
+
 fn word(index: u32) -> f32 {
     return bitcast<f32>(words[index]);
 }

@@ -1,5 +1,8 @@
 // gpu-full, stage `local_to_model`, one workgroup per instance: level by level, with all joints of a level in parallel.
-// pose_hierarchy.wgsl has the declarations.
+//
+// import batch from pose.wgsl
+// import levels, players, pose_joint from pose_hierarchy.wgsl
+// import WORKGROUP from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

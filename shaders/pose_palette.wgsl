@@ -1,5 +1,10 @@
 // gpu-full, stage `palette`, one thread per palette entry of `AT_ONCE` neighbouring instances: multiplies model poses
 // by inverse binds.
+//
+// import batch from pose.wgsl
+// import affine from pose_rows.wgsl
+// import Rows from rows.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 override AT_ONCE: u32;
 // Whether joints only rotate and translate: a model pose is then a rotation and a translation.

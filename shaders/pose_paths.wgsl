@@ -1,6 +1,10 @@
 // gpu-full, stage `local_to_model`, one thread per joint of an instance: multiplies the matrices on the path to the
-// root. It needs no barrier and no order, but does the most work of the three kernels. pose_hierarchy.wgsl has the
-// declarations.
+// root. It needs no barrier and no order, but does the most work of the three kernels.
+//
+// import batch from pose.wgsl
+// import NONE from pose_batch.wgsl
+// import joints, multiplied, own_of, players, put from pose_hierarchy.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

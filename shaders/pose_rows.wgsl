@@ -1,10 +1,6 @@
-// A 3x4 matrix, and its construction from a local pose.
-
-struct Rows {
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
-}
+// Matrices from local poses.
+//
+// import Rows from rows.wgsl
 
 // Matrix rows from rotation, translation and scale.
 fn affine(q: vec4f, t: vec3f, s: vec3f) -> Rows {

@@ -1,5 +1,12 @@
 // gpu-full, stage `sample`: one thread per joint of `AT_ONCE` neighbouring slots samples the joint's local pose from
 // the clip of each slot.
+//
+// import Cursor, batch, local_at from pose.wgsl
+// import NONE from pose_batch.wgsl
+// import moved_packed, turned_packed from pose_compact.wgsl
+// import cubic, quads, slerp, squad from pose_curves.wgsl
+// import Sought, Track, seek, value_of, word from pose_keys.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 // Forms of tracks. The value of a still channel is written to memory once, before the first frame.
 const STILL = 0u;
@@ -23,15 +30,9 @@ override AT_ONCE: u32;
 
 // [clip][joint][rotation, translation, scale]
 @group(0) @binding(5) var<storage, read> tracks: array<Track>;
-// Keys, four numbers each.
-@group(0) @binding(7) var<storage, read> quads: array<vec4f>;
 @group(0) @binding(9) var<storage, read> cursors: array<Cursor>;
 // [slot][rotation, translation, scale][joint]
 @group(0) @binding(12) var<storage, read_write> locals: array<vec4f>;
-
-fn value_of(track: Track) -> u32 {
-    return track.place >> 4u;
-}
 
 // Whether a track has this form, for a channel whose tracks have the forms in `forms`.
 fn is(track: Track, form: u32, forms: u32) -> bool {

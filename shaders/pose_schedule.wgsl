@@ -1,5 +1,12 @@
 // gpu-full, first kernel of stage `sample`, one thread per instance: computes the clip position and the weight of each
-// of its slots. pose_time.wgsl computes times and weights.
+// of its slots.
+//
+// import Cursor, Momentum, PosePair, batch from pose.wgsl
+// import NONE, Player, slots_of from pose_batch.wgsl
+// import Sought, seek from pose_keys.wgsl
+// import ABSENT, COMING, FULL, Layer, layers, now, players from pose_time.wgsl
+// import clock_of, mode, presence, time_at, weight_at from pose_time.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 struct Clip {
     tracks: u32, // index of the first; three per joint

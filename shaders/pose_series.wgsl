@@ -1,5 +1,11 @@
 // gpu-full, stage `local_to_model`, one thread per instance: joint after joint, parents first. It needs no barrier, but
-// many instances to fill a device. pose_hierarchy.wgsl has the declarations.
+// many instances to fill a device.
+//
+// import batch from pose.wgsl
+// import NONE from pose_batch.wgsl
+// import joints, model_of, multiplied, own_of, players, put from pose_hierarchy.wgsl
+// import Rows from rows.wgsl
+// import WORKGROUP, thread_of from workgroup.wgsl
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

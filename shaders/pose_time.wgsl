@@ -1,7 +1,8 @@
 // Times and weights of an instance's layers at a tick: the same integer arithmetic as kernels/src/crowd/layers.rs and
 // kernels/src/crowd/schedule.rs.
+//
+// import NONE, Player from pose_batch.wgsl
 
-const OVERRIDE = 1u;
 const PING_PONG = 1u;
 const ONCE = 2u;
 const INERTIAL = 1u;

@@ -1,5 +1,6 @@
-// `skinned_vertex` for draw.wgsl: reads vertices that a compute kernel or an upload left in the arena. Drawing needs no
-// tangents.
+// Vertices that a compute kernel or an upload left in the arena. Drawing needs no tangents.
+//
+// import FLOATS, Skinned, chunk from chunk.wgsl
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(1) var<storage, read> arena: array<f32>;

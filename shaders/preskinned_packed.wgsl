@@ -1,5 +1,8 @@
-// `skinned_vertex` for draw.wgsl: reads packed vertices that a compute kernel or an upload left in the arena.
+// Packed vertices that a compute kernel or an upload left in the arena.
 // kernels/src/vertex.rs defines the bits.
+//
+// import FLOATS, Skinned, chunk from chunk.wgsl
+// import unfolded from octahedral.wgsl
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(1) var<storage, read> arena: array<u32>;

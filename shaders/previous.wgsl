@@ -1,4 +1,6 @@
-// `previous_position` for draw_motion.wgsl: positions of vertices in the last frame.
+// Positions of vertices in the last frame.
+//
+// import FLOATS, chunk from chunk.wgsl
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(2) var<storage, read> previous: array<f32>;

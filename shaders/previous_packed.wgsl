@@ -1,4 +1,6 @@
-// `previous_position` for draw_motion.wgsl: positions of packed vertices in the last frame.
+// Positions of packed vertices in the last frame.
+//
+// import FLOATS, chunk from chunk.wgsl
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(2) var<storage, read> previous: array<u32>;

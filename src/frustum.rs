@@ -30,7 +30,7 @@ impl Frustum {
         self.planes.map(|plane| plane.as_vec4())
     }
 
-    /// Whether a point of the world is inside.
+    /// Returns whether a point of the world is inside.
     pub fn contains(&self, point: DVec3) -> bool {
         self.planes.iter().all(|plane| plane.dot(point.extend(1.0)) >= 0.0)
     }

@@ -1,4 +1,41 @@
-//! skinbench: which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
+//! Skinning of crowds of animated characters: the common strategies in one harness, which verifies every vertex against
+//! an f64 reference and then times every stage of a frame.
+//!
+//! The crate is the library behind the program `skinbench`; README.md describes the program. A program of your own can
+//! use three layers of it:
+//!
+//! - **Kernels.** [`model`], [`pose`] and [`skin`] turn a clip and a mesh into vertices: free functions over slices,
+//!   without files, clocks or a graphics API. They are also a crate of their own, `skinbench-kernels`.
+//! - **Content.** [`asset`] reads models, [`scene`] builds crowds of them.
+//! - **Harness.** [`harness::run`] verifies and measures [`backend`]s: those in [`registry`], and your own.
+//!
+//! # Example
+//!
+//! Verify two backends on 40 instances of the built-in walker. [`harness::run::run`] takes the same arguments and also
+//! measures what has passed.
+//!
+//! ```
+//! use skinbench::backend::Context;
+//! use skinbench::harness::run::{self, RunOptions, Status};
+//! use skinbench::registry;
+//! use skinbench::scene::{Overrides, Scene};
+//!
+//! let overrides = Overrides { instances: Some(40), ..Overrides::default() };
+//! let scene = Scene::load("walkers")?.with(overrides).build(u64::MAX)?;
+//! let backends = ["cpu-scalar", "cpu-simd"].iter().filter_map(|name| registry::find(name)).collect();
+//! let options = RunOptions { backends, ..RunOptions::default() };
+//!
+//! for outcome in run::verify(&scene, &Context::default(), &options, &mut ())? {
+//!     assert_eq!(outcome.status, Status::Ok);
+//!     let parity = outcome.parity.unwrap();
+//!     assert_eq!(parity.vertices, 4 * scene.crowd.vertex_count()); // at four different times
+//!     assert!(parity.max_rel < 1e-5); // of the bounding box's diagonal
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The folder `examples/` has three programs to copy: `skin_one` skins one character on the CPU, `gpu_crowd` a crowd on
+//! the GPU, and `own_backend` adds a backend from outside the crate.
 //!
 //! # Floor plan
 //!
@@ -18,7 +55,31 @@
 //! | `harness` | reference, parity, schedule, limits, statistics, the run |
 //! | `results` | results as rows of CSV files, and everything that is concluded from them |
 //! | `report` | tables, text, charts and pages |
+//! | `web` | pages that run our shaders in a browser: recorded devices, reference vertices |
 //! | `view` | the window: its state, the thread that draws, its panels |
+//!
+//! # Glossary
+//!
+//! The sizes in which a crowd is processed. A row contains several of the row that its last column names.
+//!
+//! | word | meaning | where | contains |
+//! | --- | --- | --- | --- |
+//! | crowd | all instances of a scene: [`crowd::Crowd`] | everywhere | groups |
+//! | group | the instances of one model: [`crowd::Group`] | everywhere | chunks on the GPU, blocks on the CPU |
+//! | chunk | neighbouring instances of a group which fit one binding of the device, and take one dispatch or draw | GPU | instances |
+//! | batch | a chunk as the pose kernels see it: its instances with their layers, time and buffers | GPU | instances |
+//! | part | neighbouring blocks which one thread takes through all pose stages; may begin in one group and end in the next | CPU | blocks |
+//! | block | up to 16 instances of one group, side by side in the lanes of vectors: [`blocks::Block`] | CPU | lanes |
+//! | lane | one instance of a block | CPU | |
+//!
+//! And the sizes in which the vertices of one mesh are processed:
+//!
+//! | word | meaning | where | contains |
+//! | --- | --- | --- | --- |
+//! | run | neighbouring vertices with the same number of influences: [`model::VertexRun`] | everywhere | tiles |
+//! | tile | 16 vertices in all lanes of a block, 8 with tangents; written as whole cache lines | CPU | vertices |
+//!
+//! METHODOLOGY.md defines the terms of measuring, such as stage, parity and frame.
 
 pub mod asset;
 pub mod backend;
@@ -34,6 +95,13 @@ pub mod results;
 pub mod scene;
 #[cfg(feature = "view")]
 pub mod view;
+#[cfg(all(feature = "cli", feature = "gpu"))]
+pub mod web;
 pub mod wording;
 
-pub use skinbench_kernels::{bake, blocks, compact, crowd, model, pose, probe, simd, skin, threads, vertex};
+pub use skinbench_kernels::{bake, blocks, compaction, crowd, model, pose, probe, simd, skin, threads, vertex};
+
+/// Compiles the examples of README.md as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

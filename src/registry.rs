@@ -1,25 +1,31 @@
 //! The list of all backends.
 
+use crate::asset::extremes;
 use crate::backend::cpu::Cpu;
-use crate::backend::cpu_scalar::Scalar;
-use crate::backend::cpu_simd::{self, Columns, DualQuaternions, Fused, Interleaved, Lanes};
+use crate::backend::cpu_scalar::ScalarSkinner;
+use crate::backend::cpu_simd::{
+    self, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
+};
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
-use crate::backend::{Backend, Context};
+use crate::backend::{Backend, Context, Traits};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
-use crate::frame::Result;
+use crate::crowd::{Crowd, Layer};
+use crate::frame::{Job, Result};
 #[cfg(feature = "gpu")]
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, INSTANCES, NAIVE, PER_CHARACTER, SHARED,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
+use crate::model::IDENTITY_ROWS;
+use std::sync::{Arc, LazyLock};
 
 /// A row of the registry.
-pub struct Entry {
+pub struct BackendEntry {
     /// Name, with the variant after a colon.
     pub name: &'static str,
     /// One line for `skinbench list`.
@@ -29,19 +35,25 @@ pub struct Entry {
 
 /// A way of making a backend.
 enum Constructor {
-    Host(fn(&Context) -> Result<Box<dyn Backend>>),
+    Host(fn(&Context) -> Box<dyn Backend>),
     #[cfg(feature = "gpu")]
     Device(Strategy),
 }
 
-impl Entry {
+impl BackendEntry {
+    /// Describes a backend outside of [`REGISTRY`], which the harness runs and verifies like those in it.
+    pub const fn new(name: &'static str, summary: &'static str, create: fn(&Context) -> Box<dyn Backend>) -> Self {
+        Self { name, summary, constructor: Constructor::Host(create) }
+    }
+
     /// Creates the backend.
     ///
     /// # Errors
-    /// This machine lacks something that the backend needs; the message names it.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if this machine lacks something that the
+    /// backend needs; the message names it.
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
-            Constructor::Host(create) => create(context),
+            Constructor::Host(create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
         }
@@ -50,13 +62,35 @@ impl Entry {
     /// Creates the backend with edited shaders. A backend without shaders is unchanged.
     ///
     /// # Errors
-    /// As [`Entry::create`].
+    /// As [`BackendEntry::create`].
     #[cfg(feature = "gpu")]
     pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
         match &self.constructor {
-            Constructor::Host(create) => create(context),
+            Constructor::Host(create) => Ok(create(context)),
             Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
         }
+    }
+
+    /// Abilities beyond vertices.
+    pub fn traits(&self) -> Traits {
+        match &self.constructor {
+            Constructor::Host(create) => create(&Context::default()).traits(),
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.traits(),
+        }
+    }
+
+    /// Returns whether instances may play several layers and fade between clips. The backend's own check decides: it is
+    /// asked with a small crowd that does and one that does not.
+    pub fn blends(&self) -> bool {
+        static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, layered(2)?]));
+        let accepts = |crowd: &Crowd| match &self.constructor {
+            Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
+        };
+        // A backend that refuses both has another reason.
+        CROWDS.as_ref().is_none_or(|[plain, layered]| accepts(layered) || !accepts(plain))
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
@@ -65,157 +99,177 @@ impl Entry {
     }
 }
 
+/// One instance that plays this many layers.
+fn layered(layers: usize) -> Option<Crowd> {
+    let mut crowd = Crowd::new();
+    let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
+    crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+    Some(crowd)
+}
+
 /// The backend with this name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static BackendEntry> {
     REGISTRY.iter().find(|entry| entry.name == name)
 }
 
 /// All backends.
-pub const REGISTRY: &[Entry] = &[
-    Entry {
+pub const REGISTRY: &[BackendEntry] = &[
+    BackendEntry {
         name: "cpu-scalar",
         summary: "scalar pose and skin, one thread: the readable one",
-        constructor: Constructor::Host(Cpu::<Scalar>::one_thread),
+        constructor: Constructor::Host(Cpu::<ScalarSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd",
         summary: "SIMD, one thread: the variant that suits the crowd's size",
         constructor: Constructor::Host(cpu_simd::create),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd:columns",
         summary: "one vertex at a time, matrix columns in 128-bit registers: the classic",
-        constructor: Constructor::Host(Cpu::<Columns>::one_thread),
+        constructor: Constructor::Host(Cpu::<ColumnsSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd:lanes",
-        summary: "16 instances in lanes, one contiguous output an instance",
-        constructor: Constructor::Host(Cpu::<Lanes>::one_thread),
+        summary: "16 instances in lanes, one contiguous output per instance",
+        constructor: Constructor::Host(Cpu::<LanesSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd:lanes-interleaved",
         summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
-        constructor: Constructor::Host(Cpu::<Interleaved>::one_thread),
+        constructor: Constructor::Host(Cpu::<InterleavedSkinner>::one_thread),
     },
     #[cfg(target_arch = "x86_64")]
-    Entry {
+    BackendEntry {
         name: "cpu-simd:cluster",
         summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
-        constructor: Constructor::Host(Cpu::<cpu_simd::Cluster>::one_thread),
+        constructor: Constructor::Host(Cpu::<cpu_simd::ClusterSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd:fused",
         summary: "as lanes, each block posed and skinned while it is in the cache",
-        constructor: Constructor::Host(Cpu::<Fused>::one_thread),
+        constructor: Constructor::Host(Cpu::<FusedSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-simd:dual-quaternion",
-        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, takes no uneven scale",
-        constructor: Constructor::Host(Cpu::<DualQuaternions>::one_thread),
+        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, does not support uneven scale",
+        constructor: Constructor::Host(Cpu::<DualQuaternionSkinner>::one_thread),
     },
-    Entry {
+    BackendEntry {
         name: "cpu-rayon",
         summary: "pose and skin with 16 instances in lanes, all threads",
-        constructor: Constructor::Host(Cpu::<Lanes>::all_threads),
+        constructor: Constructor::Host(Cpu::<LanesSkinner>::all_threads),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-vertex",
         summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
         constructor: vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-vertex:mat4",
         summary: "4x4 palettes in a storage buffer (Bevy's way)",
         constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-vertex:uniform",
-        summary: "4x4 palettes of up to 96 entries in a uniform block a character (the DirectX 12 book's way)",
+        summary: "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)",
         constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-vertex:texture",
         summary: "3x4 palettes in a float texture (the way of many web engines)",
         constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute",
         summary: "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it",
         constructor: compute(Posing::Host, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute:per-character",
         summary: "one dispatch per character, 4x4 palettes (what naive ports do)",
         constructor: compute(Posing::Host, &[&PER_CHARACTER]),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute:naive",
         summary: "one thread per vertex of each instance, 3x4 palettes",
         constructor: compute(Posing::Host, &[&NAIVE]),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute:shared",
         summary: "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
         constructor: compute(Posing::Host, &[&SHARED]),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute:instances",
         summary: "one thread per vertex and sixteen instances, vertex in registers",
         constructor: compute(Posing::Host, &[&INSTANCES]),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-compute:dual-quaternion",
-        summary: "as instances, joints blended as dual quaternions: keeps volume, takes no uneven scale",
+        summary: "as instances, joints blended as dual quaternions: keeps volume, does not support uneven scale",
         constructor: compute(Posing::Host, &[&DUAL_QUATERNION]),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
+        name: "gpu-compute:f16",
+        summary: "as instances, palettes with 16-bit rotation and scale: a stated error, does not support uneven scale",
+        constructor: compute(Posing::Host, &[&HALF]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:subgroup",
+        summary: "as instances, each palette entry read once per subgroup and shared by its threads",
+        constructor: compute(Posing::Host, &[&SUBGROUP]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
         name: "gpu-full",
         summary: "poses on the device too: a frame sends its tick; skins as gpu-compute",
         constructor: compute(Posing::Device, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-full:vertex",
         summary: "poses on the device; the vertex shader skins, in every pass",
         constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-full:culled",
-        summary: "as gpu-full, those in view alone: a compute pass finds them, dispatches and draws are indirect",
+        summary: "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect",
         constructor: compute(Posing::Visible, CANDIDATES),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-full:vertex-culled",
-        summary: "as gpu-full:vertex, those in view alone",
+        summary: "as gpu-full:vertex, only the instances in view",
         constructor: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-baked",
         summary: "clips baked as rotations and translations; the vertex shader blends two frames and skins",
         constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-baked:matrices",
         summary: "clips baked as 3x4 matrices; the vertex shader blends two frames and skins",
         constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
     },
     #[cfg(feature = "gpu")]
-    Entry {
+    BackendEntry {
         name: "gpu-baked:compute",
         summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
         constructor: compute(Posing::Device, BAKED_CANDIDATES),

@@ -176,7 +176,7 @@ fn floors(root: &Path) -> Vec<String> {
     rows.map(|row| row.split('`').next().unwrap().to_owned()).collect()
 }
 
-/// What is wrong with a crate's imports, a line each.
+/// Lists the problems of a crate's imports, one line each.
 fn faults(root: &str) -> Vec<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let (folder, floors) = (file.parent().unwrap(), floors(&file));

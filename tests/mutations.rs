@@ -52,7 +52,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Whether the file was accepted.
+    /// Returns whether the file was accepted.
     fn import(&mut self, file: &Path, bytes: &[u8]) -> bool {
         self.import_with(file, bytes, 0)
     }
@@ -303,7 +303,7 @@ fn pointers(json: &Value) -> Vec<String> {
     found
 }
 
-/// What a value is replaced by, one at a time.
+/// Replacements of a value, tried one at a time.
 fn replacements(value: &Value) -> Vec<Value> {
     match value {
         Value::Number(n) => {
@@ -365,10 +365,10 @@ fn texts() -> Vec<(&'static str, Files)> {
     ]
 }
 
-/// What tokens end at, in any of the formats.
+/// Characters at which tokens end, in any of the formats.
 const BETWEEN_TOKENS: &str = " \t\n,:[]{}()<>=\"/";
 
-/// Where tokens are: words, and the marks between them.
+/// Ranges of tokens: words, and the marks between them.
 fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = 0;

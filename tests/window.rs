@@ -45,12 +45,8 @@ fn view(display: &str, settings: &Path, arguments: &[&str]) -> (bool, String) {
 
 /// Width, height and RGBA pixels of a picture.
 fn read(path: &Path) -> (u32, u32, Vec<[u8; 4]>) {
-    let file = BufReader::new(std::fs::File::open(path).unwrap());
-    let mut reader = png::Decoder::new(file).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!(info.color_type, png::ColorType::Rgba);
-    (info.width, info.height, pixels.as_chunks::<4>().0.to_vec())
+    let picture = image::open(path).unwrap().into_rgba8();
+    (picture.width(), picture.height(), picture.as_raw().as_chunks::<4>().0.to_vec())
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl BakeError {
         }
     }
 
-    /// Whether it is within this fraction of what is allowed.
+    /// Returns whether it is within this fraction of what is allowed.
     pub fn is_within(self, part: f64) -> bool {
         self.position <= part * POSITION && self.direction <= part * DIRECTION
     }
@@ -186,7 +186,7 @@ impl<'a> Baker<'a> {
         let entries = self.model.palette_joints().len();
         let row = entries * self.format.quads();
         let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
-        let mut poser = Poser::new(self.model);
+        let mut poser = ClipPoser::new(self.model);
         let last = clip.map_or(0.0, Clip::duration);
         let time =
             |frame: usize| if frame > 0 && frame + 1 == rate.frames { last } else { frame as f32 * rate.interval };
@@ -205,7 +205,7 @@ impl<'a> Baker<'a> {
     /// The largest error over some times in seconds. Stops at the first error beyond what is allowed.
     pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
         let (entries, quads) = (self.reach.len(), self.format.quads());
-        let mut poser = Poser::new(self.model);
+        let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         let mut times = times.peekable();
         while times.peek().is_some() && worst.is_within(MARGIN) {
@@ -245,14 +245,14 @@ impl<'a> Baker<'a> {
 }
 
 /// Poses a model at several times at once.
-struct Poser<'a> {
+struct ClipPoser<'a> {
     model: &'a Model,
     local: Vec<Local<BLOCK>>,
     pose: Vec<Affine<BLOCK>>,
     rows: Vec<Rows>,
 }
 
-impl<'a> Poser<'a> {
+impl<'a> ClipPoser<'a> {
     fn new(model: &'a Model) -> Self {
         let joints = model.skeleton().len();
         let rows = vec![[0.0; 12]; BLOCK * model.palette_joints().len()];

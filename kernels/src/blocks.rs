@@ -19,7 +19,7 @@ pub struct Block {
     pub slots: usize,
     /// Largest number of layers of one of the instances.
     pub layers: usize,
-    /// Whether every instance plays one clip and nothing else, so that blending has nothing to do.
+    /// `true` if every instance plays one clip and nothing else, so that blending has nothing to do.
     pub plain: bool,
     /// Offset in buffers of `[block][slot][joint]`.
     pub first_slot: usize,

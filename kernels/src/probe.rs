@@ -7,12 +7,13 @@ use std::hint::black_box;
 /// Independent multiplications in [`multiply_add`]: enough to hide their latency on two units.
 pub const CHAINS: usize = 12;
 
-/// Writes every float of `out`. Its length must be a multiple of 16.
+/// Writes every float of `out`. Its length must be a multiple of 16; floats after the last multiple are left out.
 pub fn fill(isa: Isa, store: Store, out: &mut [f32]) {
     simd::run(isa, Fill { out, store });
 }
 
-/// Reads every float of `values` and adds them up. The length must be a multiple of 64.
+/// Reads every float of `values` and adds them up. The length must be a multiple of 64; floats after the last multiple
+/// are left out.
 pub fn sum(isa: Isa, values: &[f32]) -> f32 {
     simd::run(isa, Sum { values })
 }

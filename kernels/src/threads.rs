@@ -18,7 +18,7 @@ pub enum Threads {
 
 /// Error if the system refuses to create a thread.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make {count} threads: {reason}")]
+#[error("cannot create {count} threads: {reason}")]
 pub struct ThreadsError {
     count: usize,
     reason: rayon::ThreadPoolBuildError,

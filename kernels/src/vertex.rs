@@ -120,8 +120,8 @@ impl VertexFormat {
         (self.words() * size_of::<f32>()) as u64
     }
 
-    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its words, as the bits of
-    /// floats. Packed words that no kernel can have written, such as NaN poison, decode to NaN.
+    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its [`VertexFormat::words`]
+    /// words, as the bits of floats. Packed words that no kernel can have written, such as NaN poison, decode to NaN.
     pub fn decode(self, cube: &Cube, words: &[f32]) -> [f32; 10] {
         let mut numbers = [0.0; 10];
         if self.encoding == Encoding::F32 {

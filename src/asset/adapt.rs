@@ -68,7 +68,7 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
 fn check_influences(count: usize) -> Result<(), ModelError> {
     match count {
         1..=MAX_INFLUENCES => Ok(()),
-        _ => Err(ModelError::new("influences", format!("{count} asked for; expected 1 to {MAX_INFLUENCES}"))),
+        _ => Err(ModelError::new("influences", format!("{count} requested; expected 1 to {MAX_INFLUENCES}"))),
     }
 }
 
@@ -106,7 +106,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
     if (reached as f64 / f64::from(count) - 1.0).abs() > 0.1 {
         return Err(ModelError::new(
             "vertices",
-            format!("{count} asked for; this model comes no nearer than {reached}"),
+            format!("{count} requested; the closest count that this model reaches is {reached}"),
         ));
     }
     Model::new(parts)
@@ -349,7 +349,9 @@ mod tests {
                 assert!(other.bounds().max.distance(model.bounds().max) < 0.1);
                 assert_eq!(other.mesh().primitives()[0].dumped_vertices as usize, other.mesh().vertex_count());
             }
-            assert!(with_vertices(model, 1).unwrap_err().problem.contains("no nearer than"));
+            assert!(
+                with_vertices(model, 1).unwrap_err().problem.contains("the closest count that this model reaches is")
+            );
         }
     }
 }

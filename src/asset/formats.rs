@@ -1,7 +1,7 @@
 //! The list of formats, and the selection of one for a file.
 
 use super::error::ImportError;
-use super::files::{open, unreadable};
+use super::read_file::{open, unreadable};
 use super::{gltf, m3d, md5, ogre_xml, ram, three_json};
 use crate::model::Model;
 use std::io::Read;
@@ -13,7 +13,7 @@ pub struct Format {
     pub name: &'static str,
     /// Lower-case file name extensions that only this format has, without the first dot.
     pub extensions: &'static [&'static str],
-    /// Whether a file with another extension (.js, .json, .xml, .txt) has this format, judged by its first [`HEAD`]
+    /// `true` if a file with another extension (.js, .json, .xml, .txt) has this format, judged by its first [`HEAD`]
     /// bytes.
     pub sniff: fn(&[u8]) -> bool,
     /// Importer of the format.

@@ -19,15 +19,15 @@ const SYNTAX: Syntax = Syntax { marks: "{}", comments: false };
 const WEIGHT_ROUNDING: f32 = 1e-6;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    super::files::contains(head, "m3d-File-Header")
+    super::read_file::contains(head, "m3d-File-Header")
 }
 
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let text = super::files::read_text(file)?;
+    let text = super::read_file::read_text(file)?;
     let mut reader =
         Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()), off_unit: OffUnit::default() };
-    let parts = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let parts = reader.read(super::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
@@ -122,7 +122,7 @@ impl Reader<'_> {
                 self.scanner.expect(label)?;
                 self.scanner.token(label)?;
             }
-            materials.push(Material { name, base_color: [r, g, b, 1.0] });
+            materials.push(Material { name, base_color: [r, g, b, 1.0], ..Material::default() });
         }
         Ok(materials)
     }
@@ -215,7 +215,7 @@ impl Reader<'_> {
             let matrix = self.scanner.numbers("an offset matrix")?;
             let rows = matrices::rows(&matrix).map_err(|problem| self.scanner.fault(label, problem))?;
             let bind = matrices::inverse(&rows_to_affine(&rows)).ok_or_else(|| {
-                self.scanner.fault(label, "an offset matrix without an inverse; expected one that can be undone")
+                self.scanner.fault(label, "an offset matrix without an inverse; expected an invertible one")
             })?;
             offsets.push((rows, bind));
         }

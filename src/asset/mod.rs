@@ -3,10 +3,11 @@
 pub mod adapt;
 mod beside;
 mod budget;
+#[cfg(feature = "textures")]
+pub mod decode;
 mod error;
 pub mod extremes;
 mod fault;
-mod files;
 mod formats;
 pub mod glb;
 mod gltf;
@@ -16,7 +17,9 @@ mod md5;
 mod ogre_xml;
 mod place;
 mod ram;
+mod read_file;
 mod seams;
+mod textures;
 mod three_json;
 mod tokenizer;
 pub mod walker;

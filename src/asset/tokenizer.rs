@@ -8,7 +8,7 @@ use super::place::line_and_column;
 pub(super) struct Syntax {
     /// Characters that are tokens by themselves.
     pub(super) marks: &'static str,
-    /// Whether `//` starts a comment that runs to the end of the line.
+    /// `true` if `//` starts a comment that runs to the end of the line.
     pub(super) comments: bool,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Whether the next token looks like a number.
+    /// Returns whether the next token looks like a number.
     pub(super) fn at_number(&self) -> bool {
         self.peek().is_some_and(|t| t.text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
     }

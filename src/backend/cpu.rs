@@ -1,12 +1,15 @@
 //! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
 //! stages. A backend adds a [`Skinner`].
 
-use super::{Backend, Context, Prepared, Skinned, Ticket, traffic};
+use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits, stage_bytes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::frame::{Arena, Blending, Footprint, FrameInput, Job, Result, Stage, StageTimer, Traffic};
+use crate::frame::{
+    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, Traffic, clips_in_place,
+    meshes_in_place,
+};
 use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
@@ -15,12 +18,12 @@ use std::ops::Range;
 
 /// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum PaletteLayout {
     /// `[instance][entry][12]`.
     Rows,
     /// `[block][entry][12][BLOCK]`.
     Lanes,
-    /// As [`Layout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
+    /// As [`PaletteLayout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
     Fused,
 }
 
@@ -32,7 +35,7 @@ pub struct BlockJob<'a> {
     pub block: &'a Block,
     /// The block's group.
     pub group: &'a Group,
-    /// `[instance][entry]` of the block's instances, for [`Layout::Rows`].
+    /// `[instance][entry]` of the block's instances, for [`PaletteLayout::Rows`].
     pub rows: &'a [Rows],
     /// `[entry][12][BLOCK]`, for the other layouts.
     pub lanes: &'a [Affine<BLOCK>],
@@ -43,7 +46,7 @@ pub struct BlockJob<'a> {
 /// A way to skin blocks of instances.
 pub trait Skinner: Sized + Sync {
     /// Palettes that the kernel reads.
-    const LAYOUT: Layout;
+    const LAYOUT: PaletteLayout;
     /// Number of instances that are posed side by side.
     const WIDTH: Width = Width::Block;
     /// Instruction set, if not the one that the run uses.
@@ -57,12 +60,18 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the instruction set is not supported.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the kernel cannot skin the crowd, or
+    /// this instruction set lacks what it needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
-    /// Bytes that [`Skinner::new`] allocates.
-    fn bytes(_: &Crowd) -> u64 {
-        0
+    /// Bytes that [`Skinner::new`] will allocate.
+    fn bytes(_: &Crowd) -> Bytes {
+        Bytes::default()
+    }
+
+    /// Bytes that [`Skinner::new`] allocated.
+    fn allocated(&self) -> Bytes {
+        Bytes::default()
     }
 
     /// Checks what [`Skinner::new`] would refuse, without allocating.
@@ -93,19 +102,13 @@ pub struct Cpu<S> {
 
 impl<S: Skinner + 'static> Cpu<S> {
     /// Creates the backend on the calling thread alone.
-    ///
-    /// # Errors
-    /// None.
-    pub fn one_thread(context: &Context) -> Result<Box<dyn Backend>> {
-        Ok(Self::boxed(None, context.isa, Threads::One))
+    pub fn one_thread(context: &Context) -> Box<dyn Backend> {
+        Self::boxed(None, context.isa, Threads::One)
     }
 
     /// Creates the backend on all threads of the context.
-    ///
-    /// # Errors
-    /// None.
-    pub fn all_threads(context: &Context) -> Result<Box<dyn Backend>> {
-        Ok(Self::boxed(None, context.isa, context.threads.clone()))
+    pub fn all_threads(context: &Context) -> Box<dyn Backend> {
+        Self::boxed(None, context.isa, context.threads.clone())
     }
 
     /// Creates the backend on one thread for another backend that chose it and reports its label.
@@ -118,22 +121,42 @@ impl<S: Skinner + 'static> Cpu<S> {
     }
 }
 
+/// Footprint of a backend on the host with this memory.
+fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> Footprint {
+    let palettes = Bytes::of(Purpose::Palettes, palettes);
+    Footprint {
+        host: Bytes::from(pose) + palettes + skinner,
+        device: Bytes::default(),
+        in_place: clips_in_place(crowd) + meshes_in_place(crowd),
+        host_output: true,
+        device_output: false,
+    }
+}
+
 /// Lengths of the palettes in rows and in lanes.
-fn palettes(crowd: &Crowd, layout: Layout) -> (usize, usize) {
+fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
     match layout {
-        Layout::Rows => (crowd.palette_entries() as usize, 0),
-        Layout::Lanes => (0, CrowdPose::block_entries(crowd) as usize),
-        Layout::Fused => (0, 0),
+        PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
+        PaletteLayout::Lanes => (0, CrowdPose::block_entries(crowd) as usize),
+        PaletteLayout::Fused => (0, 0),
     }
 }
 
 impl<S: Skinner + 'static> Backend for Cpu<S> {
+    fn traits(&self) -> Traits {
+        let later_passes = match S::SKINNED {
+            Skinned::HostInBlocks => LaterPasses::NotDrawn,
+            _ => LaterPasses::Free,
+        };
+        Traits { joints: Joints::Host, later_passes }
+    }
+
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
-        let host = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count()) + palettes + S::bytes(crowd);
-        Ok(Footprint { host, device: 0, host_output: true, device_output: false })
+        let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
+        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
@@ -167,14 +190,19 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         self.label.map_or(threads.clone(), |label| format!("{label}, {threads}"))
     }
 
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        let palettes = self.rows.allocated() + self.lanes.allocated();
+        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated())
+    }
+
     fn blending(&self) -> Blending {
         S::BLENDING
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         match S::LAYOUT {
-            Layout::Fused => traffic::fused(crowd, self.threads.count()),
-            Layout::Rows | Layout::Lanes => traffic::host(crowd, self.threads.count()),
+            PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
+            PaletteLayout::Rows | PaletteLayout::Lanes => stage_bytes::host(crowd, self.threads.count()),
         }
     }
 
@@ -184,9 +212,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
         match S::LAYOUT {
-            Layout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
-            Layout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
-            Layout::Fused => {
+            PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
+            PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
+            PaletteLayout::Fused => {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                     let group = &crowd.groups()[block.group];
                     skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store }, out);
@@ -205,7 +233,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                     |block, group, out| {
                         let entries = group.model.palette_joints().len();
                         let (rows, lanes) = match S::LAYOUT {
-                            Layout::Rows => (&rows[block.first_row..][..block.instances.len() * entries], &[][..]),
+                            PaletteLayout::Rows => {
+                                (&rows[block.first_row..][..block.instances.len() * entries], &[][..])
+                            }
                             _ => (&[][..], &lanes[block.first_entry..][..entries]),
                         };
                         skinner.skin(&BlockJob { isa, block, group, rows, lanes, store }, out);
@@ -222,8 +252,8 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         match (what, S::LAYOUT) {
-            (PoseData::Palette, Layout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
-            (PoseData::Palette, Layout::Lanes) => self.pose.read_lanes(crowd, &self.lanes, instances, out),
+            (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
+            (PoseData::Palette, PaletteLayout::Lanes) => self.pose.read_lanes(crowd, &self.lanes, instances, out),
             _ => self.pose.read(crowd, what, instances, out),
         }
         Ok(())
@@ -237,7 +267,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cpu_simd::Lanes;
+    use super::super::cpu_simd::LanesSkinner;
     use super::*;
     use crate::asset::extremes;
     use crate::crowd::Layer;
@@ -253,8 +283,8 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
-            let backend = Cpu::<Lanes>::one_thread(&Context::default()).unwrap();
-            backend.footprint(&crowd, &Job::default()).unwrap().host
+            let backend = Cpu::<LanesSkinner>::one_thread(&Context::default());
+            backend.footprint(&crowd, &Job::default()).unwrap().host.total()
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
         let palettes = (2 << 20) - 64 * size_of::<Affine<BLOCK>>();

@@ -1,6 +1,6 @@
 //! `cpu-scalar`: one thread, one instance and one vertex at a time.
 
-use super::cpu::{BlockJob, Layout, Skinner};
+use super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::pose::Width;
@@ -8,10 +8,10 @@ use crate::simd::Isa;
 use crate::skin::skin;
 
 /// Poses and skins without vectors.
-pub struct Scalar;
+pub struct ScalarSkinner;
 
-impl Skinner for Scalar {
-    const LAYOUT: Layout = Layout::Rows;
+impl Skinner for ScalarSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Rows;
     const WIDTH: Width = Width::One;
     const ISA: Option<Isa> = Some(Isa::Scalar);
 

@@ -11,7 +11,7 @@ const EVEN: f64 = 1e-5;
 /// Refuses a crowd in which a joint scales unevenly, or mirrors.
 pub(super) fn require_even_scale(crowd: &Crowd) -> Result<()> {
     match crowd.groups().iter().find_map(|g| uneven(&g.model)) {
-        Some(problem) => Err(BackendError::Unavailable(format!("takes no uneven scale: {problem}"))),
+        Some(problem) => Err(BackendError::Unavailable(format!("does not support uneven scale: {problem}"))),
         None => Ok(()),
     }
 }

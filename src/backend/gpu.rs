@@ -6,13 +6,15 @@ use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::VertexSkinner;
-use super::traffic::posed;
-use super::{Backend, Context, Prepared, Skinned, Ticket};
+use super::stage_bytes::posed;
+use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+use crate::frame::{
+    Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+};
 use crate::gpu::compute::SkinKernel;
 use crate::gpu::shader::Edit;
-use crate::gpu::{Gpu, MeshBuffers, MeshForm, PaletteForm, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -35,14 +37,40 @@ pub enum Skinning {
     Compute(&'static [&'static SkinKernel]),
 }
 
-impl Skinning {
-    fn mesh(self) -> MeshForm {
-        match self {
-            Self::Vertex(mesh, _) => mesh,
-            Self::Compute(kernels) => kernels[0].mesh,
+impl Strategy {
+    /// Checks what a crowd must be like on any adapter.
+    ///
+    /// # Errors
+    /// The backend does not support the crowd; the message says why.
+    pub fn accepts(self, crowd: &Crowd) -> Result<()> {
+        if !self.skin.palette().scales_unevenly() {
+            require_even_scale(crowd)?;
         }
+        self.posing.accepts(crowd, self.skin.palette())
     }
 
+    /// The abilities of the backend.
+    pub fn traits(self) -> Traits {
+        let joints = match (self.posing, self.skin.palette()) {
+            (_, PaletteForm::Baked(_)) => Joints::Nowhere,
+            (Posing::Host, _) => Joints::Host,
+            (Posing::Device, _) => Joints::Device,
+            (Posing::Visible, _) => Joints::DeviceInView,
+        };
+        let later_passes = match self.skin {
+            Skinning::Vertex(..) => LaterPasses::SkinAgain,
+            Skinning::Compute(_) => LaterPasses::Free,
+        };
+        Traits { joints, later_passes }
+    }
+
+    /// Bytes that frames read from the models' stores.
+    fn in_place(self, crowd: &Crowd) -> Bytes {
+        if self.posing == Posing::Host { clips_in_place(crowd) } else { Bytes::default() }
+    }
+}
+
+impl Skinning {
     fn palette(self) -> PaletteForm {
         match self {
             Self::Vertex(_, palette) => palette,
@@ -70,33 +98,38 @@ struct GpuBackend {
 /// Creates the backend of a strategy.
 ///
 /// # Errors
-/// There is no adapter.
+/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
 
 impl Backend for GpuBackend {
+    fn traits(&self) -> Traits {
+        self.strategy.traits()
+    }
+
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         let Strategy { posing, skin } = self.strategy;
-        let gpu = &self.gpu;
+        let (gpu, chunks) = (&self.gpu, self.gpu.chunks(crowd)?);
         let own = match skin {
-            Skinning::Vertex(_, palette) => VertexSkinner::footprint(gpu, palette, crowd, job)?,
-            Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, job)?,
+            Skinning::Vertex(mesh, palette) => {
+                VertexSkinner::footprint(gpu, posing, (mesh, palette), crowd, &chunks, job)?
+            }
+            Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
         };
-        if !skin.palette().scales_unevenly() {
-            require_even_scale(crowd)?;
-        }
-        let (host, palettes) = posing.bytes(gpu, crowd, &gpu.chunks(crowd)?, skin.palette())?;
-        let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, skin.mesh())).sum();
-        Ok(Footprint { host, device: own.device + palettes + meshes, ..own })
+        self.strategy.accepts(crowd)?;
+        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette())?;
+        Ok(Footprint { host, device: own.device + palettes, in_place: self.strategy.in_place(crowd), ..own })
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
         let Strategy { posing, skin } = self.strategy;
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
-        let palettes = posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, self.edits.pose.as_ref())?;
-        let posed = Posed { gpu, chunks, palettes };
+        let edit = self.edits.pose.as_ref();
+        let (palettes, memory) =
+            gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, edit));
+        let posed = Posed { gpu, chunks, palettes: palettes?, memory };
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
@@ -117,6 +150,16 @@ impl Prepared for PreparedGpu {
     fn device(&self) -> String {
         let labels = self.posed.palettes.label().into_iter().chain(self.skinner.label());
         labels.fold(self.posed.gpu.summary().name.clone(), |device, label| format!("{device}, {label}"))
+    }
+
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        Footprint {
+            host: self.posed.palettes.host_memory(),
+            device: self.posed.memory + self.skinner.memory(),
+            in_place: self.strategy.in_place(crowd),
+            host_output: false,
+            device_output: matches!(self.strategy.skin, Skinning::Compute(_)),
+        }
     }
 
     fn blending(&self) -> Blending {

@@ -3,66 +3,83 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Stage, Traffic};
+use crate::frame::{
+    Arena, BackendError, Bytes, Clock, Footprint, FrameInput, Job, Memory, Purpose, Result, Retention, Stage, Traffic,
+};
 use crate::gpu::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::shader::Edit;
-use crate::gpu::{Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
+use crate::gpu::{Chunk, Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Dispatches one kernel for every chunk.
 pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
-    /// Whether the kernel was chosen among several.
-    chosen: bool,
+    /// Bytes that the trial of several kernels took, if the kernel was chosen among several.
+    trial: Option<Bytes>,
     /// For each of the arena's buffers the index of the chunk whose vertices it holds.
     held_chunks: Vec<usize>,
 }
 
 impl ComputeSkinner {
-    /// Device memory besides palettes and meshes.
+    /// Device memory besides palettes. Of several kernels, the one with the largest mesh counts.
     pub fn footprint(
         gpu: &Gpu,
         posing: Posing,
         kernels: &[&'static SkinKernel],
         crowd: &Crowd,
+        chunks: &[Chunk],
         job: &Job,
     ) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames && posing == Posing::Visible {
-            let message = "keeps those in view, others in every frame; needs a run without --motion";
+            let message =
+                "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
             return Err(BackendError::Unavailable(message.into()));
         }
         gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;
-        let trial = if kernels.len() > 1 { compute::trial_bytes(gpu, crowd)? } else { 0 };
-        Ok(Footprint { host: 0, device: trial, host_output: false, device_output: true })
+        let several = kernels.len() > 1;
+        let trial = if several { compute::trial_bytes(gpu, crowd, chunks, kernels) } else { Bytes::default() };
+        let sets = if job.keep == Retention::TwoFrames { 2 } else { 1 };
+        let bound = if posing == Posing::Visible { 0 } else { sets * chunks.len() };
+        let kernel = kernels.iter().map(|kernel| ComputeSkin::bytes(gpu, crowd, kernel, bound));
+        let kernel = kernel.max_by_key(|bytes| bytes.total()).unwrap_or_default();
+        Ok(Footprint { device: trial + kernel, device_output: true, ..Footprint::default() })
     }
 
     /// Compiles the kernels and finds the fastest, if there are several.
     pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], edit: Option<&Edit>) -> Result<Self> {
-        let Posed { gpu, chunks, palettes } = posed;
+        let Posed { gpu, chunks, palettes, .. } = posed;
         let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
-        let skin = match kernels {
-            [only] => compiled(only),
-            many => compute::trial(gpu, crowd, chunks, palettes.chunks(), many.iter().map(|k| compiled(k)).collect())?,
+        let (skin, trial) = match kernels {
+            [only] => (compiled(only), None),
+            many => {
+                let candidates = many.iter().map(|k| compiled(k)).collect();
+                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, palettes.chunks(), candidates));
+                (best?, Some(bytes.all_for(Purpose::Staging)))
+            }
         };
-        Ok(Self { skin, chosen: kernels.len() > 1, held_chunks: Vec::new() })
+        Ok(Self { skin, trial, held_chunks: Vec::new() })
     }
 }
 
 impl GpuSkinner for ComputeSkinner {
     fn label(&self) -> Option<String> {
-        self.chosen.then(|| format!("skins by {}", self.skin.kernel().name))
+        self.trial.map(|_| format!("skins by {}", self.skin.kernel().name))
+    }
+
+    fn memory(&self) -> Bytes {
+        self.skin.allocated() + self.trial.unwrap_or_default()
     }
 
     fn traffic(&self, crowd: &Crowd) -> Option<Traffic> {
         let kernel = self.skin.kernel();
-        let (_, palettes) = PosedPalettes::bytes(crowd, kernel.palette);
-        let meshes: u64 = crowd.groups().iter().map(|g| MeshBuffers::bytes(g, kernel.mesh)).sum();
+        let palettes = PosedPalettes::uploaded(crowd, kernel.palette);
+        let meshes = MeshBuffers::bytes(crowd, kernel.mesh);
         Some(Traffic {
             stage: Stage::Skin,
             clock: Clock::Gpu,
             read: palettes + meshes,
-            written: Arena::bytes(crowd),
+            written: crowd.output_words() * size_of::<f32>() as u64,
             memory: Memory::Device,
         })
     }
@@ -70,7 +87,7 @@ impl GpuSkinner for ComputeSkinner {
     fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
         let Arena { device, previous, .. } = &*frame.arena;
         if !self.skin.choose(device) {
-            let Posed { gpu, chunks, palettes } = posed;
+            let Posed { gpu, chunks, palettes, .. } = posed;
             let sets: &[&[_]] = &[device, previous];
             self.skin.bind(gpu, frame.crowd, chunks, palettes.chunks(), sets, palettes.visibility());
         }
@@ -103,7 +120,7 @@ impl GpuSkinner for ComputeSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let Posed { gpu, chunks, palettes } = posed;
+        let Posed { gpu, chunks, palettes, .. } = posed;
         for (index, chunk) in chunks.iter().enumerate() {
             let slot = index % arena.device.len();
             let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);

@@ -2,7 +2,7 @@
 
 use super::Skinned;
 use crate::crowd::Crowd;
-use crate::frame::{Arena, FrameInput, Result, Traffic};
+use crate::frame::{Arena, Bytes, FrameInput, Result, Traffic};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,6 +12,8 @@ pub(super) struct Posed {
     pub gpu: Rc<Gpu>,
     pub chunks: Vec<Chunk>,
     pub palettes: Box<dyn PaletteSource>,
+    /// Bytes of the palettes and of what computes them, on the device.
+    pub memory: Bytes,
 }
 
 /// A way to skin posed chunks.
@@ -20,6 +22,9 @@ pub(super) trait GpuSkinner {
     fn label(&self) -> Option<String> {
         None
     }
+
+    /// Bytes of its buffers on the device.
+    fn memory(&self) -> Bytes;
 
     /// Bytes that a frame's skinning stage must move, if it has a stage of its own.
     fn traffic(&self, crowd: &Crowd) -> Option<Traffic>;

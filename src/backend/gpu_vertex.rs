@@ -3,11 +3,13 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Footprint, FrameInput, Job, Result, Retention, Traffic};
+use crate::frame::{Arena, BackendError, Bytes, Footprint, FrameInput, Job, Purpose, Result, Retention, Traffic};
+use crate::gpu::binding::GroupLayout;
 use crate::gpu::shader::Edit;
 use crate::gpu::skinning::{self, Kind, SkinBindings};
 use crate::gpu::source::VertexSource;
-use crate::gpu::{Capture, Commands, Drawable, Gpu, MeshBuffers, MeshForm, PaletteForm, present};
+use crate::gpu::wgsl::Role;
+use crate::gpu::{Capture, Chunk, Commands, Drawable, Gpu, MeshBuffers, MeshForm, PaletteForm, Posing, present};
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,50 +17,78 @@ use std::rc::Rc;
 /// Passes drawing a vertex shader that skins.
 pub(super) struct VertexSkinner {
     source: Rc<VertexSource>,
-    /// Created when vertices are read back for the first time.
-    capture: Option<Capture>,
+    /// Bytes of meshes and uniforms.
+    memory: Bytes,
+    /// Created when vertices are read back for the first time, with its bytes.
+    capture: Option<(Capture, Bytes)>,
 }
 
 impl VertexSkinner {
-    /// Device memory besides palettes and meshes.
-    pub fn footprint(gpu: &Gpu, palette: PaletteForm, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+    /// Device memory besides palettes.
+    pub fn footprint(
+        gpu: &Gpu,
+        posing: Posing,
+        (mesh, palette): (MeshForm, PaletteForm),
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        job: &Job,
+    ) -> Result<Footprint> {
         if job.keep == Retention::TwoFrames {
-            return Err(BackendError::Unavailable("would skin twice for --motion; leaves no vertices to keep".into()));
+            return Err(BackendError::Unavailable(
+                "stores no vertices, which --motion compares; needs a run without it".into(),
+            ));
         }
         if crowd.format().encoding == Encoding::Packed {
             return Err(BackendError::Unavailable("writes plain floats; needs --output f32".into()));
         }
         gpu.has_captures()?;
         gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS)?;
-        Ok(Footprint { host: 0, device: Capture::BYTES, host_output: false, device_output: false })
+        let bound = if posing == Posing::Visible { 0 } else { chunks.len() };
+        let device = Bytes::of(Purpose::Mesh, MeshBuffers::bytes(crowd, mesh))
+            + Bytes::of(Purpose::Scratch, skinning::uniform_bytes(bound))
+            + Bytes::of(Purpose::Staging, Capture::bytes(crowd));
+        Ok(Footprint { device, ..Footprint::default() })
     }
 
     /// Uploads meshes and binds them and the palettes.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, edit: Option<&Edit>) -> Self {
-        let Posed { gpu, chunks, palettes } = posed;
-        let layout = skinning::layout(gpu, wgpu::ShaderStages::VERTEX, palette, false);
-        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
+        let Posed { gpu, chunks, palettes, .. } = posed;
+        let kinds = Kind::all(crowd, mesh);
+        let wgsl =
+            move |kind: Kind, root: &str, roles: &[Role]| skinning::vertex_shader(kind.mesh, palette, root, roles);
+        // The shaders of all kinds have the same bindings.
+        let first = kinds.first().map(|&kind| wgsl(kind, "capture.wgsl", &[])).unwrap_or_default();
+        let dynamic = palette.stride().map(|_| "palettes");
+        let layout = GroupLayout::new(gpu, "gpu-vertex", &first, 0, wgpu::ShaderStages::VERTEX, dynamic);
         let visibility = palettes.visibility();
-        let bindings = SkinBindings { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
+        let (groups, memory) = gpu.counted(|| {
+            let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
+            let bindings = SkinBindings { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
+            skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings)
+        });
         let edit = edit.cloned();
         let source = VertexSource {
             trusted: edit.is_none(),
-            wgsl: Box::new(move |kind| {
-                let wgsl = skinning::wgsl(kind.mesh, palette) + include_str!("../../shaders/gpu_vertex.wgsl");
+            wgsl: Box::new(move |kind, root, roles| {
+                let wgsl = wgsl(kind, root, roles);
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
-            kinds: Kind::all(crowd, mesh),
-            groups: skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings),
+            kinds,
+            groups,
             layout,
             stride: palette.stride(),
             motion: false,
             visible: visibility.map(|visibility| Rc::clone(visibility.visible())),
         };
-        Self { source: Rc::new(source), capture: None }
+        Self { source: Rc::new(source), memory, capture: None }
     }
 }
 
 impl GpuSkinner for VertexSkinner {
+    fn memory(&self) -> Bytes {
+        self.memory + self.capture.as_ref().map_or(Bytes::default(), |(_, bytes)| *bytes)
+    }
+
     fn traffic(&self, _: &Crowd) -> Option<Traffic> {
         None
     }
@@ -79,10 +109,13 @@ impl GpuSkinner for VertexSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let Posed { gpu, chunks, palettes } = posed;
-        let capture = match &self.capture {
+        let Posed { gpu, chunks, palettes, .. } = posed;
+        let (capture, _) = match &self.capture {
             Some(capture) => capture,
-            None => self.capture.insert(Capture::new(gpu, crowd, &self.source)?),
+            None => {
+                let (capture, bytes) = gpu.counted(|| Capture::new(gpu, crowd, &self.source));
+                self.capture.insert((capture?, bytes))
+            }
         };
         for (index, (chunk, group)) in chunks.iter().zip(&self.source.groups).enumerate() {
             let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);

@@ -12,10 +12,10 @@ mod gpu_compute;
 mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
-mod traffic;
+mod stage_bytes;
 
 use crate::crowd::Crowd;
-#[cfg(feature = "gpu")]
+#[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
 #[cfg(feature = "gpu")]
@@ -29,23 +29,65 @@ use std::rc::Rc;
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
-    /// Bytes that [`Backend::prepare`] would allocate; allocates nothing itself.
+    /// Abilities beyond vertices, which do not depend on the crowd.
+    fn traits(&self) -> Traits;
+
+    /// Memory that [`Backend::prepare`] and the first frame would allocate; allocates no buffer itself.
     ///
     /// # Errors
-    /// The crowd or the job is not supported; the message says why.
+    /// [`BackendError::Unavailable`] if the crowd or the job asks for something that the backend or the machine cannot
+    /// do, or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint>;
 
     /// Allocates and uploads everything that does not change from frame to frame. Not timed.
     ///
     /// # Errors
-    /// As [`Backend::footprint`], or the device failed.
+    /// As [`Backend::footprint`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>>;
+}
+
+/// Abilities of a backend that gameplay and later passes rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Place of the joints of a frame.
+    pub joints: Joints,
+    /// Cost of drawing the vertices of a frame once more.
+    pub later_passes: LaterPasses,
+}
+
+/// Place of the joints of a frame, from which gameplay reads sockets and bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joints {
+    /// In main memory, within the frame.
+    Host,
+    /// On the device: to be read back, or used there.
+    Device,
+    /// On the device, for instances in view only.
+    DeviceInView,
+    /// Nowhere: palettes are baked, and no frame computes a joint.
+    Nowhere,
+}
+
+/// Cost of drawing the vertices of a frame once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaterPasses {
+    /// They read vertices that are already skinned.
+    Free,
+    /// Every pass skins again.
+    SkinAgain,
+    /// The output cannot be drawn.
+    NotDrawn,
 }
 
 /// A backend with its buffers for one crowd. Dropping it frees them.
 pub trait Prepared {
     /// Instruction set or adapter, threads, and the chosen kernels if there is a choice.
     fn device(&self) -> String;
+
+    /// Memory that it holds, counted from its buffers. Equal to what [`Backend::footprint`] promised, once a frame has
+    /// been submitted, but for two things: a backend that chose a kernel promised the largest mesh that any of the
+    /// kernels reads, and memory for reading vertices back is allocated when it is needed.
+    fn footprint(&self, crowd: &Crowd) -> Footprint;
 
     /// The rule by which vertices follow several joints; it selects the reference for parity.
     fn blending(&self) -> Blending {
@@ -66,7 +108,7 @@ pub trait Prepared {
     /// Poses and skins one frame, or records the commands that will.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
 
     /// The place where the vertices of the last frame are.
@@ -75,7 +117,7 @@ pub trait Prepared {
     /// The instances of the last frame in rising order if the backend leaves some out, otherwise `None`. Not timed.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
@@ -84,14 +126,15 @@ pub trait Prepared {
     /// group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
-    /// The device failed, or the backend has no poses because it bakes palettes.
+    /// [`BackendError::Unavailable`] if the backend has no poses because it bakes palettes, or [`BackendError::Device`]
+    /// if the device was lost or refused a command.
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 
     /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
     /// for the instances in a range of one group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 
@@ -116,7 +159,7 @@ impl Ticket {
     /// Records all passes that draw the frame's vertices.
     ///
     /// # Errors
-    /// Nothing can draw the layout of the vertices.
+    /// [`BackendError::Unavailable`] if nothing can draw the layout of the vertices.
     #[cfg(feature = "gpu")]
     pub fn draw(
         self,
@@ -149,7 +192,7 @@ impl Ticket {
     /// Submits recorded commands and blocks until the device is done.
     ///
     /// # Errors
-    /// The device was lost or refused a command.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn finish(mut self) -> Result<()> {
         self.launch();
         #[cfg(feature = "gpu")]
@@ -197,7 +240,7 @@ impl Context {
     /// The adapter.
     ///
     /// # Errors
-    /// There is no adapter.
+    /// [`BackendError::Unavailable`] if there is no adapter.
     #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<Rc<Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))

@@ -7,7 +7,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{BackendError, Retention};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::Status;
-use skinbench::registry::{Entry, REGISTRY};
+use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -22,7 +22,7 @@ const MEMORY_SHARE: f64 = 0.7;
 
 /// Scenes and the backends that run them.
 #[derive(Debug, Args)]
-pub struct Workload {
+pub struct WorkloadArguments {
     /// Built-in scenes, scene files (.toml) or models; default: walkers
     #[arg(value_name = "SCENE|MODEL")]
     pub scenes: Vec<String>,
@@ -40,14 +40,14 @@ pub struct Workload {
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
     #[command(flatten)]
-    pub shape: Shape,
+    pub shape: ModelArguments,
     #[command(flatten)]
-    pub machine: Machine,
+    pub machine: MachineArguments,
 }
 
 /// Changes to models and their vertices.
 #[derive(Debug, Args)]
-pub struct Shape {
+pub struct ModelArguments {
     /// Approximate number of vertices to bring each model to
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     pub vertices: Option<u32>,
@@ -55,7 +55,7 @@ pub struct Shape {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
     #[command(flatten)]
-    pub layout: Layout,
+    pub layout: StorageArguments,
     /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
     /// show one pose
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Economy::MOST_BUCKETS)))]
@@ -68,7 +68,7 @@ pub struct Shape {
 
 /// Storage of clips and vertices.
 #[derive(Debug, Args)]
-pub struct Layout {
+pub struct StorageArguments {
     /// Skinned attributes: position (p), normal (n), tangent (t)
     #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
     pub attributes: AttributesChoice,
@@ -127,7 +127,7 @@ impl OutputChoice {
     }
 }
 
-impl Shape {
+impl ModelArguments {
     /// The corresponding changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
         let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
@@ -136,7 +136,7 @@ impl Shape {
     }
 }
 
-impl Layout {
+impl StorageArguments {
     /// The corresponding changes to a scene.
     pub fn overrides(&self) -> Overrides {
         let format = VertexFormat {
@@ -163,7 +163,7 @@ impl Layout {
 
 /// Threads and adapter to run on.
 #[derive(Debug, Args)]
-pub struct Machine {
+pub struct MachineArguments {
     /// Threads of parallel backends, or several counts to measure; default: as many as the processor has
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>)]
     pub threads: Vec<u32>,
@@ -200,7 +200,7 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
 }
 
-impl Workload {
+impl WorkloadArguments {
     /// Loads the scenes with the requested changes.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
@@ -223,13 +223,13 @@ impl Workload {
     }
 
     /// The backends that match the patterns, in the registry's order.
-    pub fn backends(&self) -> anyhow::Result<Vec<&'static Entry>> {
+    pub fn backends(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
         backends(&self.backends)
     }
 }
 
 /// The backends that match the patterns, in the registry's order; without a pattern all but variants.
-pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
+pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     if globs.is_empty() {
         return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
     }
@@ -251,7 +251,7 @@ pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
 }
 
 /// The backend of exactly this name.
-pub fn backend(name: &str) -> anyhow::Result<&'static Entry> {
+pub fn backend(name: &str) -> anyhow::Result<&'static BackendEntry> {
     REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_backend(name))
 }
 
@@ -285,7 +285,7 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
     })
 }
 
-impl Machine {
+impl MachineArguments {
     /// Sets the threads up and opens the adapter, if there is one.
     pub fn open(&self) -> anyhow::Result<Context> {
         self.open_adapter(self.require.is_some())
@@ -298,7 +298,7 @@ impl Machine {
     }
 
     /// Sets the threads up; creates the backend, and opens an adapter only if the backend needs one.
-    pub fn open_for(&self, entry: &Entry) -> anyhow::Result<Context> {
+    pub fn open_for(&self, entry: &BackendEntry) -> anyhow::Result<Context> {
         let context = self.host_context()?;
         match entry.create(&context) {
             Err(BackendError::Unavailable(_)) => self.open_adapter(true),

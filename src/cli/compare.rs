@@ -1,4 +1,4 @@
-//! `skinbench compare`: what changed between two sets of results, and what is noise.
+//! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::exit::Exit;
 use anyhow::bail;

@@ -1,13 +1,13 @@
 //! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
 
-use super::common::{self, Machine, seconds};
+use super::common::{self, MachineArguments, seconds};
 use super::exit::Exit;
 use super::output::write_file;
-use super::single;
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
 use skinbench::crowd::{Crowd, Layer, REST};
-use skinbench::frame::{FrameInput, StageTimer};
+use skinbench::frame::{FrameInput, Job, StageTimer};
+use skinbench::harness::single;
 use skinbench::model::{IDENTITY_ROWS, Mesh, RotationBlend};
 use skinbench::scene::{ModelSource, find_clip};
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArguments,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -63,7 +63,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     crowd.push_group(Arc::new(model), [(IDENTITY_ROWS, layer)])?;
 
     let context = arguments.machine.open_for(entry)?;
-    let (mut backend, mut arena) = single::prepare(entry, &context, &crowd, None)?;
+    let backend = entry.create(&context)?;
+    let (mut backend, mut arena) =
+        single::prepare(&*backend, &context, &crowd, &Job::default(), None, common::memory()).context(entry.name)?;
     let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
     let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
     ticket.finish()?;

@@ -3,6 +3,8 @@
 use super::exit::Exit;
 use anyhow::anyhow;
 use clap::Args;
+use serde::Serialize;
+use skinbench::report::clip_sizes::ClipSizes;
 use skinbench::report::inspection::Inspection;
 use skinbench::scene::ModelSource;
 use std::io::{self, Write};
@@ -14,21 +16,34 @@ pub struct Arguments {
     /// Model file, or a built-in model
     #[arg(value_name = "MODEL")]
     model: String,
+    /// Also compare the clips' compact form with raw samples, on the terms of the Animation Compression Library
+    #[arg(long)]
+    clips: bool,
     /// Print JSON, for programs
     #[arg(long)]
     json: bool,
+}
+
+/// The JSON of a model.
+#[derive(Serialize)]
+struct Inspected {
+    #[serde(flatten)]
+    inspection: Inspection,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clip_sizes: Option<ClipSizes>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let start = Instant::now();
     let model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
     let inspection = Inspection::new(&model, start.elapsed());
+    let clip_sizes = arguments.clips.then(|| ClipSizes::new(&model)).transpose()?;
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &inspection)?;
+        serde_json::to_writer_pretty(&mut out, &Inspected { inspection, clip_sizes })?;
         writeln!(out)?;
     } else {
-        write!(out, "{inspection}")?;
+        write!(out, "{inspection}{}", clip_sizes.map_or(String::new(), |sizes| sizes.to_string()))?;
     }
     Ok(Exit::Done)
 }

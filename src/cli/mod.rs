@@ -14,11 +14,12 @@ mod progress;
 mod render;
 mod report;
 mod run;
-mod single;
 mod sweep;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
+#[cfg(feature = "gpu")]
+mod web;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -48,6 +49,8 @@ enum Command {
     Render(render::Arguments),
     #[cfg(feature = "view")]
     View(Box<view::Arguments>),
+    #[cfg(feature = "gpu")]
+    Web(web::Arguments),
     List(list::Arguments),
 }
 
@@ -68,6 +71,8 @@ impl Cli {
             Command::Render(arguments) => render::run(&arguments),
             #[cfg(feature = "view")]
             Command::View(arguments) => view::run(*arguments),
+            #[cfg(feature = "gpu")]
+            Command::Web(arguments) => web::run(&arguments),
             Command::List(arguments) => list::run(&arguments),
         }
     }

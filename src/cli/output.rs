@@ -1,6 +1,8 @@
 //! Files that are either complete or absent.
 
 use anyhow::Context as _;
+#[cfg(feature = "gpu")]
+use image::{ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tempfile::Builder;
@@ -25,12 +27,7 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
 #[cfg(feature = "gpu")]
 pub fn write_png(path: &Path, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
     write_file(path, |out| {
-        let mut encoder = png::Encoder::new(out, width, height);
-        encoder.set_color(png::ColorType::Rgba);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-        let mut writer = encoder.write_header().map_err(io::Error::other)?;
-        writer.write_image_data(pixels).map_err(io::Error::other)?;
-        writer.finish().map_err(io::Error::other)
+        let encoder = PngEncoder::new(out);
+        encoder.write_image(pixels, width, height, ExtendedColorType::Rgba8).map_err(io::Error::other)
     })
 }

@@ -1,16 +1,16 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, Machine, Shape, positive, seconds};
+use super::common::{self, MachineArguments, ModelArguments, positive, seconds};
 use super::exit::Exit;
 use super::output::write_png;
-use super::single;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use skinbench::backend::Prepared;
 use skinbench::crowd::{Crowd, TICKS_PER_SECOND};
-use skinbench::frame::{self, FrameInput, StageTimer};
+use skinbench::frame::{self, FrameInput, Job, StageTimer, View};
 use skinbench::gpu::present::Presenter;
-use skinbench::gpu::{LineEnd, skeleton_lines};
+use skinbench::gpu::{Beneath, Ground, LineEnd, Overlay, Surfaces, skeleton_lines};
+use skinbench::harness::single;
 use skinbench::pose::PoseData;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -34,10 +34,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     instances: Option<u64>,
     #[command(flatten)]
-    shape: Shape,
+    shape: ModelArguments,
     /// Drawing mode
     #[arg(long, default_value = "skin")]
-    mode: Mode,
+    mode: ModeChoice,
     /// Angle around the crowd in degrees, from its front; default: as in the scene
     #[arg(long, value_name = "DEGREES", value_parser = degrees, allow_hyphen_values = true)]
     orbit: Option<f64>,
@@ -54,11 +54,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     height: Option<u32>,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
+enum ModeChoice {
     /// Lit triangles
     Skin,
     /// Edges of the visible triangles
@@ -91,21 +91,40 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         [arguments.width.unwrap_or(scene.resolution[0]), arguments.height.unwrap_or(scene.resolution[1])];
     let context = arguments.machine.open_required()?;
     let gpu = context.gpu.as_ref().context("no adapter")?;
-    let mut view = scene.view();
-    if arguments.mode == Mode::Wireframe {
+    let view_projection = scene.camera.picture_projection(&scene.crowd, scene.resolution, [0.0; 2]);
+    let mut view = View { view_projection, ..scene.view() };
+    if arguments.mode == ModeChoice::Wireframe {
         view.mode = frame::Mode::Wireframe;
     }
-    let mut presenter = Presenter::new(Rc::clone(gpu), &scene.crowd, view, 1)?;
-    let bytes = Presenter::device_bytes(&scene.crowd, &view);
-    let (mut backend, mut arena) = single::prepare(entry, &context, &scene.crowd, Some(bytes))?;
+    let surfaces = Surfaces::new(gpu, &scene.crowd);
+    surfaces.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    let mut presenter = Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true)?;
+    let bytes = Presenter::picture_bytes(&scene.crowd, &view, &surfaces);
+    let backend = entry.create(&context)?;
+    let (mut backend, mut arena) = single::prepare(
+        &*backend,
+        &context,
+        &scene.crowd,
+        &Job { passes: 1, ..Job::default() },
+        Some(bytes),
+        common::memory(),
+    )
+    .context(entry.name)?;
 
     let mut timer = StageTimer::default();
     // Phases wrap, so ticks before the start are valid.
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
     let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
     ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;
-    if arguments.mode == Mode::Skeleton {
-        presenter.draw_lines(&skeletons(&mut *backend, &scene.crowd)?)?;
+    let framed = scene.camera.framed(&scene.crowd, scene.resolution);
+    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
+    if arguments.mode == ModeChoice::Skeleton {
+        presenter.draw_overlay(Beneath::Nothing, Overlay::default())?;
+        presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
+        let lines = skeletons(&mut *backend, &scene.crowd)?;
+        presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
+    } else {
+        presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
     }
     let pixels = presenter.read_color()?;
     write_png(&arguments.output, [view.width, view.height], &pixels)?;

@@ -23,7 +23,7 @@ pub struct Arguments {
     output: Option<PathBuf>,
     /// One HTML page, Markdown, or a folder of SVG charts; default: by the file's extension, else html
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     /// Rewrite the text between the markers of a Markdown page, and its charts
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["results", "output", "format"])]
     splice: Vec<PathBuf>,
@@ -32,8 +32,8 @@ pub struct Arguments {
     check: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ReportFormat {
     Html,
     Md,
     Svg,
@@ -43,20 +43,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !arguments.splice.is_empty() {
         return splice(&arguments.splice, arguments.check);
     }
-    let study = Study::new(Recorded::read(&arguments.results)?);
-    eprint!("{}", text::problems(&study));
+    let recorded = Recorded::read(&arguments.results)?;
     let output = arguments.output.as_deref();
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
-        Format::Html => write(output, &html::page(&study))?,
-        Format::Md => write(output, &markdown::report(&study))?,
-        Format::Svg => {
+        ReportFormat::Html => {
+            let studies = Study::of_each_machine(recorded);
+            eprint!("{}", text::problems(&studies[0]));
+            write(output, &html::page(&studies))?;
+        }
+        ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded)))?,
+        ReportFormat::Svg => {
             let Some(folder) = output else {
                 return Err(
                     UsageError("--format svg writes a file for each chart; name a folder with -o".into()).into()
                 );
             };
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            for chart in charts(&study) {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            for chart in charts(&of_one_machine(recorded)) {
                 write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
             }
         }
@@ -64,10 +67,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn by_ending(output: Option<&Path>) -> Format {
+/// The study of the machine with most rows. Prints the remarks on the results.
+fn of_one_machine(recorded: Recorded) -> Study {
+    let study = Study::new(recorded);
+    eprint!("{}", text::problems(&study));
+    study
+}
+
+fn by_ending(output: Option<&Path>) -> ReportFormat {
     match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
-        Some("md") => Format::Md,
-        _ => Format::Html,
+        Some("md") => ReportFormat::Md,
+        _ => ReportFormat::Html,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
 use super::built_from::built_from;
-use super::common::{self, Workload, positive};
+use super::common::{self, WorkloadArguments, positive};
 use super::exit::Exit;
 use super::progress::Progress;
 use anyhow::Context as _;
@@ -11,9 +11,8 @@ use skinbench::backend::Context;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::fidelity;
 use skinbench::harness::limits::Host;
-use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{self, Observer, Options, Outcome};
-use skinbench::report::table;
+use skinbench::harness::run::{self, Observer, Outcome, RunOptions};
+use skinbench::report::{card, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
 use skinbench::results::warnings;
@@ -31,13 +30,16 @@ const MOST_PASSES: u32 = 64;
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    workload: Workload,
+    workload: WorkloadArguments,
     /// Measured frames per backend; default: as many as fit 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
     /// Number of times that a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
+    /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
+    #[arg(long)]
+    card: bool,
     /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR")]
     results: Option<PathBuf>,
@@ -94,9 +96,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             _ => format!("{}.{threads}", environment.run_id),
         };
         let environment = Environment { threads, run_id, ..environment.clone() };
-        let tolerance = Tolerance::of(scene.crowd.format());
-        let options =
-            Options { backends: backends.clone(), frames: arguments.frames, tolerance, memory: common::memory(), keep };
+        let options = RunOptions {
+            backends: backends.clone(),
+            frames: arguments.frames,
+            memory: common::memory(),
+            keep,
+            ..RunOptions::default()
+        };
         let cannot_write = || format!("cannot write to {}", folder.display());
         let hosts = hosts(context);
         let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
@@ -113,6 +119,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let mut text = table::measured(&environment, scene, clip_error, &outcomes);
         text += &table::limits(&hosts);
+        if arguments.card {
+            text += &card::text(&table::study_of(&environment, scene, clip_error, &outcomes));
+        }
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
         progress.next_scene();

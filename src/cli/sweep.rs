@@ -1,21 +1,21 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::built_from::built_from;
-use super::common::{self, Layout, Machine, OutputChoice, Requirement, positive};
+use super::common::{self, MachineArguments, OutputChoice, Requirement, StorageArguments, positive};
 use super::exit::Exit;
 use super::progress::Progress;
 use super::run::passes;
 use anyhow::Context as _;
+use bytesize::ByteSize;
 use clap::Args;
 use fnv::FnvHasher;
 use skinbench::frame::Retention;
 use skinbench::frame::Stage;
 use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
-use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{Options, Outcome, Status};
+use skinbench::harness::run::{Outcome, RunOptions, Status};
 use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
-use skinbench::registry::Entry;
+use skinbench::registry::BackendEntry;
 use skinbench::report::text;
 use skinbench::results::files::Results;
 use skinbench::results::key::Point;
@@ -58,7 +58,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
     #[command(flatten)]
-    layout: Layout,
+    layout: StorageArguments,
     /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
@@ -74,6 +74,10 @@ pub struct Arguments {
     /// Search for the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
     budget: Option<Duration>,
+    /// Search for the largest crowd whose memory on host and device fits, such as 128MB, instead of measuring given
+    /// ones; with --budget, for one that fits both
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"])]
+    memory: Option<u64>,
     /// Folder for summary.csv and samples.csv; a sweep that is in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
@@ -96,6 +100,13 @@ fn time(text: &str) -> Result<Duration, &'static str> {
     time.filter(|time| !time.is_zero()).ok_or("expected a time with its unit, such as 16.7ms or 2s")
 }
 
+/// Parses a number of bytes with its unit.
+fn size(text: &str) -> Result<u64, &'static str> {
+    let unit = text.ends_with(['b', 'B']);
+    let size = text.parse().ok().filter(|size: &ByteSize| unit && size.0 > 0);
+    size.map(|size| size.0).ok_or("expected a size with its unit, such as 128MB or 64MiB")
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
@@ -112,7 +123,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let keep = if arguments.output == OutputChoice::Ring { Retention::Ring } else { Retention::Frame };
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
-    let machine = Machine {
+    let machine = MachineArguments {
         threads: groups.iter().copied().flatten().collect(),
         adapter: arguments.adapter.clone(),
         require: arguments.require,
@@ -124,29 +135,33 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         // Scenes that cannot be built are refused before anything is written.
         scene.clone().with(smallest.overrides(base)).build(common::memory())?;
     }
+    let sweep = |threads: Option<u32>| Sweep {
+        scene: &scene,
+        base,
+        points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
+        options: RunOptions {
+            backends: backends.clone(),
+            frames: arguments.frames,
+            memory: common::memory(),
+            keep,
+            ..RunOptions::default()
+        },
+        max_frame_time: arguments.max_frame_time,
+        budget: arguments.budget,
+        memory: arguments.memory,
+    };
+    if let (Some(&threads), Some(context)) = (groups.first(), contexts.first()) {
+        sweep(threads).check_memory(context)?;
+    }
     let interrupted = common::interruption()?;
     let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
     let mut ending = Ending::default();
     for (done, &threads) in groups.iter().enumerate() {
-        let sweep = Sweep {
-            scene: &scene,
-            base,
-            points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
-            options: Options {
-                backends: backends.clone(),
-                frames: arguments.frames,
-                tolerance: Tolerance::of(base.format),
-                memory: common::memory(),
-                keep,
-            },
-            max_frame_time: arguments.max_frame_time,
-            budget: arguments.budget,
-        };
         book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
         // There are as many contexts as groups, in the same order; a single one without --threads.
         let context = &contexts[done];
         book.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
-        let part = sweep.drive(context, &mut book)?;
+        let part = sweep(threads).drive(context, &mut book)?;
         ending.statuses.extend(part.statuses);
         ending.kept += part.kept;
         ending.largest.extend(part.largest);
@@ -156,7 +171,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
     drop(book);
-    print(&arguments.results, &ending, arguments.budget, scene.name())?;
+    print(arguments, &ending, scene.name())?;
     let mut out = io::stdout().lock();
     troubles.iter().take(LISTED).try_for_each(|trouble| writeln!(out, "warning: {trouble}"))?;
     if troubles.len() > LISTED {
@@ -167,16 +182,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
-fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) -> anyhow::Result<()> {
+fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<()> {
+    let &Arguments { budget, memory, ref results, .. } = arguments;
     let mut out = io::stdout().lock();
     if ending.kept > 0 {
         eprintln!("note: {} measurements of an earlier sweep were kept", ending.kept);
     }
-    if let Ok(recorded) = Recorded::read(&[folder]) {
+    if let Ok(recorded) = Recorded::read(&[results]) {
         write!(out, "{}", text::swept(&Study::new(recorded)))?;
     }
-    if let Some(budget) = budget {
-        write!(out, "{}", text::largest(scene, budget, &ending.largest))?;
+    if budget.is_some() || memory.is_some() {
+        write!(out, "{}", text::largest(scene, budget, memory, &ending.largest))?;
     }
     Ok(())
 }
@@ -185,7 +201,7 @@ fn print(folder: &Path, ending: &Ending, budget: Option<Duration>, scene: &str) 
 struct Book {
     results: Results,
     /// Results that this binary measured before.
-    kept: Vec<(Place, KnownResult)>,
+    kept: Vec<(ResultKey, KnownResult)>,
     environment: Option<Environment>,
     binary: u64,
     keep: Retention,
@@ -203,7 +219,7 @@ struct Book {
 }
 
 /// Key of a measurement: point, adapter and backend.
-type Place = (Point, Option<String>, String);
+type ResultKey = (Point, Option<String>, String);
 
 impl Book {
     fn open(
@@ -215,7 +231,7 @@ impl Book {
         let results = Results::append(folder)?;
         let binary = binary()?;
         let mut kept = Vec::new();
-        // A folder without any row is no error.
+        // An empty folder is not an error.
         let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
         let own = format!("-{binary:016x}.");
         for measurement in &recorded.measurements {
@@ -256,7 +272,7 @@ fn binary() -> anyhow::Result<u64> {
 }
 
 impl Log for Book {
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult> {
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
         let environment = self.environment.as_ref()?;
         let point = Point::of(scene, environment.threads, passes, self.keep);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());

@@ -1,11 +1,11 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::common::{self, Workload};
+use super::common::{self, WorkloadArguments};
 use super::exit::Exit;
 use super::progress::Progress;
 use clap::Args;
 use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{self, Observer, Options, Outcome};
+use skinbench::harness::run::{self, Observer, RunOptions};
 use skinbench::report::table;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    workload: Workload,
+    workload: WorkloadArguments,
     /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Option<f64>,
@@ -38,10 +38,6 @@ impl Observer for Watcher<'_> {
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
-
-    fn finished(&mut self, _: &Outcome) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -55,8 +51,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
-        let tolerance = arguments.epsilon.map_or(default, |e| Tolerance { pose: e, position: e, ..default });
-        let options = Options { backends: backends.clone(), frames: None, tolerance, memory: common::memory(), keep };
+        let tolerance = arguments.epsilon.map(|e| Tolerance { pose: e, position: e, ..default });
+        let options = RunOptions {
+            backends: backends.clone(),
+            tolerance,
+            memory: common::memory(),
+            keep,
+            ..RunOptions::default()
+        };
         let mut watcher = Watcher { scene: &scene.name, progress: &progress, interrupted };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);

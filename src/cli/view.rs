@@ -1,14 +1,14 @@
 //! `skinbench view`: a window on the crowd.
 
 use super::built_from::built_from;
-use super::common::{self, Machine, positive};
+use super::common::{self, MachineArguments, positive};
 use super::exit::Exit;
 use super::output::write_png;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use skinbench::view::engine::{Engine, registered};
 use skinbench::view::state::{Errors, Settings, State};
-use skinbench::view::window::{self, Options};
+use skinbench::view::window::{self, WindowOptions};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     instances: Option<u64>,
-    /// How many times a frame draws the crowd; 0 draws it out of its time
+    /// Number of times that a frame draws the crowd; 0 draws it after the frame, untimed
     #[arg(long, value_name = "N", value_parser = super::run::passes)]
     passes: Option<u32>,
     /// Paint vertices by their errors
@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", value_parser = positive::<u64>)]
     exit_after: Option<u64>,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,7 +83,7 @@ enum Theme {
 
 pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let file = settings_file();
-    // A scripted picture does not depend on what somebody looked at before.
+    // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
     let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Settings::default, read_settings);
     for name in arguments.backend.iter().chain(&arguments.against) {
@@ -128,7 +128,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         Some(ErrorsChoice::Reference) => Errors::Reference,
         Some(ErrorsChoice::Sides) => Errors::Sides,
     };
-    let options = Options {
+    let options = WindowOptions {
         screenshot: arguments.screenshot,
         exit_after: arguments.exit_after.map(Duration::from_secs),
         size: [1360.0, 800.0],
@@ -145,7 +145,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let make = move || {
         let open = move || {
             let opened = machine.borrow().open_required().map_err(|error| format!("{error:#}"))?;
-            // A process makes its threads once; a device that is opened again finds them there.
+            // The global pool is created once per process; reopening a device reuses it.
             machine.borrow_mut().threads.clear();
             Ok(opened)
         };
@@ -157,7 +157,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-/// The file that settings are kept in; none where the system has no place for them.
+/// The file in which settings are kept; `None` if the system has no place for them.
 fn settings_file() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = match std::env::consts::OS {
@@ -168,7 +168,7 @@ fn settings_file() -> Option<PathBuf> {
     Some(folder?.join("skinbench").join("view.toml"))
 }
 
-/// Settings of the last window; the defaults where there are none, or none that can be read.
+/// Settings of the last window, or the defaults if there are none that can be read.
 fn read_settings(file: &Path) -> Settings {
     let Ok(text) = std::fs::read_to_string(file) else { return Settings::default() };
     toml::from_str(&text).unwrap_or_else(|error: toml::de::Error| {

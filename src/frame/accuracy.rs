@@ -9,14 +9,14 @@ pub enum Blending {
     DualQuaternion,
 }
 
-/// Stated error of a backend that approximates, beyond rounding. Its vertices are compared with the reference, but it
-/// has no poses to compare.
+/// Stated error of a backend that approximates, beyond rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Approximation {
     /// Largest distance of a vertex, over the diagonal of the model's bounds.
     pub position: f64,
     /// Largest angle of normals and tangents, in radians.
     pub normal: f64,
-    /// Largest distance of a joint's end, over the skeleton's size.
-    pub clip_error: f64,
+    /// Largest distance of a joint's end, over the skeleton's size; `None` if poses are exact, which are then compared
+    /// with the reference as well as vertices are.
+    pub clip_error: Option<f64>,
 }

@@ -25,9 +25,21 @@ impl Arena {
         }
     }
 
-    /// Bytes of one side of the arena.
+    /// Bytes that [`Arena::allocate_host`] will allocate.
     pub fn bytes(crowd: &Crowd) -> u64 {
-        crowd.output_words() * size_of::<f32>() as u64
+        Aligned::<f32>::bytes(crowd.output_words() as usize)
+    }
+
+    /// Bytes of the device side, with the vertices of the previous frame.
+    #[cfg(feature = "gpu")]
+    pub fn device_bytes(&self) -> u64 {
+        self.device.iter().chain(&self.previous).map(wgpu::Buffer::size).sum()
+    }
+
+    /// Bytes of the device side: a build without the device has none.
+    #[cfg(not(feature = "gpu"))]
+    pub fn device_bytes(&self) -> u64 {
+        0
     }
 
     /// Allocates the host side.

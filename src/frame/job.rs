@@ -1,4 +1,4 @@
-//! Options of a run for every backend, and memory requirements of a backend.
+//! Options of a run for every backend.
 
 use crate::frustum::Frustum;
 
@@ -24,17 +24,4 @@ pub enum Retention {
     Ring,
     /// The vertices of this frame and the previous one, in two outputs that swap, for motion vectors.
     TwoFrames,
-}
-
-/// Bytes that a backend will allocate for a crowd, besides the shared [`Arena`](super::Arena).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Footprint {
-    /// Bytes of main memory.
-    pub host: u64,
-    /// Bytes of device memory.
-    pub device: u64,
-    /// Whether vertices go to the arena's host side.
-    pub host_output: bool,
-    /// Whether vertices go to the arena's device side.
-    pub device_output: bool,
 }

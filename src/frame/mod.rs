@@ -3,18 +3,20 @@
 
 mod accuracy;
 mod arena;
+mod camera_view;
 mod error;
+mod footprint;
 mod input;
 mod job;
 mod timer;
 mod traffic;
-mod view;
 
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
+pub use camera_view::{Mode, View};
 pub use error::{BackendError, Result};
+pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};
 pub use input::FrameInput;
-pub use job::{Footprint, Job, Retention};
+pub use job::{Job, Retention};
 pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
 pub use traffic::{Memory, Traffic};
-pub use view::{Mode, View};

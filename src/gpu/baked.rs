@@ -1,15 +1,16 @@
 //! Palettes baked frame by frame when a crowd is prepared. A frame only computes the two baked frames between which
 //! each instance is interpolated.
 
-use super::binding::{READ_ONLY, WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
+use super::counts::{filled_bytes, items_bytes, room_bytes};
 use super::device_pose::listed;
 use super::layout::WORKGROUP;
 use super::palette_source::PaletteSource;
 use super::shader::{Edit, compute_pipeline, module};
-use super::{Chunk, Commands, Gpu, Palettes, layout};
+use super::{Chunk, Commands, Gpu, Palettes, layout, wgsl};
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, REST};
-use crate::frame::{Approximation, BackendError, FrameInput, Result, Stage, StageTimer};
+use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::model::Clip;
 use crate::pose::PoseData;
 use bytesize::ByteSize;
@@ -24,13 +25,7 @@ const NORMAL: f64 = 2.0 * DIRECTION;
 
 /// The complete shader of the kernel.
 pub fn shader() -> String {
-    [
-        include_str!("../../shaders/pose.wgsl"),
-        include_str!("../../shaders/pose_time.wgsl"),
-        include_str!("../../shaders/baked.wgsl"),
-        include_str!("../../shaders/pose_baked.wgsl"),
-    ]
-    .concat()
+    wgsl::shader("pose_baked.wgsl", &[])
 }
 
 /// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
@@ -43,7 +38,8 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// # Errors
-    /// A clip whose error no rate keeps, or whose frames exceed one binding.
+    /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
+    /// of a clip exceed one binding.
     fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let (clips, entries) = (model.clips(), model.palette_joints().len());
@@ -63,7 +59,7 @@ impl<'a> Plan<'a> {
             rate.map(Some).ok_or_else(|| {
                 let name = clips.get(clip).map_or("", Clip::name);
                 BackendError::Unavailable(format!(
-                    "no rate of baking holds clip {name:?} of {:?} to {POSITION:.0e} of its size",
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size",
                     model.name()
                 ))
             })
@@ -112,10 +108,29 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan
 /// Bytes on the device.
 ///
 /// # Errors
-/// A feature or a size that the adapter lacks; a crowd with instances that play more than one whole clip; or a clip
-/// whose error no rate keeps.
-pub fn bytes(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<u64> {
+/// [`BackendError::Unavailable`] if the adapter lacks a feature, an instance plays more than one whole clip, or no rate
+/// keeps the error of a clip; or [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
+pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat) -> Result<Bytes> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+    let clips = |g: &Group| items_bytes::<layout::BakedClip>(g.model.clips().len() + 1);
+    let of_chunk = |chunk: &Chunk| {
+        let instances = chunk.instances.len();
+        let shown = room_bytes((instances * size_of::<layout::Shown>()) as u64);
+        // Every instance plays one layer.
+        let played = items_bytes::<layout::Player>(instances) + items_bytes::<layout::Layer>(instances);
+        Bytes::of(Purpose::Scratch, shown + items_bytes::<layout::Batch>(1)) + Bytes::of(Purpose::Clips, played)
+    };
+    let frames: u64 = plans(gpu, crowd, format)?.iter().map(|plan| filled_bytes(plan.bytes() as usize)).sum();
+    let clips: u64 = crowd.groups().iter().map(clips).sum();
+    let now = Bytes::of(Purpose::Scratch, room_bytes(size_of::<layout::Now>() as u64));
+    Ok(Bytes::of(Purpose::Clips, frames + clips) + now + chunks.iter().map(of_chunk).sum())
+}
+
+/// Checks that a crowd's poses can be baked.
+///
+/// # Errors
+/// The crowd has update rates, or instances that play more than one whole clip.
+pub fn check(crowd: &Crowd) -> Result<()> {
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
     if crowd.has_update_rates() {
         return refused("shows baked clips at every tick; needs a crowd without update rates");
@@ -124,11 +139,7 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, format: BakeFormat) -> Result<u64> {
     if !(0..crowd.instance_count()).all(plain) {
         return refused("bakes whole clips; needs a crowd without layers, masks and fades");
     }
-    let frames: u64 = plans(gpu, crowd, format)?.iter().map(Plan::bytes).sum();
-    let clips: usize =
-        crowd.groups().iter().map(|g| (g.model.clips().len() + 1) * size_of::<layout::BakedClip>()).sum();
-    let instance = size_of::<layout::Player>() + size_of::<layout::Layer>() + size_of::<layout::Shown>();
-    Ok(frames + (clips + crowd.instance_count() * instance + size_of::<layout::Now>()) as u64)
+    Ok(())
 }
 
 /// A crowd's baked palettes on the device.
@@ -151,6 +162,7 @@ impl BakedPalettes {
         let plans = plans(gpu, crowd, format)?;
         let (layout, pipeline) = pipeline(gpu, edit);
         let now = gpu.buffer(
+            Purpose::Scratch,
             "now",
             size_of::<layout::Now>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
@@ -161,8 +173,8 @@ impl BakedPalettes {
             .zip(&plans)
             .map(|(group, plan)| {
                 let (clips, frames) = plan.baked(group.model.clips());
-                let clips = gpu.storage("baked clips", bytemuck::cast_slice(&clips));
-                (clips, gpu.storage("baked frames", bytemuck::cast_slice(&frames)))
+                let clips = gpu.storage(Purpose::Clips, "baked clips", bytemuck::cast_slice(&clips));
+                (clips, gpu.storage(Purpose::Clips, "baked frames", bytemuck::cast_slice(&frames)))
             })
             .collect();
         let mut palettes = Vec::with_capacity(chunks.len());
@@ -172,16 +184,25 @@ impl BakedPalettes {
             let (clips, frames) = &statics[chunk.group];
             let entries = plans[chunk.group].entries as u32;
             let shown = gpu.buffer(
+                Purpose::Scratch,
                 "shown frames",
                 u64::from(instances) * size_of::<layout::Shown>() as u64,
                 wgpu::BufferUsages::STORAGE,
             );
             palettes.push(Palettes::baked(frames, &shown));
-            let batch =
-                gpu.uniform("batch", bytemuck::bytes_of(&layout::Batch { instances, entries, ..Default::default() }));
-            let players = gpu.storage("players", bytemuck::cast_slice(&players));
-            let layers = gpu.storage("layers", bytemuck::cast_slice(&layers));
-            (instances, bind(gpu, "pose_baked", &layout, &[&batch, &now, &layers, &players, clips, &shown]))
+            let batch = layout::Batch { instances, entries, ..Default::default() };
+            let batch = gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&batch));
+            let players = gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players));
+            let layers = gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers));
+            let buffers = [
+                ("batch", &batch),
+                ("now", &now),
+                ("layers", &layers),
+                ("players", &players),
+                ("clips", clips),
+                ("shown", &shown),
+            ];
+            (instances, layout.bind_buffers(gpu, "pose_baked", &buffers))
         });
         let chunks = bound.collect();
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
@@ -192,21 +213,17 @@ impl BakedPalettes {
             error.position,
             error.ends
         );
-        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: error.ends };
+        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: Some(error.ends) };
         Ok(Self { pipeline, now, chunks, palettes, approximation, label })
     }
 }
 
-fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
-    let uniform = wgpu::BufferBindingType::Uniform;
-    let types = [uniform, uniform, READ_ONLY, READ_ONLY, READ_ONLY, WRITTEN];
-    let entries: Vec<_> =
-        (0..).zip(types).map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)).collect();
-    let layout = bind_group_layout(gpu, "pose_baked", &entries);
-    let wgsl = if let Some(edit) = edit { edit(shader()) } else { shader() };
+fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (GroupLayout, wgpu::ComputePipeline) {
+    let wgsl = shader();
+    let layout = GroupLayout::new(gpu, "pose_baked", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+    let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
     let module = module(gpu, "pose_baked", wgsl, edit.is_none());
-    let pipeline =
-        compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[Some(&layout)]), &module, &[]);
+    let pipeline = compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[&layout]), &module, &[]);
     (layout, pipeline)
 }
 
@@ -229,6 +246,7 @@ impl PaletteSource for BakedPalettes {
             pass.set_pipeline(&self.pipeline);
             for (instances, group) in &self.chunks {
                 let (x, y) = gpu.folded(instances.div_ceil(WORKGROUP));
+                gpu.add_dispatch();
                 pass.set_bind_group(0, group, &[]);
                 pass.dispatch_workgroups(x, y, 1);
             }

@@ -1,9 +1,10 @@
 //! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
-use super::binding::{WRITTEN, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::shader::{compute_pipeline, module};
+use super::wgsl::shader;
 use super::{Commands, DeviceBandwidth, Gpu};
-use crate::frame::Result;
+use crate::frame::{Purpose, Result};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ impl Gpu {
     /// The device's bandwidths, measured at the first call, which takes up to a second.
     ///
     /// # Errors
-    /// The device failed, or cannot allocate two buffers to copy between.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost, or cannot allocate two
+    /// buffers to copy between.
     pub fn bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         if let Some(known) = self.bandwidth.get() {
             return Ok(*known);
@@ -34,9 +36,9 @@ impl Gpu {
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(label, bytes, usage));
+        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(Purpose::Staging, label, bytes, usage));
         self.check()?;
-        let fill = Fill::new(self, &from);
+        let fill = FillPass::new(self, &from);
         let write = self.fastest(bytes, |commands| fill.record(self, commands, bytes))?;
         let copy = self.fastest(bytes, |commands| commands.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
@@ -69,18 +71,18 @@ impl Gpu {
     }
 }
 
-struct Fill {
+struct FillPass {
     pipeline: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
 }
 
-impl Fill {
+impl FillPass {
     fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
-        let entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, WRITTEN);
-        let layout = bind_group_layout(gpu, "fill", &[entry]);
-        let module = module(gpu, "fill", include_str!("../../shaders/fill.wgsl").into(), false);
-        let pipeline = compute_pipeline(gpu, "fill", &pipeline_layout(gpu, "fill", &[Some(&layout)]), &module, &[]);
-        Self { pipeline, group: bind(gpu, "fill", &layout, &[target]) }
+        let wgsl = shader("fill.wgsl", &[]);
+        let layout = GroupLayout::new(gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+        let module = module(gpu, "fill", wgsl, false);
+        let pipeline = compute_pipeline(gpu, "fill", &pipeline_layout(gpu, "fill", &[&layout]), &module, &[]);
+        Self { pipeline, group: layout.bind_buffers(gpu, "fill", &[("output", target)]) }
     }
 
     fn record(&self, gpu: &Gpu, commands: &mut Commands, bytes: u64) {

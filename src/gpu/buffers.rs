@@ -1,10 +1,11 @@
 //! Buffers: the arena's device side, uploads, read-backs.
 
 use super::chunks::{Chunk, chunks};
+use super::counts::{filled_bytes, room_bytes};
 use super::device::{STAGING_BYTES, one_line};
 use super::{Commands, Gpu};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Result, Retention};
+use crate::frame::{Arena, BackendError, FrameWork, Purpose, Result, Retention};
 use std::rc::Rc;
 use wgpu::util::DeviceExt;
 
@@ -13,8 +14,9 @@ const RING: usize = 3;
 
 impl Gpu {
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
-    pub fn buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
-        let size = size.max(16).next_multiple_of(16);
+    pub fn buffer(&self, purpose: Purpose, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let size = room_bytes(size);
+        self.count(purpose, size);
         self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
             size,
@@ -24,23 +26,25 @@ impl Gpu {
     }
 
     /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
-    pub fn filled(&self, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    pub fn filled(&self, purpose: Purpose, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        self.count(purpose, filled_bytes(contents.len()));
         let contents = if contents.is_empty() { &[0; 64] } else { contents };
         self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
     }
 
     /// Creates a storage buffer with constant contents.
-    pub fn storage(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
-        self.filled(label, contents, wgpu::BufferUsages::STORAGE)
+    pub fn storage(&self, purpose: Purpose, label: &str, contents: &[u8]) -> wgpu::Buffer {
+        self.filled(purpose, label, contents, wgpu::BufferUsages::STORAGE)
     }
 
     /// Creates a uniform buffer with constant contents.
-    pub fn uniform(&self, label: &str, contents: &[u8]) -> wgpu::Buffer {
-        self.filled(label, contents, wgpu::BufferUsages::UNIFORM)
+    pub fn uniform(&self, purpose: Purpose, label: &str, contents: &[u8]) -> wgpu::Buffer {
+        self.filled(purpose, label, contents, wgpu::BufferUsages::UNIFORM)
     }
 
     /// Records a copy from host to device through recycled staging memory.
     pub fn upload(&self, commands: &mut Commands, target: &wgpu::Buffer, data: &[u8]) {
+        self.add_work(FrameWork { uploaded: data.len() as u64, ..FrameWork::default() });
         let mut belt = self.belt.borrow_mut();
         for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
             if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
@@ -61,6 +65,9 @@ impl Gpu {
     }
 
     /// Divides a crowd into chunks that this adapter can bind and dispatch.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
         chunks(crowd, self.binding_bytes(), self.device.limits().max_compute_workgroups_per_dimension.into())
     }
@@ -76,31 +83,44 @@ impl Gpu {
     }
 
     /// Bytes of the arena's device side.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
     pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
         let frames = if keep == Retention::TwoFrames { 2 } else { 1 };
-        Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().sum::<u64>())
+        Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().map(room_bytes).sum::<u64>())
     }
 
     /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = self.arena_sizes(crowd, keep)?;
-        let buffers = || sizes.iter().map(|&size| self.buffer("vertices", size, usage)).collect();
+        let buffers = || sizes.iter().map(|&size| self.buffer(Purpose::Output, "vertices", size, usage)).collect();
         arena.device = buffers();
         arena.previous = if keep == Retention::TwoFrames { buffers() } else { Vec::new() };
         self.check()
     }
 
     /// Fills the arena's device side with NaN.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn poison_arena(self: &Rc<Self>, arena: &Arena) -> Result<()> {
         self.poison(&arena.device)
     }
 
     /// Fills buffers with NaN.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn poison(self: &Rc<Self>, buffers: &[wgpu::Buffer]) -> Result<()> {
         let mut commands = self.commands("poison");
         let largest = buffers.iter().map(wgpu::Buffer::size).max().unwrap_or(0).min(STAGING_BYTES);
-        let nan = self.buffer("NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+        let nan =
+            self.buffer(Purpose::Staging, "NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
         self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size() / 4) as usize]));
         for buffer in buffers {
             for offset in (0..buffer.size()).step_by(nan.size() as usize) {
@@ -112,11 +132,17 @@ impl Gpu {
     }
 
     /// First and last instances of every chunk, which a sampled verification must cover.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
         Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
     }
 
     /// Appends floats of a buffer, from index `first` on. Not timed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_back(
         self: &Rc<Self>,
         buffer: &wgpu::Buffer,
@@ -125,6 +151,7 @@ impl Gpu {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let staging = self.buffer(
+            Purpose::Staging,
             "read back",
             (count as u64 * 4).min(STAGING_BYTES),
             wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,

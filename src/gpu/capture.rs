@@ -1,13 +1,15 @@
 //! Read-back of vertices that a vertex shader skins: points are drawn into texels, with the WGSL function and bind
 //! groups of the drawn pass.
 
-use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
+use super::counts::room_bytes;
 use super::device::CAPTURE_FORMAT;
+use super::shader::module;
 use super::skinning::Kind;
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Purpose, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -19,7 +21,7 @@ const TEXELS: u32 = 4 << 20;
 const TEXEL_BYTES: u32 = 16;
 
 /// The pipelines for one kind of group.
-struct Pipelines {
+struct CapturePipelines {
     kind: Kind,
     position_and_normal: wgpu::RenderPipeline,
     tangent: wgpu::RenderPipeline,
@@ -28,7 +30,7 @@ struct Pipelines {
 /// The pipelines and targets of captures.
 pub struct Capture {
     source: Rc<VertexSource>,
-    pipelines: Vec<Pipelines>,
+    pipelines: Vec<CapturePipelines>,
     uniform: wgpu::Buffer,
     group: wgpu::BindGroup,
     targets: [wgpu::Texture; 2],
@@ -36,31 +38,37 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Bytes on the device, unless a single instance has more vertices than a capture has texels.
-    pub const BYTES: u64 = TEXELS as u64 * TEXEL_BYTES as u64 * 3;
+    /// Bytes on the device.
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        let picture = u64::from(WIDTH) * u64::from(height(crowd)) * u64::from(TEXEL_BYTES);
+        room_bytes(size_of::<layout::Capture>() as u64) + 3 * picture
+    }
 
     /// A capture for a crowd whose vertices come from `source`.
     ///
     /// # Errors
-    /// An instance has more vertices than a texture has texels.
+    /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
-        let largest = crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32;
-        let height = largest.max(TEXELS).div_ceil(WIDTH);
-        let device = gpu.device();
+        let (height, device) = (height(crowd), gpu.device());
         if height > device.limits().max_texture_dimension_2d {
             return Err(BackendError::TooLarge(format!(
-                "{largest} vertices of one instance; a texture holds at most {}",
+                "{} vertices of one instance; a texture holds at most {}",
+                largest(crowd),
                 device.limits().max_texture_dimension_2d * WIDTH
             )));
         }
-        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
-        let own = bind_group_layout(gpu, "capture", &[entry]);
+        let kinds = source.distinct_kinds();
+        let wgsl = |kind| (source.wgsl)(kind, "capture.wgsl", &[]);
+        let first = kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
+        let own = GroupLayout::new(gpu, "capture", &first, 1, wgpu::ShaderStages::VERTEX, None);
         let uniform = gpu.buffer(
+            Purpose::Staging,
             "capture",
             size_of::<layout::Capture>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         );
         let target = |label| {
+            gpu.count(Purpose::Staging, u64::from(WIDTH * TEXEL_BYTES) * u64::from(height));
             device.create_texture(&wgpu::TextureDescriptor {
                 label: Some(label),
                 size: wgpu::Extent3d { width: WIDTH, height, depth_or_array_layers: 1 },
@@ -72,9 +80,9 @@ impl Capture {
                 view_formats: &[],
             })
         };
-        let layout = pipeline_layout(gpu, "capture", &[Some(&source.layout), Some(&own)]);
+        let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipeline = |kind: Kind, entry| {
-            let module = source.module(gpu, kind, "capture", include_str!("../../shaders/capture.wgsl"));
+            let module = module(gpu, "capture", wgsl(kind), source.trusted);
             let constants = kind.constants();
             let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
             device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
@@ -99,7 +107,7 @@ impl Capture {
                 cache: gpu.pipeline_cache(),
             })
         };
-        let pipelines = source.distinct_kinds().into_iter().map(|kind| Pipelines {
+        let pipelines = kinds.into_iter().map(|kind| CapturePipelines {
             kind,
             position_and_normal: pipeline(kind, "position_and_normal"),
             tangent: pipeline(kind, "tangent"),
@@ -107,12 +115,13 @@ impl Capture {
         let pipelines = pipelines.collect();
         gpu.check()?;
         Ok(Self {
-            group: bind(gpu, "capture", &own, &[&uniform]),
+            group: own.bind_buffers(gpu, "capture", &[("capture", &uniform)]),
             source: Rc::clone(source),
             pipelines,
             uniform,
             targets: [target("captured first"), target("captured second")],
             texels: gpu.buffer(
+                Purpose::Staging,
                 "captured texels",
                 u64::from(WIDTH * height * TEXEL_BYTES),
                 wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
@@ -122,6 +131,9 @@ impl Capture {
 
     /// Appends the vertices of some of a chunk's instances, `[instance][vertex][floats]`; `instances` is relative to
     /// the chunk.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(
         &self,
         gpu: &Rc<Gpu>,
@@ -204,6 +216,16 @@ impl Capture {
         gpu.read_back(&self.texels, 0, texels * 4, &mut floats)?;
         Ok(floats)
     }
+}
+
+/// Vertices of the largest instance.
+fn largest(crowd: &Crowd) -> u32 {
+    crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32
+}
+
+/// Rows of a capture, which holds at least one instance.
+fn height(crowd: &Crowd) -> u32 {
+    largest(crowd).max(TEXELS).div_ceil(WIDTH)
 }
 
 /// Records a copy of a texture's first rows.

@@ -33,7 +33,7 @@ fn palette_bytes(group: &Group) -> u64 {
 /// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances.
 ///
 /// # Errors
-/// A single instance is larger than a binding.
+/// [`BackendError::TooLarge`] if a single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     for (index, group) in crowd.groups().iter().enumerate() {

@@ -1,15 +1,16 @@
 //! Skinning of a crowd into storage buffers, by one of several kernels. A kernel consists of its shader, the forms that
 //! it reads, and the assignment of vertices and instances to threads.
 
-use super::binding::{bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
+use super::counts::{filled_bytes, room_bytes};
 use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::shader::{Constants, Edit, compute_pipeline, module};
 use super::skinning::{self, Kind, SkinBindings};
 use super::visibility::Visibility;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout, wgsl};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Bytes, Purpose, Result};
 use crate::vertex::Encoding;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -26,6 +27,9 @@ const TRIAL_ROUNDS: u32 = 7;
 const TRIAL_MARGIN: f64 = 0.97;
 /// Dispatches per round, on a software adapter and on hardware, where a single one is mostly overhead.
 const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
+
+/// Bytes of the uniform that holds an instance's index.
+const CHARACTER_BYTES: u32 = size_of::<[u32; 4]>() as u32;
 
 /// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +49,8 @@ pub enum ThreadLayout {
 pub struct SkinKernel {
     /// Variant of `gpu-compute`.
     pub name: &'static str,
-    /// The kernel's WGSL, without the shared parts.
-    pub wgsl: &'static str,
+    /// The kernel's file in shaders/.
+    pub file: &'static str,
     /// Form of the meshes that it reads.
     pub mesh: MeshForm,
     /// Form of the palettes that it reads.
@@ -59,11 +63,13 @@ impl SkinKernel {
     /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
-            (Encoding::Packed, _) => include_str!("../../shaders/output_packed.wgsl"),
-            (Encoding::F32, 0) => include_str!("../../shaders/output_pairs.wgsl"),
-            (Encoding::F32, _) => include_str!("../../shaders/output.wgsl"),
+            (Encoding::Packed, _) => "output_packed.wgsl",
+            (Encoding::F32, 0) => "output_pairs.wgsl",
+            (Encoding::F32, _) => "output.wgsl",
         };
-        skinning::wgsl(kind.mesh, self.palette) + output + self.wgsl
+        let mut roles = skinning::roles(kind.mesh, self.palette);
+        roles.push(("output", output));
+        wgsl::shader(self.file, &roles)
     }
 
     /// Values of the overrides, including the kernel's own.
@@ -81,12 +87,15 @@ impl SkinKernel {
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
     kernel: &'static SkinKernel,
-    layout: wgpu::BindGroupLayout,
+    layout: GroupLayout,
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
     // Workgroups of each chunk, if the device computes them.
     workgroups: Vec<wgpu::Buffer>,
+    // Bytes of the buffers made with the pipelines, and of those that are bound.
+    own: Bytes,
+    bound: Bytes,
     // Bindings of all chunks, once per set of output buffers, and the index of the current set.
     sets: Vec<(wgpu::Buffer, Vec<wgpu::BindGroup>)>,
     current_set: usize,
@@ -101,12 +110,14 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let layout = skinning::layout(gpu, wgpu::ShaderStages::COMPUTE, kernel.palette, true);
-        let characters = (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd));
-        let own = characters.as_ref().map(|(layout, _)| layout);
-        let groups = &[Some(&layout), own][..1 + usize::from(own.is_some())];
-        let pipeline_layout = pipeline_layout(gpu, kernel.name, groups);
         let kinds = Kind::all(crowd, kernel.mesh);
+        // The shaders of all kinds have the same bindings.
+        let wgsl = kinds.first().map(|&kind| kernel.shader(kind)).unwrap_or_default();
+        let layout = GroupLayout::new(gpu, kernel.name, &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+        let (characters, own) =
+            gpu.counted(|| (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd, &wgsl)));
+        let groups: Vec<_> = [&layout].into_iter().chain(characters.as_ref().map(|(layout, _)| layout)).collect();
+        let pipeline_layout = pipeline_layout(gpu, kernel.name, &groups);
         let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
         for &kind in &kinds {
             if pipelines.iter().any(|(known, _)| *known == kind) {
@@ -119,7 +130,33 @@ impl ComputeSkin {
             pipelines.push((kind, pipeline));
         }
         let characters = characters.map(|(_, characters)| characters);
-        Self { kernel, layout, pipelines, kinds, characters, workgroups: Vec::new(), sets: Vec::new(), current_set: 0 }
+        Self {
+            kernel,
+            layout,
+            pipelines,
+            kinds,
+            characters,
+            workgroups: Vec::new(),
+            own,
+            bound: Bytes::default(),
+            sets: Vec::new(),
+            current_set: 0,
+        }
+    }
+
+    /// Bytes of a kernel's buffers for a crowd, with this many bindings of chunks.
+    pub fn bytes(gpu: &Gpu, crowd: &Crowd, kernel: &SkinKernel, chunks: usize) -> Bytes {
+        let characters = match kernel.threads {
+            ThreadLayout::Character => filled_bytes(character_count(crowd) * character_stride(gpu) as usize),
+            _ => 0,
+        };
+        Bytes::of(Purpose::Mesh, MeshBuffers::bytes(crowd, kernel.mesh))
+            + Bytes::of(Purpose::Scratch, skinning::uniform_bytes(chunks) + characters)
+    }
+
+    /// Bytes of its buffers.
+    pub fn allocated(&self) -> Bytes {
+        self.own + self.bound
     }
 
     /// The kernel.
@@ -145,14 +182,16 @@ impl ComputeSkin {
         sets: &[&[wgpu::Buffer]],
         visibility: Option<&Visibility>,
     ) {
-        let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
-        let bind = |outputs: &&[wgpu::Buffer]| {
-            let first = outputs.first()?.clone();
-            let bindings = SkinBindings { meshes: &meshes, palettes, outputs, visibility };
-            let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bindings);
-            Some((first, groups))
-        };
-        self.sets = sets.iter().filter_map(bind).collect();
+        (self.sets, self.bound) = gpu.counted(|| {
+            let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
+            let bind = |outputs: &&[wgpu::Buffer]| {
+                let first = outputs.first()?.clone();
+                let bindings = SkinBindings { meshes: &meshes, palettes, outputs, visibility };
+                let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bindings);
+                Some((first, groups))
+            };
+            sets.iter().filter_map(bind).collect()
+        });
         self.current_set = 0;
         self.workgroups.clear();
         for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
@@ -194,44 +233,42 @@ impl ComputeSkin {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
         for instance in 0..instances {
+            gpu.add_dispatch();
             pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
             pass.dispatch_workgroups(x, 1, z);
         }
     }
 }
 
+/// Instances of the largest possible chunk.
+fn character_count(crowd: &Crowd) -> usize {
+    crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0)
+}
+
+/// Bytes from one instance's uniform to the next.
+fn character_stride(gpu: &Gpu) -> u32 {
+    CHARACTER_BYTES.next_multiple_of(gpu.device().limits().min_uniform_buffer_offset_alignment)
+}
+
 /// One uniform per instance of the largest possible chunk, and the layout that binds one of them.
-fn characters(gpu: &Gpu, crowd: &Crowd) -> (wgpu::BindGroupLayout, Characters) {
-    let device = gpu.device();
-    let size = size_of::<[u32; 4]>() as u32;
-    let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
-    let count = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
-    let mut contents = vec![0u8; count * stride as usize];
+fn characters(gpu: &Gpu, crowd: &Crowd, wgsl: &str) -> (GroupLayout, Characters) {
+    let (size, stride) = (CHARACTER_BYTES, character_stride(gpu));
+    let mut contents = vec![0u8; character_count(crowd) * stride as usize];
     for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride as usize)) {
         bytes[..size as usize].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
     }
-    let buffer = gpu.uniform("characters", &contents);
-    let mut entry = layout_entry(0, wgpu::ShaderStages::COMPUTE, wgpu::BufferBindingType::Uniform);
-    if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut entry.ty {
-        *has_dynamic_offset = true;
-    }
-    let layout = bind_group_layout(gpu, "character", &[entry]);
+    let buffer = gpu.uniform(Purpose::Scratch, "characters", &contents);
+    let layout = GroupLayout::new(gpu, "character", wgsl, 1, wgpu::ShaderStages::COMPUTE, Some("character"));
     let window = wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size.into()) };
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("character"),
-        layout: &layout,
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
-    });
+    let group = layout.bind(gpu, "character", &[("character", wgpu::BindingResource::Buffer(window))]);
     (layout, Characters { group, stride })
 }
 
-/// Bytes of vertices that a trial writes.
-///
-/// # Errors
-/// The crowd does not fit the adapter.
-pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd) -> Result<u64> {
-    let chunks = gpu.chunks(crowd)?;
-    Ok(trial_chunk(gpu, crowd, &chunks).map_or(0, |(_, part)| part.output_bytes(crowd)))
+/// Bytes of a trial of some kernels, which are free after it.
+pub fn trial_bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], candidates: &[&SkinKernel]) -> Bytes {
+    let output = trial_chunk(gpu, crowd, chunks).map_or(0, |(_, part)| part.output_bytes(crowd));
+    let bound: u64 = candidates.iter().map(|kernel| ComputeSkin::bytes(gpu, crowd, kernel, 1).total()).sum();
+    Bytes::of(Purpose::Staging, room_bytes(output) + bound)
 }
 
 /// The largest chunk, with as many of its instances as a trial skins.
@@ -248,7 +285,7 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
 /// of a kernel does not depend on their contents.
 ///
 /// # Errors
-/// The device failed.
+/// [`BackendError::Device`] if the device was lost or refused a command.
 pub fn trial(
     gpu: &Rc<Gpu>,
     crowd: &Crowd,
@@ -261,7 +298,7 @@ pub fn trial(
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };
     let (part, palettes) = ([part], &palettes[index..=index]);
-    let scratch = [gpu.buffer("trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
+    let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     for candidate in &mut candidates {
         candidate.bind(gpu, crowd, &part, palettes, &[&scratch], None);
     }
@@ -271,20 +308,23 @@ pub fn trial(
         }
     })?;
     let mut best = candidates.swap_remove(best);
-    best.sets.clear();
+    (best.sets, best.bound) = (Vec::new(), Bytes::default());
     Ok(best)
 }
 
 /// Index of the fastest of some compute passes, by the shortest time of a few rounds in which they alternate; of equals
-/// the first.
+/// the first. The first one, too, if the device only records.
 ///
 /// # Errors
-/// The device failed.
+/// [`BackendError::Device`] if the device was lost or refused a command.
 pub(super) fn fastest(
     gpu: &Rc<Gpu>,
     candidates: usize,
     record: impl Fn(usize, &mut wgpu::ComputePass),
 ) -> Result<usize> {
+    if !gpu.executes {
+        return Ok(0);
+    }
     let mut least = vec![Duration::MAX; candidates];
     for round in 0..=TRIAL_ROUNDS {
         for (candidate, least) in least.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::layout;
 use super::timestamps::Timestamps;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Bytes, FrameWork, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub struct AdapterSummary {
     pub api: String,
     /// Driver name and version.
     pub driver: String,
-    /// Whether the adapter is emulated on the CPU.
+    /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
 }
 
@@ -52,10 +52,16 @@ pub struct Gpu {
     pub(super) timestamps_in_encoder: bool,
     pub(super) timing: Cell<bool>,
     pub(super) binding_limit: Cell<u64>,
+    /// Bytes of all buffers and textures created so far.
+    pub(super) created: Cell<Bytes>,
+    /// Work of the frame that is being recorded.
+    pub(super) work: Cell<FrameWork>,
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
     pub(super) bandwidth: OnceCell<DeviceBandwidth>,
+    /// `true` if commands are executed, so that their time means something.
+    pub(super) executes: bool,
     failure: Arc<Mutex<Failure>>,
 }
 
@@ -112,7 +118,8 @@ impl Gpu {
     /// Opens the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors
-    /// No adapter at all, none with that name or number, or one that does not open.
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
     pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
         let adapters = adapters();
         let summaries: Vec<_> = adapters.iter().enumerate().map(|(index, adapter)| summary(index, adapter)).collect();
@@ -136,7 +143,8 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let features = adapter.features() & (timing | wgpu::Features::PIPELINE_CACHE);
+        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        let features = adapter.features() & (timing | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
             required_features: features,
@@ -165,7 +173,10 @@ impl Gpu {
             timestamps_in_encoder: features.contains(timing),
             timing: Cell::new(true),
             binding_limit: Cell::new(BINDING_LIMIT),
+            created: Cell::default(),
+            work: Cell::default(),
             bandwidth: OnceCell::new(),
+            executes: true,
             captures: adapter
                 .get_texture_format_features(CAPTURE_FORMAT)
                 .allowed_usages
@@ -176,6 +187,30 @@ impl Gpu {
             queue,
             failure,
         }))
+    }
+
+    /// A device that records commands instead of executing them. It counts as hardware with all that WebGPU guarantees;
+    /// of several kernels, backends take the first instead of trying which one is fastest.
+    pub fn recording(device: wgpu::Device, queue: wgpu::Queue) -> Rc<Self> {
+        let name = "WebGPU".to_owned();
+        Rc::new(Self {
+            summary: AdapterSummary { index: 0, api: name.clone(), name, driver: String::new(), software: false },
+            belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
+            timestamps: None,
+            timestamps_in_encoder: false,
+            timing: Cell::new(false),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            created: Cell::default(),
+            work: Cell::default(),
+            bandwidth: OnceCell::new(),
+            executes: false,
+            captures: true,
+            downlevel: wgpu::DownlevelFlags::all(),
+            pipeline_cache: None,
+            device,
+            queue,
+            failure: Arc::default(),
+        })
     }
 
     /// Description of the adapter.
@@ -198,7 +233,8 @@ impl Gpu {
     /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
     ///
     /// # Errors
-    /// A missing feature: old GL drivers have no compute shaders, or few storage buffers.
+    /// [`BackendError::Unavailable`] if a feature is missing: old GL drivers have no compute shaders, or few storage
+    /// buffers.
     pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
         let (name, flag) = match stage {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
@@ -215,10 +251,32 @@ impl Gpu {
         Ok(())
     }
 
+    /// Checks that shaders may convert 16-bit floats.
+    ///
+    /// # Errors
+    /// The adapter cannot convert them.
+    pub(super) fn has_half_floats(&self) -> Result<()> {
+        match self.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32) {
+            true => Ok(()),
+            false => Err(BackendError::Unavailable("the adapter converts no 16-bit floats in shaders".into())),
+        }
+    }
+
+    /// Checks that the threads of a subgroup may exchange values.
+    ///
+    /// # Errors
+    /// The adapter has no such operations.
+    pub(super) fn has_subgroups(&self) -> Result<()> {
+        match self.device.features().contains(wgpu::Features::SUBGROUP) {
+            true => Ok(()),
+            false => Err(BackendError::Unavailable("the adapter has no subgroup operations".into())),
+        }
+    }
+
     /// Checks that kernels may compute the workgroup and instance counts of others.
     ///
     /// # Errors
-    /// The adapter lacks this feature, like old GL drivers and Apple's first GPUs.
+    /// [`BackendError::Unavailable`] if the adapter lacks this feature, like old GL drivers and Apple's first GPUs.
     pub fn has_indirect(&self) -> Result<()> {
         match self.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
             true => Ok(()),
@@ -241,6 +299,7 @@ impl Gpu {
         instances: u32,
         slots: u32,
     ) {
+        self.add_dispatch();
         if let Some((workgroups, index)) = counted {
             return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }
@@ -255,7 +314,7 @@ impl Gpu {
     /// Checks for the first error that the device reported since the last call. A lost device stays lost.
     ///
     /// # Errors
-    /// The reported error.
+    /// [`BackendError::Device`] with the first error that the device reported.
     pub fn check(&self) -> Result<()> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = failure.refused.take();
@@ -265,12 +324,18 @@ impl Gpu {
         }
     }
 
+    /// Reports an error at the next check, unless an earlier one waits there.
+    pub(super) fn refuse(&self, message: String) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.refused.get_or_insert(message);
+    }
+
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).lost.clone()
     }
 
-    /// Whether depth images can be read back, which old GL does not support.
+    /// Returns whether depth images can be read back, which old GL does not support.
     pub fn reads_depth(&self) -> bool {
         self.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
@@ -278,7 +343,7 @@ impl Gpu {
     /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
     ///
     /// # Errors
-    /// The adapter cannot draw to such textures.
+    /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
         if self.captures {
             return Ok(());

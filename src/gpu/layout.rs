@@ -1,5 +1,9 @@
 //! Every struct shared with WGSL. tests/suite/backends/shader_layout.rs compares them with the parsed shaders, field by
 //! field.
+//!
+//! A struct has the name of its WGSL counterpart, which may also be the name of the type that it is made from. Code
+//! outside this module therefore writes the module too: `layout::Chunk` is what shaders read of a
+//! [`Chunk`](super::Chunk).
 
 use bytemuck::{Pod, Zeroable};
 
@@ -40,7 +44,7 @@ pub struct PackedVertex {
     pub rest: u32,
 }
 
-/// An influence after a vertex's fourth (`Influence` in shaders/skinning.wgsl).
+/// An influence after a vertex's fourth (`Influence` in shaders/vertex.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Influence {
@@ -76,7 +80,19 @@ pub struct Chunk {
     pub half: f32,
 }
 
-/// Camera and light of a picture (`View` in shaders/draw.wgsl).
+/// A vertex of a surface in a picture (`Surface` in shaders/draw_picture.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Surface {
+    /// Linear RGB, 8 bits each, and the alpha below which a texel is left out.
+    pub color: u32,
+    /// 0 for no texture, or layer + 1; from bit 16 on, two bits of wrapping across and two down.
+    pub layer: u32,
+    /// Where the texture is sampled.
+    pub uv: [f32; 2],
+}
+
+/// Camera and light of a picture (`View` in shaders/view.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct View {
@@ -102,7 +118,7 @@ pub struct Capture {
     pub padding: u32,
 }
 
-/// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose.wgsl).
+/// Neighbouring instances of one model that are posed together (`Batch` in shaders/pose_batch.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub struct Batch {
@@ -124,7 +140,7 @@ pub struct Batch {
     pub padding_c: u32,
 }
 
-/// Layers, slots and update rate of an instance (`Player` in shaders/pose.wgsl).
+/// Layers, slots and update rate of an instance (`Player` in shaders/pose_batch.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Player {

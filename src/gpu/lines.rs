@@ -3,7 +3,7 @@
 use super::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use super::present::{BACKGROUND, Presenter};
 use crate::crowd::Crowd;
-use crate::frame::Result;
+use crate::frame::{Purpose, Result};
 use crate::model::{NO_PARENT, Rows};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
@@ -45,7 +45,7 @@ impl Presenter {
     /// Draws only lines, over the background, and waits. For pictures, not for timing.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn draw_lines(&self, lines: &[LineEnd]) -> Result<()> {
         self.draw_overlay(Beneath::Nothing, Overlay { lines, ..Overlay::default() })
     }
@@ -53,12 +53,13 @@ impl Presenter {
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
-        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform()));
-        let vertices = |label, ends| self.gpu().filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
+        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform(), self.samples()));
+        let filled = |label, contents: &[u8], usage| self.gpu().filled(Purpose::Targets, label, contents, usage);
+        let vertices = |label, ends| filled(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
         let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
-        let indices = self.gpu().filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
+        let indices = filled("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
         let mut commands = self.gpu().commands("overlay");
         let color = match beneath {
             Beneath::Nothing => self.color_attachment(BACKGROUND),

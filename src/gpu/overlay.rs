@@ -1,7 +1,9 @@
 //! Lines and triangles that are drawn over a picture, and the formats of pictures.
 
 use super::Gpu;
-use super::binding::{bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
+use super::shader::module;
+use super::wgsl::shader;
 use bytemuck::{Pod, Zeroable};
 
 /// Colours of a picture.
@@ -49,16 +51,16 @@ pub(super) struct OverlayPipelines {
 }
 
 impl OverlayPipelines {
-    /// `view` holds the view as shaders read it.
-    pub(super) fn new(gpu: &Gpu, view: &wgpu::Buffer) -> Self {
-        let entry = layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform);
-        let layout = bind_group_layout(gpu, "lines", &[entry]);
-        let bindings = bind(gpu, "lines", &layout, &[view]);
-        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("../../shaders/lines.wgsl"));
+    /// `view` holds the view as shaders read it; `count` is the number of samples per pixel.
+    pub(super) fn new(gpu: &Gpu, view: &wgpu::Buffer, count: u32) -> Self {
+        let wgsl = shader("lines.wgsl", &[]);
+        let layout = GroupLayout::new(gpu, "lines", &wgsl, 0, wgpu::ShaderStages::VERTEX, None);
+        let bindings = layout.bind_buffers(gpu, "lines", &[("view", view)]);
+        let module = module(gpu, "lines", wgsl, false);
         let pipeline = |label, topology| {
             gpu.device().create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some(label),
-                layout: Some(&pipeline_layout(gpu, label, &[Some(&layout)])),
+                layout: Some(&pipeline_layout(gpu, label, &[&layout])),
                 vertex: wgpu::VertexState {
                     module: &module,
                     entry_point: Some("vertex"),
@@ -77,7 +79,7 @@ impl OverlayPipelines {
                     stencil: Default::default(),
                     bias: Default::default(),
                 }),
-                multisample: Default::default(),
+                multisample: wgpu::MultisampleState { count, ..Default::default() },
                 fragment: Some(wgpu::FragmentState {
                     module: &module,
                     entry_point: Some("fragment"),

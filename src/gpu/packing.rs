@@ -45,8 +45,8 @@ impl Grid {
     }
 }
 
-/// Whether a group's mesh can be packed: entries fit 8 bits, and normals are unit vectors if the format shows their
-/// length.
+/// Returns whether a group's mesh can be packed: entries fit 8 bits, and normals are unit vectors if the format shows
+/// their length.
 pub fn fits(group: &Group) -> bool {
     let unit = |n: &[f32; 3]| (Vec3::from(*n).length() - 1.0).abs() <= UNIT;
     let raw = group.format.normals == Normals::Raw && group.format.attributes > Attributes::P;

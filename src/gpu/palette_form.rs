@@ -1,6 +1,7 @@
 //! Forms of palettes in device memory.
 
-use super::binding::READ_ONLY;
+use super::half_palette::{self, HalfEntry, half_entry};
+use super::wgsl::Role;
 use super::{Chunk, Gpu};
 use crate::bake::{BakeFormat, motion};
 use crate::crowd::{Crowd, Group};
@@ -16,10 +17,10 @@ pub const TEXTURE_WIDTH: u32 = 4096;
 pub(super) const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
 
 /// A 4x4 matrix, columns.
-type Columns = [f32; 16];
+type ColumnMatrix = [f32; 16];
 /// A rotation, and half the translation times it, both as quaternions x y z w (Kavan and others 2008); then a uniform
 /// scale.
-type DualQuaternion = [f32; 12];
+type DeviceDualQuaternion = [f32; 12];
 
 /// Form of palettes in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,11 @@ pub enum PaletteForm {
     Rows,
     /// As `Rows`, and copied to workgroup memory by the kernel.
     Workgroup,
+    /// As `Rows`, and shared by the threads of a subgroup, each entry read once.
+    Subgroup,
+    /// Rotation and scale in half precision, translation in full precision, in a storage buffer; joints must not scale
+    /// unevenly.
+    Half,
     /// 4x4 matrices in a storage buffer.
     Columns,
     /// 4x4 matrices in a uniform buffer with room for [`UNIFORM_ENTRIES`] per character, bound character by character.
@@ -41,64 +47,42 @@ pub enum PaletteForm {
 }
 
 impl PaletteForm {
-    /// The WGSL that reads this form.
-    pub(super) fn wgsl(self) -> &'static str {
-        match self {
-            Self::Rows => include_str!("../../shaders/palette_rows.wgsl"),
-            Self::Workgroup => include_str!("../../shaders/palette_workgroup.wgsl"),
-            Self::Columns => include_str!("../../shaders/palette_columns.wgsl"),
-            Self::Uniform => include_str!("../../shaders/palette_uniform.wgsl"),
-            Self::Texture => include_str!("../../shaders/palette_texture.wgsl"),
-            Self::DualQuaternions => include_str!("../../shaders/palette_dual_quaternions.wgsl"),
-            Self::Baked(BakeFormat::Motions) => {
-                concat!(
-                    include_str!("../../shaders/baked.wgsl"),
-                    include_str!("../../shaders/palette_baked_motions.wgsl")
-                )
-            }
-            Self::Baked(BakeFormat::Matrices) => {
-                concat!(
-                    include_str!("../../shaders/baked.wgsl"),
-                    include_str!("../../shaders/palette_baked_matrices.wgsl")
-                )
-            }
-        }
+    /// The files that read and blend this form in a shader.
+    pub(super) fn roles(self) -> Vec<Role> {
+        let palette = match self {
+            Self::Rows => "palette_rows.wgsl",
+            Self::Half => "palette_half.wgsl",
+            Self::Workgroup => "palette_workgroup.wgsl",
+            Self::Columns => "palette_columns.wgsl",
+            Self::Uniform => "palette_uniform.wgsl",
+            Self::Texture => "palette_texture.wgsl",
+            Self::Baked(BakeFormat::Motions) => "palette_baked_motions.wgsl",
+            Self::Baked(BakeFormat::Matrices) => "palette_baked_matrices.wgsl",
+            Self::Subgroup => return vec![("blend", "blend_subgroup.wgsl"), ("palette", "palette_rows.wgsl")],
+            Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
+        };
+        vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
     }
 
-    pub(super) fn binding_type(self) -> wgpu::BindingType {
-        let buffer =
-            |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
-        match self {
-            Self::Rows | Self::Workgroup | Self::Columns | Self::DualQuaternions | Self::Baked(_) => {
-                buffer(READ_ONLY, false)
-            }
-            Self::Uniform => buffer(wgpu::BufferBindingType::Uniform, true),
-            Self::Texture => wgpu::BindingType::Texture {
-                sample_type: wgpu::TextureSampleType::Float { filterable: false },
-                view_dimension: wgpu::TextureViewDimension::D2,
-                multisampled: false,
-            },
-        }
-    }
-
-    /// Whether joints may scale unevenly.
+    /// Returns whether joints may scale unevenly.
     pub fn scales_unevenly(self) -> bool {
-        !matches!(self, Self::DualQuaternions | Self::Baked(BakeFormat::Motions))
+        !matches!(self, Self::DualQuaternions | Self::Half | Self::Baked(BakeFormat::Motions))
     }
 
     /// Bytes from one character's palette to the next, if each is bound separately.
     pub fn stride(self) -> Option<u32> {
-        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<Columns>()) as u32)
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<ColumnMatrix>()) as u32)
     }
 
     /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
     pub(super) fn converted(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
-            Self::Columns => entries * size_of::<Columns>() / 4,
-            Self::Uniform => UNIFORM_ENTRIES * size_of::<Columns>() / 4,
-            Self::DualQuaternions => entries * size_of::<DualQuaternion>() / 4,
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Half => entries * size_of::<HalfEntry>() / 4,
+            Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
+            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>() / 4,
         }
     }
 
@@ -109,10 +93,15 @@ impl PaletteForm {
         }
     }
 
-    /// Writes an instance's palette in this form.
-    pub(super) fn convert(self, rows: &[Rows], out: &mut [f32]) {
+    /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
+    /// exactly, and nothing for other forms.
+    pub(super) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
         match self {
-            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Half => {
+                let out: &mut [HalfEntry] = bytemuck::cast_slice_mut(out);
+                out.iter_mut().zip(rows.iter().zip(centres)).for_each(|(out, (rows, c))| *out = half_entry(rows, c));
+            }
             Self::Columns | Self::Uniform => {
                 out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
             }
@@ -123,7 +112,19 @@ impl PaletteForm {
     }
 
     /// Checks that a device can hold a crowd's palettes in this form.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if a palette has more entries than a uniform block holds, or
+    /// [`BackendError::TooLarge`] if the palettes of a chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        match self {
+            Self::Half => {
+                gpu.has_half_floats()?;
+                half_palette::check(crowd)?;
+            }
+            Self::Subgroup => gpu.has_subgroups()?,
+            _ => {}
+        }
         let limits = gpu.device().limits();
         for chunk in chunks {
             let group = &crowd.groups()[chunk.group];
@@ -147,7 +148,7 @@ impl PaletteForm {
     }
 }
 
-fn columns(rows: &Rows) -> Columns {
+fn columns(rows: &Rows) -> ColumnMatrix {
     std::array::from_fn(|i| match i % 4 {
         3 if i == 15 => 1.0,
         3 => 0.0,
@@ -155,7 +156,7 @@ fn columns(rows: &Rows) -> Columns {
     })
 }
 
-fn dual_quaternion(rows: &Rows) -> DualQuaternion {
+fn dual_quaternion(rows: &Rows) -> DeviceDualQuaternion {
     let (rotation, moved, scale) = motion(rows);
     let [x, y, z] = moved.map(|v| 0.5 * v);
     let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;

@@ -3,7 +3,7 @@
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, Palettes};
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, FrameInput, Result, StageTimer};
+use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::pose::PoseData;
 use std::ops::Range;
 
@@ -14,6 +14,10 @@ pub trait PaletteSource {
     /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {
         None
+    }
+    /// Bytes of its buffers in main memory.
+    fn host_memory(&self) -> Bytes {
+        Bytes::default()
     }
     /// Bytes of its poses, if they are on the device.
     fn poses(&self) -> Option<PoseBytes> {
@@ -30,14 +34,14 @@ pub trait PaletteSource {
     /// The instances that the last frame posed, in rising order; `None` if it posed all.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
     /// Range in a chunk's buffers of some of its instances, counting only those that were posed.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
         let _ = index;
         Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
@@ -47,7 +51,9 @@ pub trait PaletteSource {
     /// Appends poses or palettes of neighbouring instances, skipping those that were not posed.
     ///
     /// # Errors
-    /// The device failed, or there are no poses because palettes are baked.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there are no poses because palettes
+    /// are baked, or [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a
+    /// command.
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 

@@ -1,7 +1,9 @@
 //! Buffers for the palettes of a chunk.
 
+use super::counts::room_bytes;
 use super::palette_form::{TEXTURE_ROW, TEXTURE_WIDTH};
 use super::{Commands, Gpu, PaletteForm};
+use crate::frame::Purpose;
 
 /// A chunk's palettes on the device, `[instance][entry]`.
 pub struct Palettes {
@@ -15,6 +17,14 @@ pub struct Palettes {
 }
 
 impl Palettes {
+    /// Bytes that [`Palettes::uploaded`] allocates.
+    pub(super) fn uploaded_bytes(form: PaletteForm, bytes: u64) -> u64 {
+        match form {
+            PaletteForm::Texture => 2 * bytes.next_multiple_of(TEXTURE_ROW),
+            _ => room_bytes(bytes),
+        }
+    }
+
     /// Allocates palettes that the host uploads.
     pub(super) fn uploaded(gpu: &Gpu, form: PaletteForm, bytes: u64) -> Self {
         let usage = match form {
@@ -24,14 +34,19 @@ impl Palettes {
         };
         let texture = (form == PaletteForm::Texture).then(|| texture(gpu, bytes));
         let bytes = if texture.is_some() { bytes.next_multiple_of(TEXTURE_ROW) } else { bytes };
-        let buffer = gpu.buffer("palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
+        let buffer = gpu.buffer(Purpose::Palettes, "palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
         Self { buffer, texture, shown: None, window: form.stride() }
     }
 
     /// Allocates rows that the device writes.
     pub(super) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        Self { buffer: gpu.buffer("palettes", bytes, usage), texture: None, shown: None, window: None }
+        Self {
+            buffer: gpu.buffer(Purpose::Palettes, "palettes", bytes, usage),
+            texture: None,
+            shown: None,
+            window: None,
+        }
     }
 
     /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
@@ -40,8 +55,8 @@ impl Palettes {
     }
 
     /// The frames that each instance shows, to be bound beside baked palettes.
-    pub(super) fn shown(&self) -> Option<wgpu::BindingResource<'_>> {
-        self.shown.as_ref().map(wgpu::Buffer::as_entire_binding)
+    pub(super) fn shown(&self) -> Option<&wgpu::Buffer> {
+        self.shown.as_ref()
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
@@ -82,6 +97,7 @@ impl Palettes {
 }
 
 fn texture(gpu: &Gpu, bytes: u64) -> (wgpu::Texture, wgpu::TextureView) {
+    gpu.count(Purpose::Palettes, bytes.next_multiple_of(TEXTURE_ROW));
     let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
         label: Some("palettes"),
         size: wgpu::Extent3d {

@@ -1,15 +1,16 @@
 //! Palettes posed on the CPU, as in `cpu-rayon`, and uploaded every frame in the form that a shader reads.
 
 use super::palette_source::PaletteSource;
-use super::{Chunk, Commands, Gpu, PaletteForm, Palettes};
+use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, half_palette};
 use crate::crowd::Crowd;
-use crate::frame::{FrameInput, Result, Stage, StageTimer};
+use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
@@ -17,36 +18,50 @@ pub struct PosedPalettes {
     form: PaletteForm,
     rows: Vec<Rows>,
     converted: Vec<f32>,
-    shares: Vec<Share>,
+    shares: Vec<ChunkShare>,
     chunks: Vec<Palettes>,
+    approximation: Option<Approximation>,
 }
 
 /// A chunk's share of the crowd's rows and of the converted numbers.
-struct Share {
+struct ChunkShare {
     rows: Range<usize>,
     converted: Range<usize>,
     /// Rows per instance.
     entries: usize,
     /// Converted numbers per instance; 0 if rows are uploaded as they are.
     floats: usize,
+    /// For each entry the point that half precision maps exactly.
+    centres: Rc<[[f32; 3]]>,
 }
 
 impl PosedPalettes {
+    /// Bytes of palettes that a frame uploads.
+    pub fn uploaded(crowd: &Crowd, form: PaletteForm) -> u64 {
+        match form {
+            PaletteForm::Baked(_) => 0,
+            _ => crowd.groups().iter().map(|g| g.len() as u64 * form.instance_bytes(g)).sum(),
+        }
+    }
+
     /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd, form: PaletteForm) -> (u64, u64) {
+    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
-        let device = match form {
-            PaletteForm::Rows | PaletteForm::Workgroup => rows,
-            PaletteForm::Columns | PaletteForm::Uniform | PaletteForm::DualQuaternions => converted as u64,
-            PaletteForm::Texture => 2 * rows,
-            PaletteForm::Baked(_) => 0,
+        let pose = CrowdPose::bytes(crowd, Width::Block, Threads::All.count());
+        let of_chunk = |chunk: &Chunk| {
+            let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
+            Palettes::uploaded_bytes(form, bytes)
         };
-        (CrowdPose::bytes(crowd, Width::Block, Threads::All.count()) + rows + converted as u64, device)
+        let host = Bytes::from(pose) + Bytes::of(Purpose::Palettes, rows + converted as u64);
+        (host, Bytes::of(Purpose::Palettes, chunks.iter().map(of_chunk).sum()))
     }
 
     /// Creates the buffers for a crowd.
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
+        let half = form == PaletteForm::Half;
+        let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
+        let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
         let (mut row, mut float) = (0, 0);
         let mut shares = Vec::with_capacity(chunks.len());
         let palettes = chunks.iter().map(|chunk| {
@@ -54,12 +69,20 @@ impl PosedPalettes {
             let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
             let (rows, converted) = (row..row + count * entries, float..float + count * floats);
             (row, float) = (rows.end, converted.end);
-            shares.push(Share { rows, converted, entries, floats });
+            shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
             Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
         });
         let chunks = palettes.collect();
         let pose = CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::All);
-        Self { pose, form, rows: vec![[0.0; 12]; row], converted: vec![0.0; float], shares, chunks }
+        Self {
+            pose,
+            form,
+            rows: vec![[0.0; 12]; row],
+            converted: vec![0.0; float],
+            shares,
+            chunks,
+            approximation: half.then(|| half_palette::approximation(crowd)),
+        }
     }
 }
 
@@ -68,15 +91,30 @@ impl PaletteSource for PosedPalettes {
         &self.chunks
     }
 
+    fn host_memory(&self) -> Bytes {
+        let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
+        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64)
+    }
+
+    fn label(&self) -> Option<String> {
+        let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
+        self.approximation.as_ref().map(stated)
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        self.approximation
+    }
+
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, form, rows, converted, shares, chunks } = self;
+        let Self { pose, form, rows, converted, shares, chunks, .. } = self;
         timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
                     let instances = rows[share.rows.clone()].par_chunks(share.entries);
                     let out = converted[share.converted.clone()].par_chunks_mut(share.floats);
-                    instances.zip(out).for_each(|(rows, out)| form.convert(rows, out));
+                    let centres = &*share.centres;
+                    instances.zip(out).for_each(|(rows, out)| form.convert(rows, centres, out));
                 }
             });
         }

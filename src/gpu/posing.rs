@@ -7,7 +7,7 @@ use super::posed_palettes::PosedPalettes;
 use super::shader::Edit;
 use super::{Chunk, Gpu, PaletteForm, visibility};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Bytes, Result};
 use crate::frustum::Frustum;
 use std::rc::Rc;
 
@@ -23,30 +23,43 @@ pub enum Posing {
 }
 
 impl Posing {
+    /// Checks what a crowd must be like on any adapter.
+    ///
+    /// # Errors
+    /// The crowd has layers, fades or update rates that this posing does not support.
+    pub fn accepts(self, crowd: &Crowd, form: PaletteForm) -> Result<()> {
+        match (form, self) {
+            (PaletteForm::Baked(_), _) => baked::check(crowd),
+            (_, Self::Visible) if crowd.has_update_rates() => {
+                let message = "keeps no pose of who may be out of view; needs a crowd without update rates";
+                Err(BackendError::Unavailable(message.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes on the host and on the device.
     ///
     /// # Errors
-    /// A feature or a size that the adapter lacks.
-    pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Result<(u64, u64)> {
+    /// [`BackendError::Unavailable`] if the adapter lacks a feature, or [`BackendError::TooLarge`] if the crowd exceeds
+    /// one of its limits.
+    pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Result<(Bytes, Bytes)> {
+        let none = Bytes::default();
         if let PaletteForm::Baked(keeping) = form {
-            return Ok((0, baked::bytes(gpu, crowd, keeping)?));
+            return Ok((none, baked::bytes(gpu, crowd, chunks, keeping)?));
         }
         form.check(gpu, crowd, chunks)?;
         match self {
-            Self::Host => Ok(PosedPalettes::bytes(crowd, form)),
+            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks, form)),
             Self::Device | Self::Visible => {
                 device_pose::check(gpu, form)?;
-                let poses = DevicePose::bytes(gpu, crowd, chunks)?;
+                let poses = DevicePose::bytes(gpu, crowd, chunks, self == Self::Visible)?;
                 if self == Self::Device {
-                    return Ok((0, poses));
+                    return Ok((none, poses));
                 }
                 gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
                 gpu.has_indirect()?;
-                if crowd.has_update_rates() {
-                    let message = "keeps no pose of who may be out of view; needs a crowd without update rates";
-                    return Err(BackendError::Unavailable(message.into()));
-                }
-                Ok((0, poses + visibility::bytes(crowd)))
+                Ok((none, poses + visibility::bytes(crowd, chunks)))
             }
         }
     }
@@ -55,7 +68,7 @@ impl Posing {
     /// pose.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
     pub fn source(
         self,
         gpu: &Rc<Gpu>,

@@ -1,31 +1,47 @@
 //! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass.
 
-use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
 use super::capture::copy_texture;
 use super::overlay::{COLOR, DEPTH, OverlayPipelines};
+use super::shader::module;
 use super::skinning::Kind;
-use super::source::{Drawable, VertexSource, draw_wgsl, tinted_draw_wgsl};
+use super::source::{Drawable, VertexSource, draw_root, preskinned_shader};
+use super::surfaces::{GroupSurface, Surfaces};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Mode, Result, Stage, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameWork, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::model::{Model, Rows};
+use crate::vertex::Encoding;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
 const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+/// Bytes of a texel of any target.
+const TEXEL_BYTES: u64 = 4;
 /// Linear RGB of the background.
 pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 
 /// Storage buffers that drawing reads, besides the source of vertices.
 pub const STORAGE_BUFFERS: u32 = 2;
 
+/// Samples per pixel of a picture that nobody times.
+const SAMPLES: u32 = 4;
+
+/// Everything that group 1 of a draw binds besides the view and the placements.
+enum Paint {
+    /// Colours of vertices, for timed frames.
+    Plain(wgpu::Buffer),
+    /// Textured surfaces, for pictures.
+    Surface(GroupSurface, wgpu::Sampler),
+}
+
 /// A group's buffers and bindings for drawing.
 struct GroupDraw {
     bindings: wgpu::BindGroup,
-    colors: wgpu::Buffer,
+    paint: Paint,
     indices: wgpu::Buffer,
     index_count: u32,
     edges: wgpu::Buffer,
@@ -39,6 +55,22 @@ struct ChunkDraw {
     uniform: wgpu::Buffer,
     /// Range of its floats in the arena's host side.
     floats: Range<usize>,
+}
+
+impl Paint {
+    /// Group 1 of a draw.
+    fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &wgpu::Buffer, placements: &wgpu::Buffer) -> wgpu::BindGroup {
+        let mut resources = vec![("view", view.as_entire_binding()), ("placements", placements.as_entire_binding())];
+        match self {
+            Self::Plain(colors) => resources.push(("colors", colors.as_entire_binding())),
+            Self::Surface(surface, sampler) => resources.extend([
+                ("surfaces", surface.vertices.as_entire_binding()),
+                ("layers", wgpu::BindingResource::TextureView(&surface.layers)),
+                ("repeating", wgpu::BindingResource::Sampler(sampler)),
+            ]),
+        }
+        layout.bind(gpu, "draw", &resources)
+    }
 }
 
 /// Draws of the instances in view, with counts from the device.
@@ -77,15 +109,17 @@ struct Target {
 }
 
 impl Target {
-    fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat) -> Self {
+    fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, sample_count: u32) -> Self {
+        gpu.count(Purpose::Targets, u64::from(view.width * sample_count) * u64::from(view.height) * TEXEL_BYTES);
+        let copied = if sample_count == 1 { wgpu::TextureUsages::COPY_SRC } else { wgpu::TextureUsages::empty() };
         let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
             label: Some(label),
             size: wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 },
             mip_level_count: 1,
-            sample_count: 1,
+            sample_count,
             dimension: wgpu::TextureDimension::D2,
             format,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
             view_formats: &[],
         });
         Self { view: texture.create_view(&Default::default()), texture }
@@ -110,11 +144,14 @@ pub struct Presenter {
     chunks: Vec<ChunkDraw>,
     kinds: Vec<Kind>,
     drawn: Vec<GroupDraw>,
-    layout: wgpu::BindGroupLayout,
+    layout: GroupLayout,
     uniform: wgpu::Buffer,
-    tinted: bool,
+    /// For a picture, whether instances are tinted; `None` for timed frames.
+    picture: Option<bool>,
     pub(super) overlay: OnceCell<OverlayPipelines>,
     color: Target,
+    /// Texture with several samples per pixel, from which `color` is resolved in a picture.
+    multisampled: Option<Target>,
     depth: Target,
     motion: Option<Target>,
     // For each first buffer of the arena's device side: two of them alternate if the last frame is kept.
@@ -128,17 +165,51 @@ pub struct Presenter {
 impl Presenter {
     /// Bytes of device memory that a presenter takes for a crowd.
     pub fn device_bytes(crowd: &Crowd, view: &View) -> u64 {
-        let targets = u64::from(view.width) * u64::from(view.height) * 8;
+        let targets = u64::from(view.width) * u64::from(view.height) * 2 * TEXEL_BYTES;
         let meshes =
             crowd.groups().iter().map(|g| (g.model.mesh().indices().len() + g.model.mesh().vertex_count()) * 4);
         targets + meshes.sum::<usize>() as u64 + (crowd.instance_count() * size_of::<Rows>()) as u64
     }
 
-    /// Creates targets of the view's size and everything that does not change from frame to frame.
+    /// Bytes of device memory that a presenter of pictures takes for a crowd, with its surfaces.
+    pub fn picture_bytes(crowd: &Crowd, view: &View, surfaces: &Surfaces) -> u64 {
+        let samples = u64::from(view.width) * u64::from(view.height) * 8 * u64::from(SAMPLES);
+        Self::device_bytes(crowd, view) + samples + surfaces.bytes()
+    }
+
+    /// A presenter of timed frames: plain colours, one sample per pixel. Creates targets of the view's size and
+    /// everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// The crowd or the view exceeds the adapter's limits.
+    /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+        let colors = crowd
+            .groups()
+            .iter()
+            .map(|g| Paint::Plain(gpu.storage(Purpose::Targets, "colors", bytemuck::cast_slice(&colors(&g.model)))));
+        let colors = colors.collect();
+        Self::painted(gpu, crowd, view, passes, colors, None)
+    }
+
+    /// A presenter of pictures, which nobody times: textures, several samples per pixel, and, if `tinted` is set, a
+    /// colour of its own for each instance. It draws no motion, and its depths cannot be read.
+    ///
+    /// # Errors
+    /// As [`Presenter::new`].
+    pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
+        let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
+        let paints = surfaces.groups.iter().map(paint).collect();
+        Self::painted(gpu, crowd, view, 1, paints, Some(tinted))
+    }
+
+    fn painted(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        passes: u32,
+        paints: Vec<Paint>,
+        picture: Option<bool>,
+    ) -> Result<Self> {
         let device = gpu.device();
         let largest = device.limits().max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
@@ -154,38 +225,40 @@ impl Presenter {
             ChunkDraw {
                 group: chunk.group,
                 instances: chunk.instances.len() as u32,
-                uniform: chunk_uniform(&gpu, crowd, &chunk),
+                uniform: chunk_uniform(&gpu, Purpose::Targets, crowd, &chunk),
                 floats: first..floats,
             }
         });
         let chunks = chunks.collect();
-        let entries = [
-            layout_entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform),
-            layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
-            layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
-        ];
-        let layout = bind_group_layout(&gpu, "draw", &entries);
+        // Every source's shader has the same group 1.
+        let wgsl = preskinned_shader(Encoding::F32, draw_root(false, picture.is_some()), &[]);
+        let layout = GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let uniform = gpu.filled("view", bytemuck::bytes_of(&view_uniform(&view)), usage);
-        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
+        let uniform = gpu.filled(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage);
+        let placements = gpu.storage(Purpose::Targets, "placements", bytemuck::cast_slice(crowd.placements()));
         let drawn = crowd
             .groups()
             .iter()
-            .map(|group| {
-                let colors = gpu.storage("colors", bytemuck::cast_slice(&colors(&group.model)));
+            .zip(paints)
+            .map(|(group, paint)| {
                 let indices = group.model.mesh().indices();
                 let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
+                let list =
+                    |label, contents: &[u8]| gpu.filled(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
                 GroupDraw {
-                    bindings: bind(&gpu, "draw", &layout, &[&uniform, &colors, &placements]),
-                    colors,
-                    indices: gpu.filled("indices", bytemuck::cast_slice(indices), wgpu::BufferUsages::INDEX),
+                    bindings: paint.bind(&gpu, &layout, &uniform, &placements),
+                    paint,
+                    indices: list("indices", bytemuck::cast_slice(indices)),
                     index_count: indices.len() as u32,
-                    edges: gpu.filled("edges", bytemuck::cast_slice(&edges), wgpu::BufferUsages::INDEX),
+                    edges: list("edges", bytemuck::cast_slice(&edges)),
                     edge_count: edges.len() as u32,
                 }
             })
             .collect();
-        let (color, depth) = (Target::new(&gpu, &view, "color", COLOR), Target::new(&gpu, &view, "depth", DEPTH));
+        let samples = if picture.is_some() { SAMPLES } else { 1 };
+        let color = Target::new(&gpu, &view, "color", COLOR, 1);
+        let multisampled = picture.map(|_| Target::new(&gpu, &view, "samples", COLOR, samples));
+        let depth = Target::new(&gpu, &view, "depth", DEPTH, samples);
         gpu.check()?;
         Ok(Self {
             gpu,
@@ -196,20 +269,16 @@ impl Presenter {
             drawn,
             layout,
             uniform,
-            tinted: false,
+            picture,
             overlay: OnceCell::new(),
             color,
+            multisampled,
             depth,
             motion: None,
             arena: Vec::new(),
             pipelines: Vec::new(),
             indirect: Vec::new(),
         })
-    }
-
-    /// The same with a colour of its own for each instance: for pictures, not for timing. No frame may have been drawn.
-    pub fn with_tints(self) -> Self {
-        Self { tinted: true, ..self }
     }
 
     /// Looks from elsewhere in the frames that follow.
@@ -243,8 +312,9 @@ impl Presenter {
             self.pipelines.push((Rc::clone(&source), pipelines));
             self.pipelines.len() - 1
         });
-        if source.motion && self.motion.is_none() {
-            self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION));
+        let motion = self.draws_motion(&source);
+        if motion && self.motion.is_none() {
+            self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION, 1));
         }
         let visible = match drawable {
             Drawable::Visible(visible) => Some(visible),
@@ -257,9 +327,9 @@ impl Presenter {
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
-            let motion = self.motion.as_ref().map(|target| cleared(target, wgpu::Color::TRANSPARENT));
-            let attachments = [Some(self.color_attachment(BACKGROUND)), motion];
-            let attachments = &attachments[..1 + usize::from(source.motion)];
+            let motions = self.motion.as_ref().map(|target| cleared(target, None, wgpu::Color::TRANSPARENT));
+            let attachments = [Some(self.color_attachment(BACKGROUND)), motions];
+            let attachments = &attachments[..1 + usize::from(motion)];
             let descriptor = wgpu::RenderPassDescriptor {
                 label: Some("draw"),
                 color_attachments: if last { attachments } else { &[] },
@@ -270,12 +340,15 @@ impl Presenter {
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
                 for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
                     let drawn = &self.drawn[chunk.group];
+                    let one_draw = || gpu.add_work(FrameWork { draws: 1, ..FrameWork::default() });
                     let draw = |pass: &mut wgpu::RenderPass, edges: bool| match indirect {
                         None => source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                            one_draw();
                             let count = if edges { drawn.edge_count } else { drawn.index_count };
                             pass.draw_indexed(0..count, 0, instances);
                         }),
                         Some(indirect) => {
+                            one_draw();
                             pass.set_bind_group(0, group, &[]);
                             pass.draw_indexed_indirect(&indirect.arguments, Indirect::place(index, edges));
                         }
@@ -307,6 +380,9 @@ impl Presenter {
     }
 
     /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_color(&self) -> Result<Vec<u8>> {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color.texture)?).to_vec())
     }
@@ -316,9 +392,7 @@ impl Presenter {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound = |drawn: &GroupDraw| {
-            bind(&self.gpu, "draw", &self.layout, &[&self.uniform, &drawn.colors, &visible.placements])
-        };
+        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
         let draws = self.chunks.iter().flat_map(|chunk| {
             let drawn = &self.drawn[chunk.group];
             [drawn.index_count, drawn.edge_count]
@@ -326,7 +400,7 @@ impl Presenter {
         let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
         let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
         let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
-        let arguments = self.gpu.filled("draws", &contents, usage);
+        let arguments = self.gpu.filled(Purpose::Targets, "draws", &contents, usage);
         let bindings = self.drawn.iter().map(bound).collect();
         self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
         self.indirect.len() - 1
@@ -348,6 +422,9 @@ impl Presenter {
 
     /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
     /// motion was drawn.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
         let Some(target) = &self.motion else { return Ok(None) };
         let texels = self.read_target(&target.texture)?;
@@ -355,6 +432,9 @@ impl Presenter {
     }
 
     /// The last frame's depths, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_depth(&self) -> Result<Vec<f32>> {
         self.read_target(&self.depth.texture)
     }
@@ -362,7 +442,7 @@ impl Presenter {
     fn read_target(&self, texture: &wgpu::Texture) -> Result<Vec<f32>> {
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.gpu.buffer("picture", u64::from(row) * u64::from(self.view.height), usage);
+        let buffer = self.gpu.buffer(Purpose::Staging, "picture", u64::from(row) * u64::from(self.view.height), usage);
         let mut commands = self.gpu.commands("picture");
         copy_texture(&mut commands.encoder, texture, &buffer, row, self.view.height);
         commands.finish()?;
@@ -383,7 +463,7 @@ impl Presenter {
     /// The target of colours, as it is.
     pub(super) fn kept_color(&self) -> wgpu::RenderPassColorAttachment<'_> {
         let ops = wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store };
-        wgpu::RenderPassColorAttachment { ops, ..cleared(&self.color, BACKGROUND) }
+        wgpu::RenderPassColorAttachment { ops, ..self.color_attachment(BACKGROUND) }
     }
 
     /// The target of depths, as it is.
@@ -393,7 +473,19 @@ impl Presenter {
     }
 
     pub(super) fn color_attachment(&self, background: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
-        cleared(&self.color, background)
+        match &self.multisampled {
+            Some(samples) => cleared(samples, Some(&self.color.view), background),
+            None => cleared(&self.color, None, background),
+        }
+    }
+
+    /// Samples per pixel.
+    pub(super) fn samples(&self) -> u32 {
+        if self.picture.is_some() { SAMPLES } else { 1 }
+    }
+
+    fn draws_motion(&self, source: &VertexSource) -> bool {
+        source.motion && self.picture.is_none()
     }
 
     pub(super) fn depth_attachment(&self) -> wgpu::RenderPassDepthStencilAttachment<'_> {
@@ -415,16 +507,17 @@ impl Presenter {
 
     fn make_pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let device = self.gpu.device();
-        let tail = if self.tinted { tinted_draw_wgsl(source.motion) } else { draw_wgsl(source.motion) };
-        let module = source.module(&self.gpu, kind, "draw", &tail);
-        let (vertex, shaded) =
-            if source.motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
-        let layout = pipeline_layout(&self.gpu, "draw", &[Some(&source.layout), Some(&self.layout)]);
-        let constants = kind.constants();
+        let motion = self.draws_motion(source);
+        let wgsl = (source.wgsl)(kind, draw_root(motion, self.picture.is_some()), &[]);
+        let module = module(&self.gpu, "draw", wgsl, source.trusted);
+        let (vertex, shaded) = if motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
+        let layout = pipeline_layout(&self.gpu, "draw", &[&source.layout, &self.layout]);
+        let mut constants = kind.constants();
+        constants.extend(self.picture.map(|tinted| ("TINTED", f64::from(u8::from(tinted)))));
         let options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         // Over lit triangles, edges need a colour of their own.
         let both = self.view.mode == Mode::SkinAndWireframe;
-        let edge = if both && !source.motion { "fragment_edge" } else { shaded };
+        let edge = if both && self.picture.is_some() { "fragment_edge" } else { shaded };
         let pipeline = |label, topology, fragment: Option<wgpu::ColorWrites>, bias| {
             let targets = [COLOR, MOTION]
                 .map(|format| fragment.map(|write_mask| wgpu::ColorTargetState { format, blend: None, write_mask }));
@@ -446,12 +539,12 @@ impl Presenter {
                     stencil: Default::default(),
                     bias: wgpu::DepthBiasState { constant: bias, slope_scale: bias as f32, clamp: 0.0 },
                 }),
-                multisample: Default::default(),
+                multisample: wgpu::MultisampleState { count: self.samples(), ..Default::default() },
                 fragment: fragment.map(|_| wgpu::FragmentState {
                     module: &module,
                     entry_point: Some(if topology == wgpu::PrimitiveTopology::LineList { edge } else { shaded }),
                     compilation_options: options.clone(),
-                    targets: &targets[..1 + usize::from(source.motion)],
+                    targets: &targets[..1 + usize::from(motion)],
                 }),
                 multiview_mask: None,
                 cache: self.gpu.pipeline_cache(),
@@ -477,12 +570,16 @@ fn view_uniform(view: &View) -> layout::View {
     }
 }
 
-/// A render target that is cleared to one colour.
-fn cleared(target: &Target, color: wgpu::Color) -> wgpu::RenderPassColorAttachment<'_> {
+/// A render target that is cleared to one colour, and the texture that its samples are averaged into.
+fn cleared<'a>(
+    target: &'a Target,
+    resolve_target: Option<&'a wgpu::TextureView>,
+    color: wgpu::Color,
+) -> wgpu::RenderPassColorAttachment<'a> {
     wgpu::RenderPassColorAttachment {
         view: &target.view,
         depth_slice: None,
-        resolve_target: None,
+        resolve_target,
         ops: wgpu::Operations { load: wgpu::LoadOp::Clear(color), store: wgpu::StoreOp::Store },
     }
 }

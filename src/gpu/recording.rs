@@ -25,7 +25,7 @@ impl Flight {
     /// Blocks until the device is done.
     ///
     /// # Errors
-    /// The device was lost or refused a command.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn land(self) -> Result<()> {
         self.gpu.poll(wgpu::PollType::Wait { submission_index: Some(self.submission), timeout: None })
     }
@@ -54,7 +54,7 @@ impl Commands {
     /// Submits and blocks until the device is done.
     ///
     /// # Errors
-    /// The device was lost or refused a command.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn finish(self) -> Result<()> {
         self.launch().land()
     }
@@ -182,6 +182,10 @@ impl Gpu {
     }
 
     /// Moves the finished frame's GPU spans into the timer. Not timed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or the timestamps cannot be
+    /// read.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         match &self.timestamps {
             Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_mapped(buffer, out), timer),

@@ -1,11 +1,11 @@
-//! The compute kernels that skin: shader, forms of mesh and palette, and assignment of threads.
+//! The compute kernels that skin: file in shaders/, forms of mesh and palette, and assignment of threads.
 
 use super::compute::{SkinKernel, ThreadLayout};
 use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
 /// All kernels, so that tests can check their shaders.
-pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES];
+pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES, &HALF, &SUBGROUP];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
@@ -19,7 +19,7 @@ const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 /// One dispatch per character, 4x4 palettes, full precision, as in straightforward ports.
 pub const PER_CHARACTER: SkinKernel = SkinKernel {
     name: "per-character",
-    wgsl: include_str!("../../shaders/gpu_compute_per_character.wgsl"),
+    file: "gpu_compute_per_character.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Columns,
     threads: ThreadLayout::Character,
@@ -28,7 +28,7 @@ pub const PER_CHARACTER: SkinKernel = SkinKernel {
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
 pub const NAIVE: SkinKernel = SkinKernel {
     name: "naive",
-    wgsl: include_str!("../../shaders/gpu_compute_naive.wgsl"),
+    file: "gpu_compute_naive.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
     threads: ThreadLayout::Pair,
@@ -37,7 +37,7 @@ pub const NAIVE: SkinKernel = SkinKernel {
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
 pub const SHARED: SkinKernel = SkinKernel {
     name: "shared",
-    wgsl: include_str!("../../shaders/gpu_compute_shared.wgsl"),
+    file: "gpu_compute_shared.wgsl",
     mesh: MeshForm::Packed,
     palette: PaletteForm::Workgroup,
     threads: ThreadLayout::Instance(1024),
@@ -52,10 +52,22 @@ pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4,
 /// As [`INSTANCES`], blending rigid motions instead of matrices.
 pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
 
+/// As [`INSTANCES`], with palettes in half precision.
+pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
+
+/// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
+pub const SUBGROUP: SkinKernel = SkinKernel {
+    name: "subgroup",
+    file: "gpu_compute_subgroup.wgsl",
+    mesh: MeshForm::Packed,
+    palette: PaletteForm::Subgroup,
+    threads: ThreadLayout::Vertex(16),
+};
+
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {
         name,
-        wgsl: include_str!("../../shaders/gpu_compute_instances.wgsl"),
+        file: "gpu_compute_instances.wgsl",
         mesh: MeshForm::Packed,
         palette,
         threads: ThreadLayout::Vertex(instances),

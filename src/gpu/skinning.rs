@@ -1,11 +1,13 @@
-//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms
-//! (shaders/mesh_*.wgsl, shaders/palette_*.wgsl), and the shared arithmetic (shaders/skinning.wgsl).
+//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms.
 
-use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, layout_entry};
+use super::binding::GroupLayout;
+use super::counts::items_bytes;
 use super::shader::Constants;
 use super::visibility::Visibility;
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use super::wgsl::{Role, shader};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform, layout};
 use crate::crowd::{Crowd, Group};
+use crate::frame::Purpose;
 use crate::vertex::{Normals, VertexFormat};
 
 /// Storage buffers that a skinning shader reads.
@@ -46,45 +48,21 @@ impl Kind {
     }
 }
 
-/// The shared WGSL for these forms, to be followed by a kernel's own.
-pub fn wgsl(mesh: MeshForm, palette: PaletteForm) -> String {
+/// The files that load vertices and read palettes in these forms.
+pub(super) fn roles(mesh: MeshForm, palette: PaletteForm) -> Vec<Role> {
     let mesh = match mesh {
-        MeshForm::Plain => include_str!("../../shaders/mesh_plain.wgsl"),
-        MeshForm::Packed => {
-            concat!(include_str!("../../shaders/octahedral.wgsl"), include_str!("../../shaders/mesh_packed.wgsl"))
-        }
+        MeshForm::Plain => "mesh_plain.wgsl",
+        MeshForm::Packed => "mesh_packed.wgsl",
     };
-    let blending = match palette {
-        // The file defines its own blending.
-        PaletteForm::DualQuaternions => "",
-        _ => include_str!("../../shaders/blend_linear.wgsl"),
-    };
-    let parts = [
-        include_str!("../../shaders/chunk.wgsl"),
-        include_str!("../../shaders/skinning.wgsl"),
-        mesh,
-        palette.wgsl(),
-        blending,
-    ];
-    parts.concat()
+    let mut roles = palette.roles();
+    roles.push(("mesh", mesh));
+    roles
 }
 
-/// Layout of group 0 of a skinning shader, with a last binding for its output if `output` is set.
-pub fn layout(gpu: &Gpu, stage: wgpu::ShaderStages, palette: PaletteForm, output: bool) -> wgpu::BindGroupLayout {
-    let mut entries = vec![
-        layout_entry(0, stage, wgpu::BufferBindingType::Uniform),
-        layout_entry(1, stage, READ_ONLY),
-        layout_entry(2, stage, READ_ONLY),
-        layout_entry(3, stage, READ_ONLY),
-        wgpu::BindGroupLayoutEntry { binding: 4, visibility: stage, ty: palette.binding_type(), count: None },
-    ];
-    if let PaletteForm::Baked(_) = palette {
-        entries.push(layout_entry(6, stage, READ_ONLY));
-    }
-    if output {
-        entries.push(layout_entry(5, stage, WRITTEN));
-    }
-    bind_group_layout(gpu, "skinning", &entries)
+/// A shader that skins while it draws: its root file in shaders/, with roles besides those of skinning.
+pub fn vertex_shader(mesh: MeshForm, palette: PaletteForm, root: &str, roles: &[Role]) -> String {
+    let own = [("source", "gpu_vertex.wgsl")].into_iter().chain(self::roles(mesh, palette));
+    shader(root, &own.chain(roles.iter().copied()).collect::<Vec<_>>())
 }
 
 /// Buffers that skinning reads and writes.
@@ -99,12 +77,17 @@ pub struct SkinBindings<'a> {
     pub visibility: Option<&'a Visibility>,
 }
 
+/// Bytes of the uniforms that [`bind_groups`] creates; none if only instances in view are skinned.
+pub fn uniform_bytes(chunks: usize) -> u64 {
+    chunks as u64 * items_bytes::<layout::Chunk>(1)
+}
+
 /// Creates group 0 for each chunk.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
     chunks: &[Chunk],
-    layout: &wgpu::BindGroupLayout,
+    layout: &GroupLayout,
     bound: &SkinBindings,
 ) -> Vec<wgpu::BindGroup> {
     let &SkinBindings { meshes, palettes, outputs, visibility } = bound;
@@ -113,20 +96,19 @@ pub fn bind_groups(
         let mesh = &meshes[chunk.group];
         let uniform = match visibility {
             Some(visibility) => visibility.chunks()[index].numbers.clone(),
-            None => chunk_uniform(gpu, crowd, chunk),
+            None => chunk_uniform(gpu, Purpose::Scratch, crowd, chunk),
         };
-        let buffers = [&uniform, &mesh.vertices, &mesh.influences, &mesh.tangents];
-        let mut resources: Vec<_> = (0..).zip(buffers.map(wgpu::Buffer::as_entire_binding)).collect();
-        resources.push((4, palettes.binding()));
-        resources.extend(output.map(|output| (5, output.as_entire_binding())));
-        resources.extend(palettes.shown().map(|shown| (6, shown)));
-        let entries: Vec<_> =
-            resources.into_iter().map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
-        gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("skinning"),
-            layout,
-            entries: &entries,
-        })
+        let buffers = [
+            ("chunk", Some(&uniform)),
+            ("vertices", Some(&mesh.vertices)),
+            ("influences", Some(&mesh.influences)),
+            ("tangents", Some(&mesh.tangents)),
+            ("output", output),
+            ("shown", palettes.shown()),
+        ];
+        let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
+        let resources: Vec<_> = buffers.chain([("palettes", palettes.binding())]).collect();
+        layout.bind(gpu, "skinning", &resources)
     });
     groups.collect()
 }

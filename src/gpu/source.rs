@@ -1,10 +1,10 @@
 //! Sources of drawn vertices: the arena, or a vertex shader that skins.
 
 use super::Gpu;
-use super::binding::{READ_ONLY, bind, bind_group_layout, layout_entry};
-use super::shader::module;
+use super::binding::GroupLayout;
 use super::skinning::Kind;
 use super::visibility::Visible;
+use super::wgsl::{Role, shader};
 use crate::frame::Arena;
 use crate::vertex::Encoding;
 use std::ops::Range;
@@ -23,31 +23,31 @@ pub enum Drawable {
     Shader(Rc<VertexSource>),
 }
 
-/// Skinned vertices computed by a vertex shader: WGSL with `skinned_vertex`, and the bindings of group 0.
+/// Returns the complete shader that draws groups of a kind: its root file in shaders/, with roles besides those of the
+/// source.
+pub type DrawingShader = Box<dyn Fn(Kind, &str, &[Role]) -> String>;
+
+/// Skinned vertices computed by a vertex shader: a file that plays the role `source`, and the bindings of group 0.
 pub struct VertexSource {
-    /// Returns the WGSL that is put before the drawing shader, for groups of a kind.
-    pub wgsl: Box<dyn Fn(Kind) -> String>,
+    /// The shaders that draw it.
+    pub wgsl: DrawingShader,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
-    /// Layout of group 0; binding 0 is the chunk.
-    pub layout: wgpu::BindGroupLayout,
+    /// Layout of group 0.
+    pub layout: GroupLayout,
     /// Group 0 for each chunk.
     pub groups: Vec<wgpu::BindGroup>,
     /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
-    /// Whether the WGSL is our own, which needs no checks at run time.
+    /// `true` if the WGSL is our own, which needs no checks at run time.
     pub trusted: bool,
-    /// Whether it defines `previous_position`, from which motion vectors are drawn.
+    /// `true` if it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
     /// The instances of each chunk to draw, if only those in view are drawn.
     pub visible: Option<Rc<Visible>>,
 }
 
 impl VertexSource {
-    pub(super) fn module(&self, gpu: &Gpu, kind: Kind, label: &str, tail: &str) -> wgpu::ShaderModule {
-        module(gpu, label, format!("{}{tail}", (self.wgsl)(kind)), self.trusted)
-    }
-
     /// The source's kinds without duplicates.
     pub(super) fn distinct_kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
@@ -85,51 +85,43 @@ impl VertexSource {
     /// The arena's device side as a source; `chunks` holds each chunk's numbers.
     pub(super) fn arena(gpu: &Gpu, crowd_kinds: &[Kind], chunks: &[&wgpu::Buffer], arena: &Arena) -> Self {
         let motion = !arena.previous.is_empty();
-        let entries = [
-            layout_entry(0, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform),
-            layout_entry(1, wgpu::ShaderStages::VERTEX, READ_ONLY),
-            layout_entry(2, wgpu::ShaderStages::VERTEX, READ_ONLY),
-        ];
-        let layout = bind_group_layout(gpu, "arena", &entries[..if motion { 3 } else { 2 }]);
+        // The kind of skinning makes no difference to drawing.
+        let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
+        let wgsl = |kind: Kind, root: &str, roles: &[Role]| preskinned_shader(kind.format.encoding, root, roles);
+        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
+        let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);
         let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
-            let buffers = [Some(chunk), arena.device.get(index), arena.previous.get(index)];
-            bind(gpu, "arena", &layout, &buffers.into_iter().flatten().collect::<Vec<_>>())
+            let buffers =
+                [("chunk", Some(chunk)), ("arena", arena.device.get(index)), ("previous", arena.previous.get(index))];
+            let buffers: Vec<_> = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?))).collect();
+            layout.bind_buffers(gpu, "arena", &buffers)
         };
         let groups = chunks.iter().enumerate().map(bound).collect();
-        // The kind of skinning makes no difference to drawing.
-        let kinds = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
-        let wgsl = Box::new(move |kind: Kind| preskinned_wgsl(kind.format.encoding, motion));
-        Self { wgsl, kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
+        Self { wgsl: Box::new(wgsl), kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
     }
 }
 
-/// WGSL that reads vertices skinned before drawing, to be followed by the drawing shader.
-pub fn preskinned_wgsl(encoding: Encoding, motion: bool) -> String {
-    let read = match encoding {
-        Encoding::F32 => include_str!("../../shaders/preskinned.wgsl"),
-        Encoding::Packed => {
-            concat!(include_str!("../../shaders/octahedral.wgsl"), include_str!("../../shaders/preskinned_packed.wgsl"))
-        }
+/// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
+/// vertices.
+pub fn preskinned_shader(encoding: Encoding, root: &str, roles: &[Role]) -> String {
+    let (source, previous) = match encoding {
+        Encoding::F32 => ("preskinned.wgsl", "previous.wgsl"),
+        Encoding::Packed => ("preskinned_packed.wgsl", "previous_packed.wgsl"),
     };
-    let previous = match (motion, encoding) {
-        (false, _) => "",
-        (true, Encoding::F32) => include_str!("../../shaders/previous.wgsl"),
-        (true, Encoding::Packed) => include_str!("../../shaders/previous_packed.wgsl"),
-    };
-    [include_str!("../../shaders/chunk.wgsl"), read, previous].concat()
+    let own = [("source", source), ("previous", previous)];
+    let own = &own[..1 + usize::from(root == MOTION)];
+    shader(root, &[own, roles].concat())
 }
 
-/// WGSL that draws the vertices of `skinned_vertex`, with their motion if `motion` is set.
-pub fn draw_wgsl(motion: bool) -> String {
-    drawing(include_str!("../../shaders/color_plain.wgsl"), motion)
-}
+/// The drawing shader that also draws the motion of each pixel.
+const MOTION: &str = "draw_motion.wgsl";
 
-/// As [`draw_wgsl`], with a colour of its own for each instance.
-pub fn tinted_draw_wgsl(motion: bool) -> String {
-    drawing(include_str!("../../shaders/color_tinted.wgsl"), motion)
-}
-
-fn drawing(color: &str, motion: bool) -> String {
-    let motion = if motion { include_str!("../../shaders/draw_motion.wgsl") } else { "" };
-    [include_str!("../../shaders/draw.wgsl"), color, motion].concat()
+/// The root file of the shader that draws a source's vertices: in plain colours, with their motion since the last frame
+/// if `motion` is set, or for a picture.
+pub fn draw_root(motion: bool, picture: bool) -> &'static str {
+    match (picture, motion) {
+        (true, _) => "draw_picture.wgsl",
+        (false, true) => MOTION,
+        (false, false) => "draw.wgsl",
+    }
 }

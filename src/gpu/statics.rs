@@ -1,9 +1,11 @@
 //! Constant data on the device: a model's vertices and a chunk's numbers, uploaded once.
 
+use super::counts::{filled_bytes, items_bytes};
 use super::layout::{self, Influence, Vertex};
 use super::packing::{self, Grid};
 use super::{Chunk, Gpu};
 use crate::crowd::{Crowd, Group};
+use crate::frame::Purpose;
 use crate::model::Mesh;
 use crate::vertex::Attributes;
 
@@ -44,12 +46,16 @@ pub struct MeshBuffers {
 }
 
 impl MeshBuffers {
-    /// Bytes on the device.
-    pub fn bytes(group: &Group, form: MeshForm) -> u64 {
-        let mesh = group.model.mesh();
-        let more: usize = mesh.runs().iter().map(|r| r.vertex_count as usize * more_than_inline(r.influences)).sum();
-        let vertices = mesh.vertex_count() * form.of(group).stride();
-        (size_of_val(tangents(group)) + vertices + more * size_of::<Influence>()) as u64
+    /// Bytes on the device of the meshes of all groups.
+    pub fn bytes(crowd: &Crowd, form: MeshForm) -> u64 {
+        let bytes = |group: &Group| {
+            let mesh = group.model.mesh();
+            let more = mesh.runs().iter().map(|r| r.vertex_count as usize * more_than_inline(r.influences));
+            filled_bytes(mesh.vertex_count() * form.of(group).stride())
+                + items_bytes::<Influence>(more.sum())
+                + filled_bytes(size_of_val(tangents(group)))
+        };
+        crowd.groups().iter().map(bytes).sum()
     }
 
     /// Uploads a model's streams.
@@ -67,18 +73,22 @@ impl MeshBuffers {
                     entries: pairs.map(|(entry, _)| entry.into()),
                     weights: pairs.map(|(_, weight)| weight),
                 };
-                gpu.storage("mesh vertices", bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()))
+                gpu.storage(
+                    Purpose::Mesh,
+                    "mesh vertices",
+                    bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()),
+                )
             }
             MeshForm::Packed => {
                 let grid = Grid::of(mesh);
                 let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
-                gpu.storage("packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
+                gpu.storage(Purpose::Mesh, "packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
             }
         };
         Self {
             vertices,
-            influences: gpu.storage("influences", bytemuck::cast_slice(&more)),
-            tangents: gpu.storage("tangents", bytemuck::cast_slice(tangents(group))),
+            influences: gpu.storage(Purpose::Mesh, "influences", bytemuck::cast_slice(&more)),
+            tangents: gpu.storage(Purpose::Mesh, "tangents", bytemuck::cast_slice(tangents(group))),
         }
     }
 }
@@ -133,6 +143,6 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
 }
 
 /// The numbers of a chunk in a uniform buffer.
-pub fn chunk_uniform(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
-    gpu.uniform("chunk", bytemuck::bytes_of(&chunk_contents(crowd, chunk)))
+pub fn chunk_uniform(gpu: &Gpu, purpose: Purpose, crowd: &Crowd, chunk: &Chunk) -> wgpu::Buffer {
+    gpu.uniform(purpose, "chunk", bytemuck::bytes_of(&chunk_contents(crowd, chunk)))
 }

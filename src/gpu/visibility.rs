@@ -2,12 +2,14 @@
 //! placements to a contiguous range, in the crowd's order. Every later kernel and draw takes its count from this pass
 //! and processes only these instances.
 
-use super::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
+use super::binding::{GroupLayout, pipeline_layout};
+use super::counts::{filled_bytes, items_bytes, room_bytes};
+use super::device_pose::DISPATCHES;
 use super::layout::WORKGROUP;
 use super::shader::{Edit, compute_pipeline, module};
-use super::{Chunk, Commands, Gpu, chunk_contents, layout};
+use super::{Chunk, Commands, Gpu, chunk_contents, layout, wgsl};
 use crate::crowd::Crowd;
-use crate::frame::{Result, Stage};
+use crate::frame::{Bytes, Purpose, Result, Stage};
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use std::mem::offset_of;
@@ -16,46 +18,40 @@ use std::rc::Rc;
 /// Storage buffers of the kernel with the most bindings.
 pub const STORAGE_BUFFERS: u32 = 7;
 
-/// A kernel: its name, its WGSL without the shared part, the buffers that it binds besides the uniform (with whether it
-/// writes them), and whether a single workgroup does all of the work.
+/// A kernel: its name, which is that of its file in shaders/, and whether a single workgroup does all of the work.
 struct CullKernel {
     name: &'static str,
-    wgsl: &'static str,
-    bindings: &'static [(u32, bool)],
     alone: bool,
 }
 
 const KERNELS: [CullKernel; 3] = [
-    CullKernel {
-        name: "cull_count",
-        wgsl: include_str!("../../shaders/cull_count.wgsl"),
-        bindings: &[(2, true), (3, false), (4, false)],
-        alone: false,
-    },
-    CullKernel {
-        name: "cull_scan",
-        wgsl: include_str!("../../shaders/cull_scan.wgsl"),
-        bindings: &[(2, true), (5, true), (6, false), (7, true)],
-        alone: true,
-    },
-    CullKernel {
-        name: "cull_gather",
-        wgsl: include_str!("../../shaders/cull_gather.wgsl"),
-        bindings: &[(2, true), (3, false), (4, false), (5, true), (6, true), (7, false), (8, true)],
-        alone: false,
-    },
+    CullKernel { name: "cull_count", alone: false },
+    CullKernel { name: "cull_scan", alone: true },
+    CullKernel { name: "cull_gather", alone: false },
 ];
 
 /// Name and complete shader of every kernel; tests check them.
 pub fn shaders() -> [(&'static str, String); 3] {
-    let shared = [include_str!("../../shaders/pose.wgsl"), include_str!("../../shaders/cull.wgsl")].concat();
-    KERNELS.map(|kernel| (kernel.name, shared.clone() + kernel.wgsl))
+    KERNELS.map(|kernel| (kernel.name, wgsl::shader(&format!("{}.wgsl", kernel.name), &[])))
 }
 
 /// Bytes on the device.
-pub fn bytes(crowd: &Crowd) -> u64 {
-    let instance = size_of::<[f32; 4]>() + size_of::<layout::Player>() + size_of::<u32>() + 2 * size_of::<Rows>();
-    (crowd.instance_count() * instance) as u64
+pub fn bytes(crowd: &Crowd, chunks: &[Chunk]) -> Bytes {
+    let of_chunk = |chunk: &Chunk| {
+        let instances = chunk.instances.len();
+        let players = size_of::<layout::Player>();
+        let contents = items_bytes::<layout::Cull>(1)
+            + items_bytes::<layout::Batch>(1)
+            + items_bytes::<layout::Chunk>(1)
+            + items_bytes::<[f32; 4]>(instances)
+            + items_bytes::<layout::Dispatch>(DISPATCHES);
+        let totals = instances.div_ceil(WORKGROUP as usize) * size_of::<[u32; 2]>();
+        let written = [totals, instances * players, instances * size_of::<u32>(), DISPATCHES * size_of::<[u32; 3]>()];
+        let written: u64 = written.map(|size| room_bytes(size as u64)).iter().sum();
+        Bytes::of(Purpose::Scratch, contents + written) + Bytes::of(Purpose::Clips, filled_bytes(instances * players))
+    };
+    let placements = items_bytes::<Rows>(crowd.instance_count());
+    Bytes::of(Purpose::Scratch, placements + room_bytes(placements)) + chunks.iter().map(of_chunk).sum()
 }
 
 /// Buffers that drawing needs for the instances in view.
@@ -85,7 +81,7 @@ pub struct VisibleChunk {
 /// The kernels and their results.
 pub struct Visibility {
     frustum: Frustum,
-    layouts: [wgpu::BindGroupLayout; KERNELS.len()],
+    layouts: [GroupLayout; KERNELS.len()],
     pipelines: [wgpu::ComputePipeline; KERNELS.len()],
     placements: wgpu::Buffer,
     visible: Rc<Visible>,
@@ -95,24 +91,18 @@ pub struct Visibility {
 impl Visibility {
     /// Creates the pass for a crowd, without chunks; `edit` changes the kernels.
     pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, edit: Option<&Edit>) -> Self {
-        let layouts = KERNELS.map(|kernel| {
-            let ty = |write: bool| if write { WRITTEN } else { READ_ONLY };
-            let buffers = kernel.bindings.iter().map(|&(binding, write)| (binding, ty(write)));
-            let entries: Vec<_> = std::iter::once((1, wgpu::BufferBindingType::Uniform))
-                .chain(buffers)
-                .map(|(binding, ty)| layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty))
-                .collect();
-            bind_group_layout(gpu, kernel.name, &entries)
-        });
         let shaders = shaders();
+        let layouts = shaders
+            .each_ref()
+            .map(|(name, wgsl)| GroupLayout::new(gpu, name, wgsl, 0, wgpu::ShaderStages::COMPUTE, None));
         let pipelines = std::array::from_fn(|index| {
             let (name, wgsl) = &shaders[index];
             let wgsl = if let Some(edit) = edit { edit(wgsl.clone()) } else { wgsl.clone() };
-            let layout = pipeline_layout(gpu, name, &[Some(&layouts[index])]);
+            let layout = pipeline_layout(gpu, name, &[&layouts[index]]);
             compute_pipeline(gpu, name, &layout, &module(gpu, name, wgsl, edit.is_none()), &[])
         });
-        let placements = gpu.storage("placements", bytemuck::cast_slice(crowd.placements()));
-        let room = gpu.buffer("placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
+        let placements = gpu.storage(Purpose::Scratch, "placements", bytemuck::cast_slice(crowd.placements()));
+        let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size(), wgpu::BufferUsages::STORAGE);
         let visible = Rc::new(Visible { placements: room, counts: Vec::new() });
         Self { frustum: *frustum, layouts, pipelines, placements, visible, chunks: Vec::new() }
     }
@@ -144,45 +134,38 @@ impl Visibility {
             padding_b: 0,
             padding_c: 0,
         };
-        let room = |label, count: usize, bytes: usize, usage| gpu.buffer(label, (count * bytes) as u64, usage);
+        let room = |label, count: usize, bytes: usize, usage| {
+            gpu.buffer(Purpose::Scratch, label, (count * bytes) as u64, usage)
+        };
+        let filled = |label, contents: &[u8], usage| gpu.filled(Purpose::Scratch, label, contents, usage);
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let cull = gpu.filled("cull", bytemuck::bytes_of(&cull), uniform);
-        let batch = gpu.filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
-        let numbers = gpu.filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
-        let spheres = gpu.storage("spheres", bytemuck::cast_slice(&spheres));
-        let everyone = gpu.storage("players", bytemuck::cast_slice(players));
+        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
+        let batch = filled("batch in view", bytemuck::bytes_of(batch), uniform | storing | source);
+        let numbers = filled("chunk in view", bytemuck::bytes_of(&chunk_contents(crowd, chunk)), uniform | target);
+        let spheres = gpu.storage(Purpose::Scratch, "spheres", bytemuck::cast_slice(&spheres));
+        let everyone = gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(players));
         let totals = room("totals", workgroups as usize, size_of::<[u32; 2]>(), storing);
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
         let workgroups = room("workgroups", dispatches.len(), size_of::<[u32; 3]>(), indirect);
-        let dispatches = gpu.filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
+        let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
         let Self { placements, visible: drawn, layouts, .. } = self;
-        let groups = [
-            bind_numbered(gpu, "cull_count", &layouts[0], &[(1, &cull), (2, &totals), (3, &spheres), (4, &everyone)]),
-            bind_numbered(
-                gpu,
-                "cull_scan",
-                &layouts[1],
-                &[(1, &cull), (2, &totals), (5, &batch), (6, &dispatches), (7, &workgroups)],
-            ),
-            bind_numbered(
-                gpu,
-                "cull_gather",
-                &layouts[2],
-                &[
-                    (1, &cull),
-                    (2, &totals),
-                    (3, &spheres),
-                    (4, &everyone),
-                    (5, &in_view),
-                    (6, &visible),
-                    (7, placements),
-                    (8, &drawn.placements),
-                ],
-            ),
+        let buffers = [
+            ("cull", &cull),
+            ("totals", &totals),
+            ("spheres", &spheres),
+            ("everyone", &everyone),
+            ("visible_batch", &batch),
+            ("dispatches", &dispatches),
+            ("workgroups", &workgroups),
+            ("players", &in_view),
+            ("visible", &visible),
+            ("placements", placements),
+            ("visible_placements", &drawn.placements),
         ];
+        let groups = std::array::from_fn(|index| layouts[index].bind_buffers(gpu, KERNELS[index].name, &buffers));
         let placements = drawn.placements.clone();
         let counts = drawn.counts.iter().chain([&batch]).cloned().collect();
         self.visible = Rc::new(Visible { placements, counts });
@@ -225,6 +208,7 @@ impl Visibility {
                     let groups = if kernel.alone { 1 } else { chunk.instances.div_ceil(WORKGROUP) };
                     let (x, y) = gpu.folded(groups);
                     pass.set_bind_group(0, &chunk.groups[index], &[]);
+                    gpu.add_dispatch();
                     pass.dispatch_workgroups(x, y, 1);
                 }
             }
@@ -239,7 +223,7 @@ impl Visibility {
     /// The instances in view in the last frame: rising indices for each chunk.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
         let mut read = Vec::new();
         let chunks = self.chunks.iter().map(|chunk| {

@@ -11,7 +11,7 @@ pub struct Adapter {
     pub name: String,
     /// Driver name and version.
     pub driver: String,
-    /// Whether the adapter is emulated on the CPU.
+    /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
 }
 
@@ -27,7 +27,7 @@ impl Adapter {
 pub struct Build {
     /// Commit that it was built from; `None` outside a git repository.
     pub git_rev: Option<String>,
-    /// Whether files differed from that commit.
+    /// `true` if files differed from that commit.
     pub dirty: Option<bool>,
     /// Compiler version.
     pub rustc: String,

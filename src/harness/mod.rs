@@ -10,6 +10,7 @@ mod reference;
 pub mod rotation;
 pub mod run;
 mod screen;
+pub mod single;
 pub mod stats;
 pub mod sweep;
 mod thread_clocks;

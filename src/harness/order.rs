@@ -50,12 +50,12 @@ impl WarmUp {
 #[derive(Debug)]
 pub struct Order {
     wanted: Option<u32>,
-    shares: Vec<Share>,
+    shares: Vec<TimeShare>,
     next: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Share {
+struct TimeShare {
     /// Time of a frame in the warm-up.
     estimate: Duration,
     frames: u32,
@@ -67,7 +67,7 @@ impl Order {
     /// A schedule for backends with these estimates of their frame time. Each gets `frames` frames, or as many as fit 2
     /// s, 5 to 200.
     pub fn new(frames: Option<u32>, estimates: impl IntoIterator<Item = Duration>) -> Self {
-        let share = |estimate| Share { estimate, frames: 0, spent: Duration::ZERO, retired: false };
+        let share = |estimate| TimeShare { estimate, frames: 0, spent: Duration::ZERO, retired: false };
         Self { wanted: frames, shares: estimates.into_iter().map(share).collect(), next: 0 }
     }
 
@@ -93,7 +93,7 @@ impl Order {
         self.shares[backend].retired = true;
     }
 
-    /// Whether a backend has had its frames.
+    /// Returns whether a backend has had its frames.
     pub fn is_done(&self, backend: usize) -> bool {
         self.done(backend) >= 1.0
     }
@@ -170,12 +170,12 @@ mod tests {
     }
 
     /// A machine with a simulated clock: frames of backends take their nominal time multiplied by the current slowness.
-    struct Machine {
+    struct SimulatedMachine {
         now: Duration,
         slowness: fn(f64) -> f64,
     }
 
-    impl Machine {
+    impl SimulatedMachine {
         fn frame(&mut self, milliseconds: f64) -> Duration {
             let time = Duration::from_secs_f64(milliseconds / 1e3 * (self.slowness)(self.now.as_secs_f64()));
             self.now += time;
@@ -210,13 +210,13 @@ mod tests {
     fn drift_of_the_machine_hits_all_alike() {
         // Slows down by a factor of two within four seconds, like a machine that gets hot.
         let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
-        let medians = Machine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
+        let medians = SimulatedMachine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
         for (other, ratio) in [(1, 2.0), (2, 1.1)] {
             let found = medians[other] / medians[0];
             assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
         }
         // Measured one after the other, the last one looks slower by far more.
-        let mut machine = Machine { now: Duration::ZERO, slowness: hot };
+        let mut machine = SimulatedMachine { now: Duration::ZERO, slowness: hot };
         let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
         assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
     }
@@ -225,7 +225,7 @@ mod tests {
     fn what_is_slow_at_first_is_not_kept() {
         // Ten times as slow for a fifth of a second: shaders compile, clock rates rise.
         let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
-        let medians = Machine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
+        let medians = SimulatedMachine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
         assert_eq!(medians, [4.0]);
         let mut warm_up = WarmUp::default();
         [900, 100, 200].into_iter().for_each(|ms| warm_up.record(Duration::from_millis(ms)));

@@ -1,6 +1,6 @@
 //! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
-use super::reference::{Pose, Vertex};
+use super::reference::{ReferencePose, ReferenceVertex};
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Arena, Blending, FrameInput, Result, StageTimer};
@@ -16,8 +16,8 @@ use std::ops::Range;
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
-/// Fewest instances that a sampled verification compares.
-const SAMPLED: usize = 64;
+/// Fewest instances of a group that a sampled verification compares.
+pub const SAMPLED: usize = 64;
 
 /// Largest differences from the reference that a backend is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,10 +47,10 @@ impl Tolerance {
         }
     }
 
-    /// The tolerance of a backend that states its own error: the larger of both.
-    fn or(self, approximation: Option<Approximation>) -> Self {
+    /// The tolerance of a backend that states its own error: the sum of both.
+    pub fn beside(self, approximation: Option<Approximation>) -> Self {
         let Some(Approximation { position, normal, .. }) = approximation else { return self };
-        Self { position: self.position.max(position), normal: self.normal.max(normal), ..self }
+        Self { position: self.position + position, normal: self.normal + normal, ..self }
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Parity {
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
-    /// The tolerance that was applied: the requested one, or the backend's own if that is larger.
+    /// The tolerance that was applied: the requested one, and the backend's stated error.
     pub tolerance: Tolerance,
     /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
@@ -118,13 +118,13 @@ pub struct Parity {
 
 /// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy)]
-struct Worst {
+struct WorstError {
     error: f64,
     instance: u32,
     item: usize,
 }
 
-impl Worst {
+impl WorstError {
     const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
 
     fn max(self, other: Self) -> Self {
@@ -136,20 +136,20 @@ impl Worst {
 /// The largest error of each kind among some instances.
 #[derive(Debug, Clone, Copy)]
 struct Compared {
-    local: Worst,
-    model: Worst,
-    palette: Worst,
-    position: Worst,
-    normal: Worst,
+    local: WorstError,
+    model: WorstError,
+    palette: WorstError,
+    position: WorstError,
+    normal: WorstError,
 }
 
 impl Compared {
     const NONE: Self = Self {
-        local: Worst::NONE,
-        model: Worst::NONE,
-        palette: Worst::NONE,
-        position: Worst::NONE,
-        normal: Worst::NONE,
+        local: WorstError::NONE,
+        model: WorstError::NONE,
+        palette: WorstError::NONE,
+        position: WorstError::NONE,
+        normal: WorstError::NONE,
     };
 
     fn max(self, other: Self) -> Self {
@@ -165,8 +165,8 @@ impl Compared {
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
 /// Outputs are filled with NaN before each frame. Instances that the backend leaves out must be outside the frustum.
-/// For a backend that approximates, only the vertices are compared, with its stated error as the tolerance if that is
-/// larger.
+/// The stated error of a backend that approximates adds to the tolerance; if it has no exact poses, only its vertices
+/// are compared.
 ///
 /// # Errors
 /// Any error of `submit`, `finish` or read-back. Disagreement is not an error but a [`Parity::failure`].
@@ -179,9 +179,10 @@ pub fn verify(
     tolerance: Tolerance,
 ) -> Result<Parity> {
     let approximation = backend.approximation();
-    let tolerance = tolerance.or(approximation);
+    let tolerance = tolerance.beside(approximation);
     let mut parity =
         Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
+    let posed = approximation.is_none_or(|approximation| approximation.clip_error.is_none());
     let blending = backend.blending();
     let mut timer = StageTimer::default();
     let mut read: [Vec<f32>; 4] = Default::default();
@@ -204,7 +205,7 @@ pub fn verify(
                 }
             };
             read.iter_mut().for_each(Vec::clear);
-            if approximation.is_none() {
+            if posed {
                 for (out, what) in read.iter_mut().zip([PoseData::Local, PoseData::Model, PoseData::Palette]) {
                     backend.read_poses(crowd, what, range.clone(), out)?;
                 }
@@ -212,7 +213,7 @@ pub fn verify(
             backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
-            let poses = if approximation.is_none() { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
+            let poses = if posed { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
             let counts = [poses[0], poses[1], poses[2], group.instance_words()];
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
@@ -236,7 +237,7 @@ pub fn verify(
                         group,
                         blending,
                         &corners,
-                        &Pose::new(crowd, instance, tick),
+                        &ReferencePose::new(crowd, instance, tick),
                         instance,
                         [local, model, palette, vertices],
                     )
@@ -264,7 +265,7 @@ fn missing_instance(
 ) -> Option<String> {
     let seen = |instance: u32| {
         let placement = rows_to_affine(&crowd.placements()[instance as usize]);
-        let pose = Pose::new(crowd, instance, tick);
+        let pose = ReferencePose::new(crowd, instance, tick);
         (0..group.model.mesh().vertex_count()).find(|&vertex| {
             let skinned = pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
             frustum.contains(placement.transform_point3(skinned.position))
@@ -277,14 +278,22 @@ fn missing_instance(
 
 /// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
 pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
+    blended_vertices(crowd, instance, tick, Blending::Linear)
+}
+
+/// As [`reference_vertices`], by either rule of blending. A vertex on which dual quaternions half a turn apart cancel
+/// has no place by that rule: its numbers are NaN.
+pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = Pose::new(crowd, instance, tick);
+    let pose = ReferencePose::new(crowd, instance, tick);
     let floats = group.format.floats();
     (0..group.model.mesh().vertex_count())
         .flat_map(|vertex| {
-            let Vertex { position: p, normal: n, tangent: t } =
-                pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
-            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats)
+            let ReferenceVertex { position: p, normal: n, tangent: t } =
+                pose.skin(&group.model, vertex, group.format.normals, blending);
+            let undefined = blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
+            let number = move |value: f64| if undefined { f64::NAN } else { value };
+            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats).map(number)
         })
         .collect()
 }
@@ -293,7 +302,7 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
 /// where a word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
 pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = Pose::new(crowd, instance, tick);
+    let pose = ReferencePose::new(crowd, instance, tick);
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
     let error = |(vertex, words): (usize, &[f32])| {
         let numbers = group.format.decode(group.model.mesh().cube(), words);
@@ -348,7 +357,7 @@ fn compare(
     group: &Group,
     blending: Blending,
     mesh_corners: &[DVec3; 8],
-    reference: &Pose,
+    reference: &ReferencePose,
     instance: u32,
     [local, model_pose, palette, vertices]: [&[f32]; 4],
 ) -> Compared {
@@ -357,7 +366,7 @@ fn compare(
     // A model that is a single point has no diagonal to relate errors to.
     let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
     let mut compared = Compared::NONE;
-    let worst = |error, item| Worst { error, instance, item };
+    let worst = |error, item| WorstError { error, instance, item };
 
     for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
         let got = got.map(f64::from);

@@ -1,6 +1,6 @@
 //! Rotations: groups of backends that are in memory at the same time.
 
-use crate::frame::Footprint;
+use crate::frame::{Bytes, Footprint, Purpose};
 
 /// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,19 +11,46 @@ pub struct SharedMemory {
     pub device_arena: u64,
     /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
-    /// Whether the device's memory is main memory, as on a software adapter. The size of a real device's memory cannot
-    /// be queried; its driver refuses what does not fit.
+    /// `true` if the device's memory is main memory, as on a software adapter. The size of a real device's memory
+    /// cannot be queried; its driver refuses what does not fit.
     pub device_is_host: bool,
 }
 
+/// Memory of one backend with its share of the arena, the models and the pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BackendMemory {
+    /// Bytes of main memory.
+    pub host: Bytes,
+    /// Bytes of device memory.
+    pub device: Bytes,
+}
+
+impl BackendMemory {
+    /// Bytes on both sides that frames need, without drawing.
+    pub fn resident(&self) -> u64 {
+        self.host.resident().saturating_add(self.device.resident())
+    }
+}
+
 impl SharedMemory {
+    /// Memory of a backend as if it were alone.
+    pub fn of(&self, footprint: &Footprint) -> BackendMemory {
+        let output = |used: bool, bytes| Bytes::of(Purpose::Output, if used { bytes } else { 0 });
+        let uploads = footprint.host_output && self.presenter.is_some();
+        let targets = Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0));
+        BackendMemory {
+            host: footprint.host + footprint.in_place + output(footprint.host_output, self.arena),
+            device: footprint.device + output(footprint.device_output || uploads, self.device_arena) + targets,
+        }
+    }
+
     /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
         let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
         let (mut host_arena, mut device_arena) = (false, false);
         for footprint in footprints {
-            host = host.saturating_add(footprint.host);
-            device = device.saturating_add(footprint.device);
+            host = host.saturating_add(footprint.host.total());
+            device = device.saturating_add(footprint.device.total());
             host_arena |= footprint.host_output;
             // Vertices on the host are uploaded to be drawn.
             device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
@@ -58,10 +85,10 @@ mod tests {
     use super::*;
 
     fn host(bytes: u64) -> Footprint {
-        Footprint { host: bytes, device: 0, host_output: true, device_output: false }
+        Footprint { host: Bytes::of(Purpose::Scratch, bytes), host_output: true, ..Footprint::default() }
     }
     fn device(bytes: u64) -> Footprint {
-        Footprint { host: 0, device: bytes, host_output: false, device_output: true }
+        Footprint { device: Bytes::of(Purpose::Scratch, bytes), device_output: true, ..Footprint::default() }
     }
 
     #[test]
@@ -77,6 +104,9 @@ mod tests {
         let drawn = SharedMemory { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
         assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
         assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
+        let alone = drawn.of(&host(1));
+        assert_eq!((alone.host.resident(), alone.device.get(Purpose::Output)), (101, 100));
+        assert_eq!((alone.resident(), alone.device.total()), (201, 107), "pictures are not resident");
         let real_device = SharedMemory { device_is_host: false, ..drawn };
         assert_eq!(real_device.bytes(&[host(1), device(2)]), 101);
     }

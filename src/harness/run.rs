@@ -6,17 +6,17 @@
 use super::limits::Limits;
 use super::order::{Order, WarmUp};
 use super::parity::{self, Coverage, Parity, Tolerance};
-use super::rotation::{SharedMemory, rotations};
+use super::rotation::{BackendMemory, SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context, Prepared, Ticket};
 use crate::frame::{
-    Arena, BackendError, Blending, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Span, Stage,
-    StageTimer,
+    Arena, BackendError, Blending, Clock, Footprint, FrameInput, FrameWork, Job, Memory, Result, Retention, Span,
+    Stage, StageTimer,
 };
 use crate::frustum::Frustum;
-use crate::registry::Entry;
+use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use crate::wording;
 use bytesize::ByteSize;
@@ -33,19 +33,25 @@ const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
 /// Fraction of a backend's work that its verification counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
-/// Options of a run.
+/// Options of a run. By default there are no backends, and memory is not limited.
 #[derive(Clone)]
-pub struct Options {
+pub struct RunOptions {
     /// The backends, in the order of the results.
-    pub backends: Vec<&'static Entry>,
+    pub backends: Vec<&'static BackendEntry>,
     /// Measured frames of each; by default as many as fit 2 s, 5 to 200.
     pub frames: Option<u32>,
-    /// Largest differences from the reference.
-    pub tolerance: Tolerance,
+    /// Largest differences from the reference; by default those of [`Tolerance::of`] the scene's vertex format.
+    pub tolerance: Option<Tolerance>,
     /// Bytes of main memory that may be used.
     pub memory: u64,
     /// The skinned vertices that stay on the device.
     pub keep: Retention,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { backends: Vec::new(), frames: None, tolerance: None, memory: u64::MAX, keep: Retention::Frame }
+    }
 }
 
 /// Status of a backend after a run. Its serialised form is its name.
@@ -157,6 +163,17 @@ pub struct Outcome {
     pub device: String,
     /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
     pub stages: Vec<StageTimes>,
+    /// Memory and device work, if it was measured.
+    pub resources: Option<Resources>,
+}
+
+/// Memory of a backend, and the work that each of its frames gives to the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resources {
+    /// Memory, counted from its buffers.
+    pub memory: BackendMemory,
+    /// Work of a frame.
+    pub work: FrameWork,
 }
 
 impl Outcome {
@@ -180,18 +197,27 @@ impl Outcome {
     }
 }
 
-/// Observer of a run.
+/// Observer of a run. By default it ignores what is reported and lets the run go on; `()` is such an observer.
 pub trait Observer {
     /// Reports the current step, and the fraction of the scene's work that is done, 0 to 1.
-    fn progress(&mut self, what: &str, done: f64);
-    /// Whether to stop after the current frame.
-    fn interrupted(&self) -> bool;
-    /// Called when a backend is finished.
+    fn progress(&mut self, what: &str, done: f64) {
+        let _ = (what, done);
+    }
+    /// Returns whether to stop after the current frame.
+    fn interrupted(&self) -> bool {
+        false
+    }
+    /// Reports the outcome of a backend when it is finished.
     ///
     /// # Errors
     /// The outcome cannot be stored: the run stops.
-    fn finished(&mut self, outcome: &Outcome) -> io::Result<()>;
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let _ = outcome;
+        Ok(())
+    }
 }
+
+impl Observer for () {}
 
 /// Verifies backends on some instances of a scene, then measures them.
 ///
@@ -200,10 +226,10 @@ pub trait Observer {
 pub fn run(
     scene: &BuiltScene,
     context: &Context,
-    options: &Options,
+    options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> io::Result<Vec<Outcome>> {
-    Run::new(scene, context, options, observer, Depth::Measured).all()
+    RunState::new(scene, context, options, observer, Depth::Measured).all()
 }
 
 /// Verifies backends on every vertex of every instance of a scene; measures nothing.
@@ -213,10 +239,10 @@ pub fn run(
 pub fn verify(
     scene: &BuiltScene,
     context: &Context,
-    options: &Options,
+    options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> io::Result<Vec<Outcome>> {
-    Run::new(scene, context, options, observer, Depth::Verified).all()
+    RunState::new(scene, context, options, observer, Depth::Verified).all()
 }
 
 /// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
@@ -224,6 +250,36 @@ pub fn verify(
 pub fn passes(context: &Context, scene: &BuiltScene, keep: Retention) -> u32 {
     let drawn = keep != Retention::Ring && Screen::bytes(context, scene, scene.passes).is_some();
     if drawn { scene.passes } else { 0 }
+}
+
+/// Memory that all backends of a run share.
+fn shared_memory(context: &Context, scene: &BuiltScene, keep: Retention) -> SharedMemory {
+    SharedMemory {
+        arena: Arena::bytes(&scene.crowd),
+        device_arena: Screen::arena_bytes(context, &scene.crowd, keep),
+        presenter: Screen::bytes(context, scene, passes(context, scene, keep)),
+        device_is_host: Screen::is_software(context),
+    }
+}
+
+/// The options that a run of a scene passes to its backends.
+fn job(context: &Context, scene: &BuiltScene, keep: Retention) -> Job {
+    Job { passes: passes(context, scene, keep), keep, frustum: Frustum::new(scene.view_projection()) }
+}
+
+/// Memory that a backend would take for a scene, without running it.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if the machine lacks what the backend needs or the backend does not support the scene,
+/// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
+pub fn promised_memory(
+    context: &Context,
+    scene: &BuiltScene,
+    keep: Retention,
+    entry: &BackendEntry,
+) -> Result<BackendMemory> {
+    let footprint = entry.create(context)?.footprint(&scene.crowd, &job(context, scene, keep))?;
+    Ok(shared_memory(context, scene, keep).of(&footprint))
 }
 
 /// Last step of a run.
@@ -237,7 +293,7 @@ enum Depth {
 struct Candidate {
     /// Index in the options' backends.
     index: usize,
-    entry: &'static Entry,
+    entry: &'static BackendEntry,
     backend: Box<dyn Backend>,
     footprint: Footprint,
 }
@@ -246,16 +302,18 @@ struct Candidate {
 struct Contender {
     /// As in [`Candidate`].
     index: usize,
-    entry: &'static Entry,
+    entry: &'static BackendEntry,
     prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
+    /// As in [`Outcome`], from the last measured frame.
+    resources: Option<Resources>,
 }
 
-struct Run<'a> {
+struct RunState<'a> {
     scene: &'a BuiltScene,
     context: &'a Context,
-    options: &'a Options,
+    options: &'a RunOptions,
     observer: &'a mut dyn Observer,
     depth: Depth,
     passes: u32,
@@ -265,11 +323,11 @@ struct Run<'a> {
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunState<'a> {
     fn new(
         scene: &'a BuiltScene,
         context: &'a Context,
-        options: &'a Options,
+        options: &'a RunOptions,
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
@@ -281,12 +339,7 @@ impl<'a> Run<'a> {
 
     fn all(mut self) -> io::Result<Vec<Outcome>> {
         let candidates = self.candidates()?;
-        let shared = SharedMemory {
-            arena: Arena::bytes(&self.scene.crowd),
-            device_arena: Screen::arena_bytes(self.context, &self.scene.crowd, self.options.keep),
-            presenter: Screen::bytes(self.context, self.scene, self.passes),
-            device_is_host: Screen::is_software(self.context),
-        };
+        let shared = shared_memory(self.context, self.scene, self.options.keep);
         let footprints: Vec<_> = candidates.iter().map(|c| c.footprint).collect();
         let mut candidates: Vec<_> = candidates.into_iter().map(Some).collect();
         let (rotations, too_large) = rotations(&footprints, shared, self.options.memory);
@@ -308,8 +361,7 @@ impl<'a> Run<'a> {
     }
 
     fn job(&self) -> Job {
-        let frustum = Frustum::new(self.scene.view_projection());
-        Job { passes: self.passes, keep: self.options.keep, frustum }
+        job(self.context, self.scene, self.options.keep)
     }
 
     /// Creates the backends; those that the machine cannot run are finished immediately.
@@ -347,7 +399,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
             };
-            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new() };
+            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new(), resources: None };
             match self.gate(&mut contender, &mut bench) {
                 Ok(Gate::Open) => verified.push(contender),
                 Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
@@ -372,7 +424,8 @@ impl<'a> Run<'a> {
             screen.allocate(self.scene, self.options.keep, &mut arena)?;
         }
         let clocks = ThreadClocks::new(&self.context.threads);
-        Ok(Bench { arena, screen, timer: StageTimer::default(), clocks })
+        let (timer, work) = (StageTimer::default(), FrameWork::default());
+        Ok(Bench { arena, screen, timer, clocks, work, device_is_host: Screen::is_software(self.context) })
     }
 
     /// Compares a backend's vertices and its picture.
@@ -386,7 +439,8 @@ impl<'a> Run<'a> {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
             Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
         };
-        let (backend, tolerance) = (&mut *contender.prepared, self.options.tolerance);
+        let tolerance = self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()));
+        let backend = &mut *contender.prepared;
         let coverage = Coverage { frustum: self.job().frustum, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
@@ -489,6 +543,7 @@ impl<'a> Run<'a> {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<()> {
+        let mut work = None;
         for frame in frames {
             if self.observer.interrupted() {
                 break;
@@ -496,6 +551,11 @@ impl<'a> Run<'a> {
             // Frame numbers are ticks, so that every backend computes the same poses.
             record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
+            work = Some(bench.work);
+        }
+        if let Some(work) = work {
+            let memory = bench.shared_memory().of(&contender.prepared.footprint(&self.scene.crowd));
+            contender.resources = Some(Resources { memory, work });
         }
         Ok(())
     }
@@ -546,7 +606,8 @@ impl<'a> Run<'a> {
             BackendError::Device(_) => Status::Error,
         };
         let problem = Some(error.to_string());
-        self.finish(index, self.outcome(index, status, problem, parity, String::new(), Vec::new()))
+        let outcome = self.outcome(index, status, problem, parity);
+        self.finish(index, outcome)
     }
 
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
@@ -554,22 +615,26 @@ impl<'a> Run<'a> {
         drop(contender.prepared);
         // The frame's time is written last, so that its presence marks a complete group of rows.
         contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
-        let Contender { index, parity, stages, .. } = contender;
-        self.finish(index, self.outcome(index, status, problem, parity, device, stages))
+        let Contender { index, parity, stages, resources, .. } = contender;
+        let outcome = self.outcome(index, status, problem, parity);
+        self.finish(index, Outcome { device, stages, resources, ..outcome })
     }
 
-    fn outcome(
-        &self,
-        index: usize,
-        status: Status,
-        problem: Option<String>,
-        parity: Option<Parity>,
-        device: String,
-        stages: Vec<StageTimes>,
-    ) -> Outcome {
+    /// An outcome without times.
+    fn outcome(&self, index: usize, status: Status, problem: Option<String>, parity: Option<Parity>) -> Outcome {
         let (backend, variant) = self.options.backends[index].name_and_variant();
-        let (passes, keep) = (self.passes, self.options.keep);
-        Outcome { backend, variant, passes, keep, status, problem, parity, device, stages }
+        Outcome {
+            backend,
+            variant,
+            passes: self.passes,
+            keep: self.options.keep,
+            status,
+            problem,
+            parity,
+            device: String::new(),
+            stages: Vec::new(),
+            resources: None,
+        }
     }
 
     fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
@@ -591,12 +656,26 @@ struct Bench {
     screen: Screen,
     timer: StageTimer,
     clocks: ThreadClocks,
+    /// The device's work in the last frame.
+    work: FrameWork,
+    device_is_host: bool,
 }
 
 impl Bench {
+    /// Memory that the backends share, counted from its buffers.
+    fn shared_memory(&self) -> SharedMemory {
+        SharedMemory {
+            arena: self.arena.host.allocated(),
+            device_arena: self.arena.device_bytes(),
+            presenter: self.screen.target_bytes(),
+            device_is_host: self.device_is_host,
+        }
+    }
+
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
     fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
-        let Self { arena, screen, timer, clocks } = self;
+        let Self { arena, screen, timer, clocks, work, .. } = self;
+        screen.take_work();
         timer.clear();
         arena.swap();
         let computed = clocks.now();
@@ -607,6 +686,7 @@ impl Bench {
         let time = start.elapsed();
         let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
         screen.collect(timer)?;
+        *work = screen.take_work();
         let ns = time.as_nanos() as u64;
         timer.push(Span { stage: Stage::Frame, clock: Clock::Wall, ns: (ns > 0).then_some(ns) });
         if let Some(ns) = computed {
@@ -622,7 +702,7 @@ impl Bench {
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
-        // One more than is recorded: the first end has none before it.
+        // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames + 1 {
             let mut ticket = None;
             if frame <= frames {

@@ -6,7 +6,9 @@ use super::limits::Device;
 use crate::backend::Skinned;
 use crate::backend::{Context, Prepared, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Result, Retention, StageTimer};
+#[cfg(feature = "gpu")]
+use crate::frame::Bytes;
+use crate::frame::{Arena, FrameWork, Result, Retention, StageTimer};
 #[cfg(feature = "gpu")]
 use crate::gpu::present::{self, Presenter};
 #[cfg(feature = "gpu")]
@@ -26,17 +28,34 @@ pub(super) struct Screen {
     gpu: Option<Rc<Gpu>>,
     #[cfg(feature = "gpu")]
     presenter: Option<Presenter>,
+    /// Bytes that drawing allocated.
+    #[cfg(feature = "gpu")]
+    targets: Bytes,
 }
 
 #[cfg(feature = "gpu")]
 impl Screen {
     pub fn new(context: &Context, scene: &BuiltScene, passes: u32) -> Result<Self> {
         let gpu = context.gpu.clone();
-        let presenter = match &gpu {
-            Some(gpu) if passes > 0 => Some(Presenter::new(Rc::clone(gpu), &scene.crowd, scene.view(), passes)?),
-            _ => None,
+        let (presenter, targets) = match &gpu {
+            Some(gpu) if passes > 0 => {
+                let (presenter, targets) =
+                    gpu.counted(|| Presenter::new(Rc::clone(gpu), &scene.crowd, scene.view(), passes));
+                (Some(presenter?), targets)
+            }
+            _ => (None, Bytes::default()),
         };
-        Ok(Self { gpu, presenter })
+        Ok(Self { gpu, presenter, targets })
+    }
+
+    /// Bytes that drawing has allocated on the device so far; `None` if nothing is drawn.
+    pub fn target_bytes(&self) -> Option<u64> {
+        self.presenter.as_ref().map(|_| self.targets.total())
+    }
+
+    /// The device's work since the last call.
+    pub fn take_work(&self) -> FrameWork {
+        self.gpu.as_ref().map_or(FrameWork::default(), |gpu| gpu.take_work())
     }
 
     /// Bytes that drawing takes on the device; `None` if nothing is drawn.
@@ -46,7 +65,7 @@ impl Screen {
         draws.then(|| Presenter::device_bytes(&scene.crowd, &scene.view()))
     }
 
-    /// Whether the device's memory is main memory.
+    /// Returns whether the device's memory is main memory.
     pub fn is_software(context: &Context) -> bool {
         context.gpu.as_ref().is_some_and(|gpu| gpu.summary().software)
     }
@@ -93,10 +112,10 @@ impl Screen {
         arena: &Arena,
         timer: &mut StageTimer,
     ) -> Result<Ticket> {
-        match &mut self.presenter {
-            Some(presenter) => ticket.draw(presenter, &backend.skinned(), arena, timer),
-            None => Ok(ticket),
-        }
+        let (Some(gpu), Some(presenter)) = (&self.gpu, &mut self.presenter) else { return Ok(ticket) };
+        let (drawn, bytes) = gpu.counted(|| ticket.draw(presenter, &backend.skinned(), arena, timer));
+        self.targets += bytes;
+        drawn
     }
 
     /// Switches the device's timestamps on or off.
@@ -124,6 +143,14 @@ impl Screen {
 
     pub fn bytes(_: &Context, _: &BuiltScene, _: u32) -> Option<u64> {
         None
+    }
+
+    pub fn target_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    pub fn take_work(&self) -> FrameWork {
+        FrameWork::default()
     }
 
     pub fn is_software(_: &Context) -> bool {

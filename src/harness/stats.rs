@@ -31,7 +31,7 @@ impl Summary {
         Some(Self { median, mad: self::median(&deviations), min, p95, max })
     }
 
-    /// Whether the samples vary so much that small differences mean nothing.
+    /// Returns whether the samples vary so much that small differences mean nothing.
     pub fn is_noisy(&self) -> bool {
         self.mad as f64 > NOISY * self.median as f64
     }

@@ -4,7 +4,7 @@ use crate::threads::Threads;
 
 /// The clocks of the thread that submits frames and of the threads of its parallel loops. A driver's threads are
 /// excluded: the work of a software adapter is not a cost of submitting.
-pub(super) struct ThreadClocks(Vec<Clock>);
+pub(super) struct ThreadClocks(Vec<ThreadClock>);
 
 impl ThreadClocks {
     /// The clocks of the calling thread, of rayon's global pool and of `threads`.
@@ -25,13 +25,13 @@ impl ThreadClocks {
 }
 
 #[cfg(target_os = "linux")]
-type Clock = libc::clockid_t;
+type ThreadClock = libc::clockid_t;
 #[cfg(not(target_os = "linux"))]
-type Clock = std::convert::Infallible;
+type ThreadClock = std::convert::Infallible;
 
 /// The calling thread's clock, which other threads may read as long as the thread lives.
 #[cfg(target_os = "linux")]
-fn own() -> Option<Clock> {
+fn own() -> Option<ThreadClock> {
     let mut clock = 0;
     // SAFETY: the thread is the calling one; `clock` is written on success.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
@@ -39,12 +39,12 @@ fn own() -> Option<Clock> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn own() -> Option<Clock> {
+fn own() -> Option<ThreadClock> {
     None
 }
 
 #[cfg(target_os = "linux")]
-fn read(clock: Clock) -> u64 {
+fn read(clock: ThreadClock) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
     unsafe { libc::clock_gettime(clock, &mut time) };
@@ -52,7 +52,7 @@ fn read(clock: Clock) -> u64 {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn read(clock: Clock) -> u64 {
+fn read(clock: ThreadClock) -> u64 {
     match clock {}
 }
 

@@ -38,7 +38,7 @@ pub struct Level {
 }
 
 /// One run's part of a [`Level`].
-struct Run {
+struct RunLevel {
     log: f64,
     within: f64,
     drift: f64,
@@ -49,9 +49,9 @@ impl Level {
     /// The level of the times of each run in the order of their frames; `None` if a run has fewer than
     /// [`FEWEST_FRAMES`].
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a [u64]>) -> Option<Self> {
-        let runs: Vec<Run> = runs.into_iter().map(Run::of).collect::<Option<_>>()?;
+        let runs: Vec<RunLevel> = runs.into_iter().map(RunLevel::of).collect::<Option<_>>()?;
         let count = runs.len() as f64;
-        let mean = |value: fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / count;
+        let mean = |value: fn(&RunLevel) -> f64| runs.iter().map(value).sum::<f64>() / count;
         let log = mean(|run| run.log);
         // Combines the prediction from single runs and the spread of several runs, weighted by their degrees of
         // freedom.
@@ -85,7 +85,7 @@ impl Level {
     }
 }
 
-impl Run {
+impl RunLevel {
     fn of(times: &[u64]) -> Option<Self> {
         let count = times.len();
         if count < FEWEST_FRAMES {

@@ -5,7 +5,7 @@ use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
 use crate::results::key::Point;
 use crate::results::ranking::{Lead, Ranking, Second, ranking};
-use crate::results::study::{Axis, Curve, Entry, Quantity, Sheet, Study};
+use crate::results::study::{Axis, Curve, Quantity, Sheet, Study, StudyEntry};
 
 /// A frame at 60 Hz, in nanoseconds.
 pub const FRAME_60_HZ: f64 = 1e9 / 60.0;
@@ -108,7 +108,8 @@ pub fn fastest(ranking: &Ranking) -> String {
     format!("{} is fastest, {time}{second}.", first.backend)
 }
 
-fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
+/// The finding that a backend overtakes another, with its uncertainty.
+pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
     let Crossover { above, below, at, range, .. } = crossover;
     let fixed = &sheet.fixed;
     let number = |x: f64| grouped(x.round() as u64);
@@ -161,8 +162,9 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
 
 /// Finding: the percentage of the memory bandwidth that the best skinning reaches.
 fn limit(study: &Study) -> Option<String> {
-    let near =
-        |entry: &Entry| entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite());
+    let near = |entry: &StudyEntry| {
+        entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite())
+    };
     let (pct, entry) = study.entries.iter().filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let place = crowd(&entry.point.scene, entry.point.instances as u64);
     Some(format!("Skinning comes to {pct:.0} % of this machine's bandwidth: {}, {place}.", entry.backend))

@@ -1,5 +1,6 @@
 //! The HTML page: self-contained, without network access, readable without scripts, with its CSV embedded.
 
+use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
 use super::units::{duration, grouped};
@@ -20,10 +21,12 @@ const SCRIPT: &str = include_str!("report.js");
 const FILE_BYTES: usize = 256 << 10;
 const PLAIN_BYTES: usize = 32 << 10;
 
-/// The page.
-pub fn page(study: &Study) -> String {
-    let found = findings(study);
-    let charts = charts(study);
+/// The page of the results of some machines, the first of which has the title and the data of all.
+///
+/// # Panics
+/// There is no study.
+pub fn page(studies: &[Study]) -> String {
+    let study = &studies[0];
     let scenes = scenes(study);
     let title = format!("skinbench: {scenes} on {}", known(&study.machine.cpu, "an unknown processor"));
     let markup = html! {
@@ -42,16 +45,13 @@ pub fn page(study: &Study) -> String {
                 a.skip href="#raw" { "Skip to the table" }
                 main {
                     h1 { "Skinning " (scenes) }
-                    p.verdict { (verdict(study).join(" ")) }
-                    @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
-                    (machine(study))
-                    @if !study.problems.is_empty() { (problems(study)) }
-                    @for chart in &charts { (figure(chart)) }
-                    @if !charts.iter().any(|chart| chart.id == "limits") {
-                        p { "No stage has a limit in these results, so there is no chart of how near it comes." }
+                    (results(study, ""))
+                    @for (index, other) in studies.iter().enumerate().skip(1) {
+                        section.machine {
+                            h1 { "Another machine: " (other.machine) }
+                            (results(other, &format!("machine-{}-", index + 1)))
+                        }
                     }
-                    (parity(study))
-                    (raw(study))
                     (downloads(study))
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -59,6 +59,25 @@ pub fn page(study: &Study) -> String {
         }
     };
     markup.into_string()
+}
+
+/// Everything about one machine; `prefix` makes ids unique.
+fn results(study: &Study, prefix: &str) -> Markup {
+    let found = findings(study);
+    let charts = charts(study);
+    html! {
+        p.verdict { (verdict(study).join(" ")) }
+        @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
+        (machine(study))
+        @if !study.problems.is_empty() { (problems(study)) }
+        (decisions(study, prefix))
+        @for chart in &charts { (figure(chart, prefix)) }
+        @if !charts.iter().any(|chart| chart.id == "limits") {
+            p { "No stage has a limit in these results, so there is no chart of how near it comes." }
+        }
+        (parity(study, prefix))
+        (raw(study, prefix))
+    }
 }
 
 fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
@@ -114,9 +133,9 @@ fn problems(study: &Study) -> Markup {
     }
 }
 
-fn figure(chart: &Chart) -> Markup {
+fn figure(chart: &Chart, prefix: &str) -> Markup {
     html! {
-        figure id=(chart.id) {
+        figure id={ (prefix) (chart.id) } {
             h2 { (chart.title) }
             div.scroll { (PreEscaped(&chart.svg)) }
             figcaption { (chart.caption) }
@@ -137,7 +156,22 @@ fn table(rows: &[Vec<String>]) -> Markup {
     }
 }
 
-fn parity(study: &Study) -> Markup {
+/// The decision card of each headline point.
+fn decisions(study: &Study, prefix: &str) -> Markup {
+    html! {
+        section id=(format!("{prefix}card")) {
+            h2 { "Which to ship" }
+            p { "Memory is what frames need on host and device, without pictures and staging. MB up are copied to the device \
+                 in every frame. Joints: when gameplay has them in main memory." }
+            @for point in study.headlines() {
+                p { (card::paragraph(study, point)) }
+                (table(&card::table(study, point)))
+            }
+        }
+    }
+}
+
+fn parity(study: &Study, prefix: &str) -> Markup {
     let mut rows = vec![["backend", "largest error", "limit", "verdict"].map(String::from).to_vec()];
     let mut names: Vec<&str> = Vec::new();
     for entry in &study.entries {
@@ -164,7 +198,7 @@ fn parity(study: &Study) -> Markup {
         rows.push(vec![backend.into(), cell(worst), cell(limit), verdict]);
     }
     html! {
-        section #parity {
+        section.parity id={ (prefix) "parity" } {
             h2 { "Parity" }
             p { "Before a backend is timed, its vertices are held against an f64 reference. Errors are distances over the \
                  diagonal of the model's bounding box." }
@@ -174,14 +208,14 @@ fn parity(study: &Study) -> Markup {
 }
 
 /// Every row, with a button in each heading that sorts by it.
-fn raw(study: &Study) -> Markup {
+fn raw(study: &Study, prefix: &str) -> Markup {
     let columns = [
         "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median", "MAD", "95 %", "status",
     ];
     let time = |ns: Option<u64>| html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (ns.map_or("-".into(), duration)) } };
     let number = |value: u64| html! { td.number data-sort=(value) { (grouped(value)) } };
     html! {
-        section #raw {
+        section id={ (prefix) "raw" } {
             h2 { "All rows" }
             div.scroll {
                 table.sortable {

@@ -1,6 +1,8 @@
 //! Description of a model for `skinbench inspect`, as text and as JSON.
 
-use crate::compact;
+#[cfg(feature = "textures")]
+use crate::asset::decode;
+use crate::compaction;
 use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
 use serde::Serialize;
 use std::fmt;
@@ -29,9 +31,9 @@ pub struct Inspection {
     pub vertices: usize,
     /// Triangles of all primitives.
     pub triangles: usize,
-    /// Whether every primitive has tangents.
+    /// `true` if every primitive has tangents.
     pub tangents: bool,
-    /// Whether any primitive has texture coordinates.
+    /// `true` if any primitive has texture coordinates.
     pub uvs: bool,
     /// Vertices by number of influences of weight above 0, from 1 to 16.
     pub influences: [usize; MAX_INFLUENCES],
@@ -47,8 +49,21 @@ pub struct Inspection {
     pub up: &'static str,
     /// Bytes of the stores.
     pub bytes: Bytes,
+    /// Images of the materials in use.
+    pub textures: Vec<TextureSummary>,
     /// Repairs made on import.
     pub repairs: Vec<String>,
+}
+
+/// An image on a surface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TextureSummary {
+    /// Name of the first material that uses it.
+    pub material: String,
+    /// Width and height in pixels; `None` if it cannot be decoded.
+    pub size: Option<[u32; 2]>,
+    /// Why it cannot be decoded.
+    pub problem: Option<String>,
 }
 
 /// A skin in numbers.
@@ -71,7 +86,7 @@ pub struct PrimitiveSummary {
     pub dumped: u32,
     /// Triangles.
     pub triangles: u32,
-    /// Whether normals are the file's own.
+    /// `true` if normals are the file's own.
     pub normals: bool,
     /// Names of the materials.
     pub materials: Vec<String>,
@@ -154,7 +169,7 @@ impl Inspection {
         let material = |index: u16| model.materials()[usize::from(index)].name.clone();
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
-        let compact = compact::clips(model, compact::ERROR).unwrap_or_default();
+        let compact = compaction::clips(model, compaction::ERROR).unwrap_or_default();
         Self {
             name: model.name().to_owned(),
             load_ms: load.as_secs_f64() * 1e3,
@@ -206,9 +221,33 @@ impl Inspection {
                     + size_of_val(mesh.weights())
                     + size_of_val(mesh.indices()),
             },
+            textures: textures(model),
             repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
         }
     }
+}
+
+/// Decodes the images of the materials in use, each once.
+#[cfg(feature = "textures")]
+fn textures(model: &Model) -> Vec<TextureSummary> {
+    let mut known = Vec::new();
+    let mut textures = Vec::new();
+    for subset in model.mesh().primitives().iter().flat_map(|primitive| &primitive.subsets) {
+        let material = &model.materials()[usize::from(subset.material)];
+        let Some(texture) = material.texture.as_ref().filter(|texture| !known.contains(&&texture.image)) else {
+            continue;
+        };
+        known.push(&texture.image);
+        let decoded = decode::decode(&texture.image);
+        let size = decoded.as_ref().ok().map(|pixels| pixels.size);
+        textures.push(TextureSummary { material: material.name.clone(), size, problem: decoded.err() });
+    }
+    textures
+}
+
+#[cfg(not(feature = "textures"))]
+fn textures(_: &Model) -> Vec<TextureSummary> {
+    Vec::new()
 }
 
 impl fmt::Display for Inspection {
@@ -268,7 +307,7 @@ impl fmt::Display for Inspection {
                     compact.error,
                     compact.worst_joint
                 )?,
-                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compact::ERROR)?,
+                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compaction::ERROR)?,
             }
         }
         writeln!(
@@ -276,6 +315,16 @@ impl fmt::Display for Inspection {
             "bounds      {:?} to {:?}, {}-handed, {} up",
             self.bounds_min, self.bounds_max, self.handedness, self.up
         )?;
+        for TextureSummary { material, size, problem } in &self.textures {
+            match size {
+                Some([width, height]) => writeln!(f, "texture     {material:?}, {width} x {height} pixels")?,
+                None => writeln!(
+                    f,
+                    "texture     {material:?}, drawn in its plain colour: {}",
+                    problem.as_deref().unwrap_or("not decoded")
+                )?,
+            }
+        }
         let Bytes { skeleton, skins, clips, mesh } = self.bytes;
         writeln!(f, "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}")?;
         if self.repairs.is_empty() {

@@ -1,5 +1,6 @@
 //! Results as Markdown, whole or in parts for other pages.
 
+use super::card;
 use super::chart::Chart;
 use super::findings::{findings, place, verdict};
 use super::units::{duration, grouped};
@@ -13,6 +14,10 @@ pub fn report(study: &Study) -> String {
     text += &answers(study);
     for point in study.headlines() {
         text += &format!("\n## {}\n\n{}", place(point), table(study, point));
+    }
+    text += "\n## Which to ship\n";
+    for point in study.headlines() {
+        text += &format!("\n{}\n\n{}", card::paragraph(study, point), rows(&card::table(study, point)));
     }
     if !study.problems.is_empty() {
         text += "\n## Remarks\n\n";
@@ -30,6 +35,14 @@ pub fn answers(study: &Study) -> String {
 pub fn headline(study: &Study, source: &str) -> String {
     headline_point(study)
         .map_or(String::new(), |point| format!("{}\n\n{}", headline_place(study, point, source), table(study, point)))
+}
+
+/// The decision card of the headline point, with the origin of its figures.
+pub fn headline_card(study: &Study, source: &str) -> String {
+    headline_point(study).map_or(String::new(), |point| {
+        let (origin, table) = (headline_place(study, point, source), rows(&card::table(study, point)));
+        format!("{origin}\n\n{table}\n{}", card::paragraph(study, point))
+    })
 }
 
 /// The point that represents a study: one that is drawn once if there is one, otherwise the first headline.

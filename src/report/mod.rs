@@ -1,11 +1,14 @@
 //! Views of results and models for people: tables, text and pages.
 
 #[cfg(feature = "cli")]
+pub mod card;
+#[cfg(feature = "cli")]
 pub mod chart;
+pub mod clip_sizes;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
-mod figures;
+mod figure_tables;
 #[cfg(feature = "cli")]
 mod findings;
 #[cfg(feature = "cli")]
@@ -21,3 +24,6 @@ pub mod table;
 pub mod text;
 #[cfg(feature = "cli")]
 mod units;
+
+#[cfg(feature = "cli")]
+pub use units::grouped;

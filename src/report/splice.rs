@@ -3,20 +3,20 @@
 //! `<!-- KIND SOURCE WORDS... -->` begins such a part, `<!-- /KIND -->` ends it. A source is a folder of results or a
 //! file, relative to the page's folder:
 //! - `table FOLDER [FIGURE...]`: the backends at the headline point, with the terminal table's columns or chosen
-//!   figures (`figures.rs` lists them);
+//!   figures (`figure_tables.rs` lists them);
 //! - `runs FOLDER RUN,... BACKEND FIGURE...`: a backend in several runs below a folder;
 //! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
 //! - `limits FOLDER`: the limits of the processor;
 //! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: time of the vector instructions alone, by the limits of the first
 //!   run;
-//! - `answers FOLDER`: the findings; `charts FOLDER [PREFIX...]`: charts;
+//! - `answers FOLDER`: the findings; `card FOLDER`: the decision card; `charts FOLDER [PREFIX...]`: charts;
 //! - `text FILE [START]`: the file, or a list of its lines that begin with `START`.
 //!
 //! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
 use super::chart::charts;
-use super::figures;
-use super::markdown::{answers, headline, pictures};
+use super::figure_tables;
+use super::markdown::{answers, headline, headline_card, pictures};
 use crate::results::recorded::{Recorded, read_limits};
 use crate::results::rows::LimitsRow;
 use crate::results::study::Study;
@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 8] = ["table", "runs", "matrix", "limits", "peak", "answers", "charts", "text"];
+const KINDS: [&str; 9] = ["table", "runs", "matrix", "limits", "peak", "answers", "card", "charts", "text"];
 
 /// Reason why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     let error = |problem: String| SpliceError { page: page.into(), problem };
     let before = std::fs::read_to_string(page).map_err(|e| error(format!("cannot read: {e}")))?;
     let folder = page.parent().unwrap_or(Path::new(""));
-    let mut results = Results { folder, studies: HashMap::new(), pictures: Vec::new() };
+    let mut results = PageResults { folder, studies: HashMap::new(), pictures: Vec::new() };
     let mut after = String::new();
     let mut lines = before.lines().enumerate();
     while let Some((number, line)) = lines.next() {
@@ -76,7 +76,7 @@ fn marker(line: &str) -> Option<Vec<&str>> {
 }
 
 /// Results that the markers of a page refer to.
-struct Results<'a> {
+struct PageResults<'a> {
     folder: &'a Path,
     /// Studies that have been read, by source.
     studies: HashMap<String, Study>,
@@ -84,19 +84,22 @@ struct Results<'a> {
     pictures: Vec<(PathBuf, String)>,
 }
 
-impl Results<'_> {
+impl PageResults<'_> {
     /// The text to put after a marker.
     fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
         match (kind, words) {
             ("text", _) => self.text(source, words.first().copied()),
-            ("limits", []) => Ok(figures::limits(&self.limits(source)?)),
+            ("limits", []) => Ok(figure_tables::limits(&self.limits(source)?)),
             ("table", []) => Ok(headline(self.study(source)?, source)),
-            ("table", _) => figures::backends(self.study(source)?, words, source),
+            ("table", _) => figure_tables::backends(self.study(source)?, words, source),
             ("answers", []) => Ok(answers(self.study(source)?)),
+            ("card", []) => Ok(headline_card(self.study(source)?, source)),
             ("charts", _) => self.charts(source, words),
-            ("runs", [runs, backend, words @ ..]) => figures::runs(&self.runs(source, runs)?, backend, words, source),
+            ("runs", [runs, backend, words @ ..]) => {
+                figure_tables::runs(&self.runs(source, runs)?, backend, words, source)
+            }
             ("matrix", [runs, word, patterns @ ..]) => {
-                figures::matrix(&self.runs(source, runs)?, word, patterns, source)
+                figure_tables::matrix(&self.runs(source, runs)?, word, patterns, source)
             }
             ("peak", [run, items @ ..]) => {
                 let limits = self.limits(&format!("{source}/{run}"))?;
@@ -107,9 +110,9 @@ impl Results<'_> {
                 }
                 let study = |run: &str| &self.studies[&format!("{source}/{run}")];
                 let items: Vec<_> = items.iter().map(|&(run, backend, n)| ((run, study(run)), backend, n)).collect();
-                figures::peak(one, &items)
+                figure_tables::peak(one, &items)
             }
-            _ => Err(format!("{kind} is not followed by what it asks for; docs/report.md says what that is")),
+            _ => Err(format!("{kind} lacks arguments; docs/report.md lists them")),
         }
     }
 
@@ -152,7 +155,7 @@ impl Results<'_> {
     }
 
     /// The runs below a folder with the names in a list separated by commas.
-    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figures::Run<'a>>, String> {
+    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
         for run in list.split(',') {
             self.study(&format!("{source}/{run}"))?;
         }

@@ -11,7 +11,7 @@ use crate::results::key::Point;
 use crate::results::ranking::ranking;
 use crate::results::recorded::Recorded;
 use crate::results::rows::{Measurement, measurements};
-use crate::results::study::{Entry, Quantity, Study};
+use crate::results::study::{Quantity, Study, StudyEntry};
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 
@@ -36,8 +36,7 @@ pub fn measured(
     clip_error: Option<f64>,
     outcomes: &[Outcome],
 ) -> String {
-    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
-    let study = Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() });
+    let study = study_of(environment, scene, clip_error, outcomes);
     let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
     for entry in &study.entries {
         table.add_row(cells(entry));
@@ -53,7 +52,7 @@ pub fn measured(
         text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
     }
     if rows().any(|row| row.limit.is_some()) {
-        text += "(%): of the bandwidth that this machine showed just before on as many bytes\n";
+        text += "(%): of the bandwidth that this machine reached just before with as many bytes\n";
     }
     if study.entries.iter().any(is_noisy) {
         text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
@@ -64,8 +63,14 @@ pub fn measured(
     text
 }
 
+/// The results of a scene in order, as `report` reads them from the files.
+pub fn study_of(environment: &Environment, scene: &BuiltScene, clip_error: Option<f64>, outcomes: &[Outcome]) -> Study {
+    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
+    Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() })
+}
+
 /// The columns of a backend in the table.
-fn cells(entry: &Entry) -> [String; 9] {
+fn cells(entry: &StudyEntry) -> [String; 9] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
     let limited = |group: StageGroup| match percent_of_limit(entry, group) {
         Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
@@ -168,18 +173,18 @@ fn verdict(study: &Study, point: &Point) -> String {
     text
 }
 
-fn is_noisy(entry: &Entry) -> bool {
+fn is_noisy(entry: &StudyEntry) -> bool {
     entry.stage(Stage::Frame).is_some_and(|m| m.row.noisy == Some(true))
 }
 
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
-fn percent_of_limit(entry: &Entry, group: StageGroup) -> Option<f64> {
+fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
     let floor = |m: &Measurement| Some(Floor { bytes: m.row.bytes?, limit: m.row.limit? }.ns());
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
     Some(100.0 * floor / entry.total(group).filter(|ns| *ns > 0)? as f64)
 }
 
-fn skins_in_draw(entry: &Entry) -> bool {
+fn skins_in_draw(entry: &StudyEntry) -> bool {
     entry.is_ok() && entry.total(StageGroup::Skin).is_none()
 }
 

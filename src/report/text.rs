@@ -2,9 +2,10 @@
 
 use super::findings::{conditions, crowd, findings, verdict};
 use super::table::new_table;
-use super::units::duration;
-use crate::harness::sweep::{Largest, Series};
+use super::units::{duration, grouped};
+use crate::harness::sweep::{Found, Largest, MemoryBounds};
 use crate::results::study::{Axis, Sheet, Study};
+use bytesize::ByteSize;
 use std::time::Duration;
 
 /// Most problems of files that are listed one by one.
@@ -47,10 +48,14 @@ pub fn problems(study: &Study) -> String {
     text
 }
 
-/// The answers to a search for the largest crowd within `budget`.
-pub fn largest(scene: &str, budget: Duration, found: &[(Series, &'static str, Largest)]) -> String {
-    let mut text = format!("largest crowd within {} a frame:\n", duration(budget.as_nanos() as u64));
-    for (series, backend, Largest { fits, exceeds }) in found {
+/// The answers to a search for the largest crowd within a time, within a number of bytes, or both.
+pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found: &[Found]) -> String {
+    let bytes = |bytes: u64| ByteSize(bytes).display().si();
+    let time = budget.map(|budget| format!("{} a frame", duration(budget.as_nanos() as u64)));
+    let room = memory.map(|memory| format!("{} on host and device", bytes(memory)));
+    let bounds: Vec<_> = time.into_iter().chain(room).collect();
+    let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
+    for Found { series, backend, time, memory, problem } in found {
         let mut place = String::new();
         for (name, value) in [
             ("passes", series.passes),
@@ -60,12 +65,24 @@ pub fn largest(scene: &str, budget: Duration, found: &[(Series, &'static str, La
         ] {
             place += &value.map_or(String::new(), |value| format!(", {name} {value}"));
         }
-        let answer = match (fits, exceeds) {
-            (Some(fits), Some(exceeds)) => format!("{} fit, {} do not", crowd(scene, *fits), exceeds),
-            (Some(fits), None) => format!("{} fit; memory ends the search", crowd(scene, *fits)),
+        let by_memory = memory.map(|MemoryBounds { fits, exceeds }| match (fits, exceeds) {
+            (Some((fits, taken)), Some((exceeds, _))) => {
+                let verb = if fits == 1 { "takes" } else { "take" };
+                format!("{} {verb} {}, {} would not fit", crowd(scene, fits), bytes(taken), grouped(exceeds))
+            }
+            (Some((fits, taken)), None) => format!("{} take {}", crowd(scene, fits), bytes(taken)),
+            (None, Some((_, Some(taken)))) => format!("not even one fits: it takes {}", bytes(taken)),
+            (None, _) => "not even one fits".into(),
+        });
+        let by_time = time.map(|Largest { fits, exceeds }| match (fits, exceeds) {
+            (Some(fits), Some(exceeds)) => format!("{} fit, {} do not", crowd(scene, fits), exceeds),
+            (Some(fits), None) => format!("{} fit; memory ends the search", crowd(scene, fits)),
             (None, Some(_)) => "not even one fits".into(),
             (None, None) => "not measured".into(),
-        };
+        });
+        let by_time = by_time.map(|time| if by_memory.is_some() { format!("by time {time}") } else { time });
+        let answers: Vec<_> = by_memory.into_iter().chain(by_time).chain(problem.clone()).collect();
+        let answer = if answers.is_empty() { "not measured".into() } else { answers.join("; ") };
         text += &format!("  {backend}{place}: {answer}\n");
     }
     text

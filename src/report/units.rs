@@ -14,7 +14,7 @@ pub(super) fn duration(ns: u64) -> String {
 }
 
 /// A number with a comma after every third digit from the end.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")

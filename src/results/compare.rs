@@ -3,7 +3,7 @@
 //! All intervals hold simultaneously with 95 %: among a hundred comparisons of a binary with itself, at most five show
 //! any row as changed. METHODOLOGY.md explains the intervals.
 
-use super::key::{Key, Machine};
+use super::key::{Machine, MeasurementKey};
 use super::recorded::Recorded;
 use super::rows::Measurement;
 use super::{CONFIDENCE, RESOLUTION};
@@ -36,7 +36,7 @@ pub enum Verdict {
 
 /// One stage of one backend at one point, in both sets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct StageComparison {
     /// Readable name of the row.
     pub name: String,
     /// Median in the base, in nanoseconds.
@@ -53,13 +53,13 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The largest change first, then rows that cannot be compared.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StageComparison>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
 /// Key for matching rows: ignores the scene's options, and the number of threads unless both sets have several.
-fn matched(measurement: &Measurement, by_threads: bool) -> Key {
+fn matched(measurement: &Measurement, by_threads: bool) -> MeasurementKey {
     let mut key = measurement.key();
     key.point.scene_hash.clear();
     if !by_threads {
@@ -68,8 +68,8 @@ fn matched(measurement: &Measurement, by_threads: bool) -> Key {
     key
 }
 
-fn name(key: &Key) -> String {
-    let Key { point, backend, stage, clock } = key;
+fn name(key: &MeasurementKey) -> String {
+    let MeasurementKey { point, backend, stage, clock } = key;
     let threads = if point.threads > 0 { format!(", {} threads", point.threads) } else { String::new() };
     let clock = if *clock == Clock::Wall { String::new() } else { format!(" ({})", clock.name()) };
     let stage = stage.name();
@@ -86,7 +86,7 @@ struct Measured {
     paired: Option<Ratio>,
 }
 
-type Rows<'a> = BTreeMap<Key, Vec<&'a Measurement>>;
+type MeasurementsByKey<'a> = BTreeMap<MeasurementKey, Vec<&'a Measurement>>;
 
 /// Compares the measurements that both sets have.
 pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
@@ -96,14 +96,14 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
     let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
-    let keys: BTreeSet<&Key> = base_rows.keys().chain(new_rows.keys()).collect();
-    let pairs: Vec<(&Key, Result<Measured, String>)> =
+    let keys: BTreeSet<&MeasurementKey> = base_rows.keys().chain(new_rows.keys()).collect();
+    let pairs: Vec<(&MeasurementKey, Result<Measured, String>)> =
         keys.into_iter().map(|key| (key, measured(base_rows.get(key), new_rows.get(key)))).collect();
     let compared = pairs.iter().filter(|(_, row)| row.is_ok()).count();
     let noise = between_runs(pairs.iter().filter_map(|(_, row)| row.as_ref().ok().map(|row| row.ratio)));
     let mut drift: f64 = 0.0;
     let mut in_turns = compared > 0;
-    let mut rows: Vec<Row> = pairs
+    let mut rows: Vec<StageComparison> = pairs
         .into_iter()
         .map(|(key, row_of)| match row_of {
             Ok(measured) => {
@@ -113,7 +113,7 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
                 in_turns &= measured.paired.is_some();
                 row(key, &measured, noise, compared - 1)
             }
-            Err(why) => Row {
+            Err(why) => StageComparison {
                 name: name(key),
                 base: newest_median(base_rows.get(key)),
                 new: newest_median(new_rows.get(key)),
@@ -141,8 +141,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     Comparison { rows, warnings }
 }
 
-fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
-    let mut rows = Rows::new();
+fn rows(set: &Recorded, by_threads: bool) -> MeasurementsByKey<'_> {
+    let mut rows = MeasurementsByKey::new();
     for measurement in &set.measurements {
         rows.entry(matched(measurement, by_threads)).or_default().push(measurement);
     }
@@ -150,7 +150,7 @@ fn rows(set: &Recorded, by_threads: bool) -> Rows<'_> {
 }
 
 /// Sort key: the size of a row's change. Rows that cannot be compared come last.
-fn size(row: &Row) -> f64 {
+fn size(row: &StageComparison) -> f64 {
     let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
     row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
 }
@@ -164,7 +164,7 @@ fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
     (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))
 }
 
-fn row(key: &Key, measured: &Measured, noise: (f64, f64), others: usize) -> Row {
+fn row(key: &MeasurementKey, measured: &Measured, noise: (f64, f64), others: usize) -> StageComparison {
     let Measured { base, new, ratio, paired } = measured;
     let ratio = paired.unwrap_or_else(|| ratio.with_noise(noise.0, noise.1));
     let (low, high) = ratio.interval(CONFIDENCE, others);
@@ -173,7 +173,7 @@ fn row(key: &Key, measured: &Measured, noise: (f64, f64), others: usize) -> Row 
         (_, true) => Verdict::Faster,
         _ => Verdict::Same,
     };
-    Row {
+    StageComparison {
         name: name(key),
         base: Some(base.median()),
         new: Some(new.median()),
@@ -240,7 +240,7 @@ fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
 }
 
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
-fn in_common(rows: &[Row]) -> Option<String> {
+fn in_common(rows: &[StageComparison]) -> Option<String> {
     let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
     let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
     let down = logs.iter().filter(|log| **log < -0.02).count() as f64;
@@ -260,7 +260,7 @@ impl Comparison {
     }
 
     /// Rows that are certainly slower by more than `limit` (0.05 is 5 %): their whole interval is beyond it.
-    pub fn beyond(&self, limit: f64) -> Vec<&Row> {
+    pub fn beyond(&self, limit: f64) -> Vec<&StageComparison> {
         self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
     }
 }

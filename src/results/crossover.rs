@@ -17,7 +17,7 @@ pub struct Crossover {
     pub range: (f64, f64),
     /// Nanoseconds that both take there.
     pub ns: f64,
-    /// Whether no other backend is faster there.
+    /// `true` if no other backend is faster there.
     pub leads: bool,
 }
 

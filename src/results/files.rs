@@ -147,6 +147,7 @@ mod tests {
             parity: None,
             device: String::new(),
             stages,
+            resources: None,
         }
     }
 
@@ -172,7 +173,9 @@ mod tests {
         let header = "schema,run_id,utc,git_rev,dirty,rustc,os,cpu,threads,adapter,driver,scene,scene_hash,instances,\
             joints,vertices,influences,attributes,options,passes,visible,backend,variant,stage,clock,status,error,\
             frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
-            parity_tol,clip_error";
+            parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
+            host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
+            device_scratch,device_targets,device_staging";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
         let rows: Vec<SummaryRow> =

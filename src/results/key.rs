@@ -30,7 +30,7 @@ pub struct Point {
 
 /// Key of a measurement: one stage of one backend at a point, by one clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
+pub struct MeasurementKey {
     /// The crowd and the way it was run.
     pub point: Point,
     /// Name as in `skinbench list`.
@@ -94,7 +94,7 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
 }
 
 /// A machine as named in results; fields are empty if they do not say.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Machine {
     /// Operating system, with version.
     pub os: String,
@@ -107,7 +107,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Whether the adapter is emulated on the CPU.
+    /// Returns whether the adapter is emulated on the CPU.
     pub fn is_emulated(&self) -> bool {
         self.adapter.ends_with("(CPU-emulated)")
     }

@@ -1,11 +1,13 @@
 //! Results: measurements of runs, as rows of CSV files and as a typed model.
 //!
-//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::Key`]. Runs write
+//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs write
 //! measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
-//! [`ranking`] and [`crossover`] find the fastest backends, [`compare`] the changes between two sets.
+//! [`ranking`] and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the changes between
+//! two sets.
 
 pub mod compare;
 pub mod crossover;
+pub mod decision;
 pub mod files;
 pub mod key;
 pub mod ranking;

@@ -2,7 +2,7 @@
 
 use super::CONFIDENCE;
 use super::key::Point;
-use super::study::{Entry, Quantity, Study};
+use super::study::{Quantity, Study, StudyEntry};
 
 /// The two fastest backends at a point that skin the whole crowd.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Ranking<'a> {
     /// The quantity by which they are compared.
     pub quantity: Quantity,
     /// The backend with the smallest median.
-    pub first: &'a Entry,
+    pub first: &'a StudyEntry,
     /// That median, in nanoseconds.
     pub ns: u64,
     /// The next one; `None` if no other was measured.
@@ -21,7 +21,7 @@ pub struct Ranking<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Second<'a> {
     /// The backend.
-    pub entry: &'a Entry,
+    pub entry: &'a StudyEntry,
     /// Ratio of its median to the first one's.
     pub ratio: f64,
     /// Certainty of the difference.
@@ -42,9 +42,12 @@ pub enum Lead {
 /// Ranks the backends at a point; `None` if none of them has a time. Backends that leave instances out do less work,
 /// and do not compete.
 pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
-    let quantity = study.quantity(point.passes);
-    let whole = study.at(point).filter(|entry| !entry.leaves_out());
-    let mut ranked: Vec<(u64, &Entry)> = whole.filter_map(|e| Some((e.time(quantity)?, e))).collect();
+    ranking_of(study.quantity(point.passes), study.at(point).filter(|entry| !entry.leaves_out()))
+}
+
+/// Ranks some backends by a quantity; `None` if none of them has a time.
+pub fn ranking_of<'a>(quantity: Quantity, entries: impl Iterator<Item = &'a StudyEntry>) -> Option<Ranking<'a>> {
+    let mut ranked: Vec<(u64, &StudyEntry)> = entries.filter_map(|e| Some((e.time(quantity)?, e))).collect();
     ranked.sort_by_key(|(ns, _)| *ns);
     let &(ns, first) = ranked.first()?;
     let second = ranked.get(1).map(|&(next, entry)| Second {

@@ -1,6 +1,6 @@
 //! Reading of result files. Usable rows are used; others are listed with file and line.
 
-use super::key::{Key, Machine};
+use super::key::{Machine, MeasurementKey};
 use super::rows::{LimitsRow, Measurement, SCHEMA, SampleRow, SummaryRow};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
@@ -100,10 +100,10 @@ impl Recorded {
         let name = file.display().to_string();
         self.files.push(file.into());
         let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
-        let mut lines: HashMap<(String, Key), (u64, usize)> = HashMap::new();
+        let mut lines: HashMap<(String, MeasurementKey), (u64, usize)> = HashMap::new();
         let first = self.measurements.len();
         let in_run = |m: &Measurement| (m.row.run_id.clone(), m.key());
-        let elsewhere: HashSet<(String, Key)> = self.measurements.iter().map(in_run).collect();
+        let elsewhere: HashSet<(String, MeasurementKey)> = self.measurements.iter().map(in_run).collect();
         for (line, row) in rows {
             if row.schema > SCHEMA {
                 let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
@@ -148,12 +148,12 @@ impl Recorded {
             self.problems.push(Problem { place: name, what: "missing: medians only, no uncertainties".into() });
             return Ok(());
         }
-        let mut by_key: HashMap<Series, Vec<(u32, u64)>> = HashMap::new();
+        let mut by_key: HashMap<SampleSeries, Vec<(u32, u64)>> = HashMap::new();
         for (_, row) in self.rows::<SampleRow>(file, &SAMPLES_NEEDED)? {
             let key = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
             by_key.entry(key).or_default().push((row.frame, row.ns));
         }
-        let mut owners: HashMap<Series, usize> = HashMap::new();
+        let mut owners: HashMap<SampleSeries, usize> = HashMap::new();
         for measurement in &self.measurements[first..] {
             *owners.entry(series(&measurement.row)).or_default() += 1;
         }
@@ -194,7 +194,7 @@ impl Recorded {
         if !missing.is_empty() {
             let what = match headers.is_empty() {
                 true => "empty file".into(),
-                false => format!("no column {}: nothing of it can be used", missing.join(", ")),
+                false => format!("no column {}: the file is not used", missing.join(", ")),
             };
             self.problems.push(Problem { place: name, what });
             return Ok(Vec::new());
@@ -284,9 +284,9 @@ pub fn read_limits(folder: &Path) -> Result<Vec<LimitsRow>, ReadError> {
 }
 
 /// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
-type Series = (String, String, String, Option<String>, Stage, Clock);
+type SampleSeries = (String, String, String, Option<String>, Stage, Clock);
 
-fn series(row: &SummaryRow) -> Series {
+fn series(row: &SummaryRow) -> SampleSeries {
     let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
     (run_id, scene, backend, variant, stage, clock)
 }

@@ -38,7 +38,7 @@ pub fn mend(folder: &Path) -> io::Result<()> {
 struct Table {
     headers: StringRecord,
     rows: Vec<StringRecord>,
-    /// Whether a line was cut off.
+    /// `true` if a line was cut off.
     cut: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Rows of result files: one field per column.
 
-use super::key::{Key, Machine, Point, per_instance};
-use crate::frame::{Clock, Stage};
+use super::key::{Machine, MeasurementKey, Point, per_instance};
+use crate::frame::{Clock, Purpose, Stage};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -11,7 +11,7 @@ use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 
 /// Version of the columns.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct SummaryRow {
     pub utc: String,
     /// Commit that the binary was built from.
     pub git_rev: Option<String>,
-    /// Whether tracked files differed from that commit.
+    /// `true` if tracked files differed from that commit.
     pub dirty: Option<bool>,
     /// Compiler version.
     pub rustc: Option<String>,
@@ -81,7 +81,7 @@ pub struct SummaryRow {
     pub frames: Option<usize>,
     /// Number of frames without a positive time.
     pub dropped: Option<u32>,
-    /// Whether the spread is more than 5 % of the median.
+    /// `true` if the spread is more than 5 % of the median.
     pub noisy: Option<bool>,
     /// Median in nanoseconds.
     pub median_ns: Option<u64>,
@@ -105,6 +105,41 @@ pub struct SummaryRow {
     pub parity_tol: Option<f64>,
     /// Error of a compressed clip.
     pub clip_error: Option<f64>,
+    /// Bytes of main memory that frames need, without drawing. This column and those below are filled on the row of the
+    /// whole frame.
+    pub host_bytes: Option<u64>,
+    /// Bytes of device memory that frames need, without drawing.
+    pub device_bytes: Option<u64>,
+    /// Bytes copied to the device per frame.
+    pub upload_bytes: Option<u64>,
+    /// Draw calls per frame, of all passes.
+    pub draws: Option<u64>,
+    /// Dispatches per frame.
+    pub dispatches: Option<u64>,
+    /// Part of `host_bytes`: vertices and influences.
+    pub host_mesh: Option<u64>,
+    /// Part of `host_bytes`: clips, skeletons, layers.
+    pub host_clips: Option<u64>,
+    /// Part of `host_bytes`: palettes.
+    pub host_palettes: Option<u64>,
+    /// Part of `host_bytes`: skinned vertices.
+    pub host_output: Option<u64>,
+    /// Part of `host_bytes`: poses, lists of instances and the like.
+    pub host_scratch: Option<u64>,
+    /// Part of `device_bytes`, as on the host.
+    pub device_mesh: Option<u64>,
+    /// Part of `device_bytes`, as on the host.
+    pub device_clips: Option<u64>,
+    /// Part of `device_bytes`, as on the host.
+    pub device_palettes: Option<u64>,
+    /// Part of `device_bytes`, as on the host.
+    pub device_output: Option<u64>,
+    /// Part of `device_bytes`, as on the host.
+    pub device_scratch: Option<u64>,
+    /// Bytes of pictures and of data that only drawing reads; not part of `device_bytes`.
+    pub device_targets: Option<u64>,
+    /// Bytes of trials and read-backs of vertices; not part of `device_bytes`.
+    pub device_staging: Option<u64>,
 }
 
 impl SummaryRow {
@@ -208,6 +243,10 @@ fn row(
     let floor = times.and_then(|t| t.floor);
     let adapter = environment.adapter.as_ref();
     let crowd = &scene.crowd;
+    let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
+    let resources = outcome.resources.filter(|_| of_frame);
+    let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
+    let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
     let point = Point::of(scene, environment.threads, outcome.passes, outcome.keep);
     SummaryRow {
         schema: SCHEMA,
@@ -251,6 +290,23 @@ fn row(
         parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
         parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
         clip_error: fidelity::of_backend(clip_error, outcome.parity.as_ref()),
+        host_bytes: resources.map(|r| r.memory.host.resident()),
+        device_bytes: resources.map(|r| r.memory.device.resident()),
+        upload_bytes: resources.map(|r| r.work.uploaded),
+        draws: resources.map(|r| r.work.draws),
+        dispatches: resources.map(|r| r.work.dispatches),
+        host_mesh: host(Purpose::Mesh),
+        host_clips: host(Purpose::Clips),
+        host_palettes: host(Purpose::Palettes),
+        host_output: host(Purpose::Output),
+        host_scratch: host(Purpose::Scratch),
+        device_mesh: device(Purpose::Mesh),
+        device_clips: device(Purpose::Clips),
+        device_palettes: device(Purpose::Palettes),
+        device_output: device(Purpose::Output),
+        device_scratch: device(Purpose::Scratch),
+        device_targets: device(Purpose::Targets),
+        device_staging: device(Purpose::Staging),
     }
 }
 
@@ -268,12 +324,12 @@ impl Measurement {
     }
 
     /// The key of the measurement.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> MeasurementKey {
         let SummaryRow { stage, clock, .. } = self.row;
-        Key { point: self.row.point(), backend: self.backend(), stage, clock }
+        MeasurementKey { point: self.row.point(), backend: self.backend(), stage, clock }
     }
 
-    /// Whether it was measured and is valid.
+    /// Returns whether it was measured and is valid.
     pub fn is_ok(&self) -> bool {
         self.row.status == Status::Ok && self.row.median_ns.is_some()
     }

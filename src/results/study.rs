@@ -2,7 +2,7 @@
 
 use super::key::{Machine, Point};
 use super::recorded::Recorded;
-use super::rows::Measurement;
+use super::rows::{Measurement, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use std::collections::BTreeMap;
@@ -51,6 +51,11 @@ impl Axis {
         fixed
     }
 
+    /// Returns whether a point is one of those that share `fixed` and differ along this axis only.
+    pub fn is_along(self, fixed: &Point, point: &Point) -> bool {
+        self.fixed(point) == *fixed
+    }
+
     /// Its name with a unit, for the axis of a chart.
     pub fn title(self) -> &'static str {
         match self {
@@ -84,7 +89,7 @@ impl Quantity {
 
 /// A backend at a point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct StudyEntry {
     /// The point.
     pub point: Point,
     /// Name as in `skinbench list`.
@@ -93,7 +98,7 @@ pub struct Entry {
     pub runs: Vec<Vec<Measurement>>,
 }
 
-impl Entry {
+impl StudyEntry {
     fn newest(&self) -> &[Measurement] {
         self.runs.last().map_or(&[], |run| run)
     }
@@ -103,12 +108,12 @@ impl Entry {
         self.newest().last()
     }
 
-    /// Whether it was measured.
+    /// Returns whether it was measured.
     pub fn is_ok(&self) -> bool {
         self.newest().iter().any(Measurement::is_ok)
     }
 
-    /// Whether it left out instances that are out of view, and so did less work than others at the same point.
+    /// Returns whether it left out instances that are out of view, and so did less work than others at the same point.
     pub fn leaves_out(&self) -> bool {
         self.newest().iter().any(|m| m.row.visible.is_some())
     }
@@ -139,15 +144,39 @@ impl Entry {
         self.newest().iter().find(computed)?.row.median_ns
     }
 
+    /// Time of the device's stages per frame, in nanoseconds: the sum of their medians.
+    pub fn device(&self) -> Option<u64> {
+        let timed = self.newest().iter().filter(|m| m.row.clock == Clock::Gpu);
+        timed.filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+    }
+
+    /// The row of the whole frame, which has the columns of memory and work.
+    pub fn frame(&self) -> Option<&SummaryRow> {
+        self.stage(Stage::Frame).map(|m| &m.row)
+    }
+
+    /// Bytes on host and device that frames need, without drawing; `None` if the results do not say.
+    pub fn memory(&self) -> Option<u64> {
+        let row = self.frame()?;
+        Some(row.host_bytes?.saturating_add(row.device_bytes?))
+    }
+
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
         match quantity {
             Quantity::Frame => self.median(Stage::Frame),
+            Quantity::Work if !self.poses() => None,
             Quantity::Work => {
                 let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
                 Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
             }
         }
+    }
+
+    /// Returns whether posing is among the measured stages. A browser's page uploads palettes that were posed in
+    /// advance.
+    fn poses(&self) -> bool {
+        poses(self.newest())
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
@@ -162,6 +191,10 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     by(Clock::Gpu).or_else(|| by(Clock::Wall))
 }
 
+fn poses(run: &[Measurement]) -> bool {
+    stages_of(run, StageGroup::Pose).next().is_some() || stage_of(run, Stage::PoseSkin).is_some()
+}
+
 fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
     Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
@@ -170,7 +203,7 @@ fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Me
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     let stages: Vec<&Measurement> = match quantity {
         Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() => Vec::new(),
+        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() || !poses(run) => Vec::new(),
         Quantity::Work => [StageGroup::Skin, StageGroup::Pose, StageGroup::Upload]
             .into_iter()
             .flat_map(|g| stages_of(run, g))
@@ -215,7 +248,7 @@ pub struct Study {
     /// The machine of all measurements.
     pub machine: Machine,
     /// Every backend at every point, in the order of the files.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StudyEntry>,
     /// Problems of the files, and how each was handled.
     pub problems: Vec<String>,
     /// The files, to be read again.
@@ -225,28 +258,41 @@ pub struct Study {
 }
 
 impl Study {
-    /// Whether a curve's backend skins the whole crowd everywhere.
+    /// Returns whether a curve's backend skins the whole crowd everywhere.
     pub fn skins_all(&self, curve: &Curve) -> bool {
         !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
     }
 
     /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
     pub fn new(recorded: Recorded) -> Self {
+        let mut studies = Self::of_each_machine(recorded);
+        let mut study = studies.remove(0);
+        for Self { machine, rows, .. } in studies {
+            let left_out = format!("{} rows of another machine left out: {machine} ({})", rows.len(), machine.os);
+            study.problems.push(format!("{left_out}; report them apart"));
+        }
+        study
+    }
+
+    /// Puts the results of each machine in order: at least one study, the machine with most rows first. Problems and
+    /// files are those of all machines, and stand in the first study.
+    pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
         let machines = recorded.machines();
         let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
-        let machine = machines.first().cloned().unwrap_or(Machine {
-            os: String::new(),
-            cpu: String::new(),
-            adapter: String::new(),
-            driver: String::new(),
-        });
-        for other in machines.iter().skip(1) {
-            let count = recorded.measurements.iter().filter(|m| m.machine() == *other).count();
-            problems
-                .push(format!("{count} rows of another machine left out: {other} ({}); report them apart", other.os));
+        let machines = if machines.is_empty() { vec![Machine::default()] } else { machines };
+        let mut studies: Vec<Self> = Vec::with_capacity(machines.len());
+        for machine in machines {
+            let rows = recorded.measurements.iter().filter(|m| m.machine() == machine).cloned().collect();
+            studies.push(Self::of(machine, rows));
         }
-        let rows: Vec<_> = recorded.measurements.into_iter().filter(|m| m.machine() == machine).collect();
-        let mut study = Self { machine, entries: Vec::new(), problems, files: recorded.files, rows };
+        problems.append(&mut studies[0].problems);
+        studies[0].problems = problems;
+        studies[0].files = recorded.files;
+        studies
+    }
+
+    fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
+        let mut study = Self { machine, entries: Vec::new(), problems: Vec::new(), files: Vec::new(), rows };
         study.collect();
         study
     }
@@ -269,7 +315,7 @@ impl Study {
             }
             let key = (at, measurement.backend());
             let index = *known.entry(key.clone()).or_insert_with(|| {
-                self.entries.push(Entry { point: key.0, backend: key.1, runs: Vec::new() });
+                self.entries.push(StudyEntry { point: key.0, backend: key.1, runs: Vec::new() });
                 self.entries.len() - 1
             });
             let runs = &mut self.entries[index].runs;
@@ -314,7 +360,7 @@ impl Study {
     }
 
     /// The backends at a point.
-    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a Entry> {
+    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a StudyEntry> {
         self.entries.iter().filter(move |entry| entry.point == *point)
     }
 

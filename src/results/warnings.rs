@@ -95,6 +95,7 @@ mod tests {
             parity: None,
             device: String::new(),
             stages: vec![frames],
+            resources: None,
         }
     }
 

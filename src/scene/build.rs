@@ -5,9 +5,9 @@ use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
+use super::model_source::ModelSource;
 use super::placing::Stand;
-use super::source::ModelSource;
-use crate::compact;
+use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::frame::View;
 use crate::model::{Model, Rows, rows_to_affine};
@@ -26,8 +26,10 @@ pub struct BuiltScene {
     pub name: String,
     /// Hash of everything that determines the vertices or the picture; passes are not part of it.
     pub hash: u64,
-    /// All instances.
+    /// All instances. Groups of one model are one group of the crowd.
     pub crowd: Crowd,
+    /// The model of each of the scene's groups.
+    pub models: Vec<Arc<Model>>,
     /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Width and height of the picture.
@@ -36,7 +38,7 @@ pub struct BuiltScene {
     pub camera: Camera,
     /// Storage of clips.
     pub clips: Clips,
-    /// Whether an option replaced clips' straight lines with curves.
+    /// `true` if an option replaced clips' straight lines with curves.
     pub smooth: bool,
     /// Reduction of posing.
     pub economy: Economy,
@@ -108,7 +110,7 @@ impl Scene {
         }
         let stored = |model| match self.clips {
             Clips::Raw => Ok(model),
-            Clips::Compact => compact::compacted(model, compact::ERROR),
+            Clips::Compact => compaction::compacted(model, compaction::ERROR),
         };
         let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
         let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
@@ -150,6 +152,7 @@ impl Scene {
             name: self.name.clone(),
             hash: hash.finish(),
             crowd,
+            models: loaded.into_iter().map(|group| group.model).collect(),
             passes: self.passes,
             resolution: self.resolution,
             camera: self.camera,

@@ -5,6 +5,9 @@ use crate::model::rows_to_affine;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
 
+/// Radii of the crowd that a picture shows behind it.
+const BEHIND: f32 = 12.0;
+
 /// Position and field of view of the camera, relative to the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
@@ -30,6 +33,24 @@ impl Camera {
             near,
             (distance + radius).max(2.0 * near),
         );
+        projection * look_at_mat4(eye, target, Vec3::Y)
+    }
+
+    /// As [`Camera::view_projection`] for a picture with a ground, which goes on behind the crowd. `shift` moves the
+    /// view to the right and up, in heights of the picture.
+    pub fn picture_projection(&self, crowd: &Crowd, size: [u32; 2], shift: [f64; 2]) -> Mat4 {
+        let framed = self.framed(crowd, size);
+        let forward = (framed.target - framed.eye).normalize_or_zero();
+        let right = forward.cross(Vec3::Y).normalize_or_zero();
+        let up = right.cross(forward);
+        let distance = framed.eye.distance(framed.target);
+        let angle = (self.field_of_view as f32).to_radians();
+        let height = 2.0 * distance * (0.5 * angle).tan();
+        let shift = height * (right * shift[0] as f32 + up * shift[1] as f32);
+        let (eye, target) = (framed.eye + shift, framed.target + shift);
+        let near = (distance - framed.radius - shift.length()).max(0.02 * framed.radius).max(1e-3 * distance);
+        let far = (distance + BEHIND * framed.radius).max(2.0 * near);
+        let projection = directx::perspective(angle, size[0] as f32 / size[1] as f32, near, far);
         projection * look_at_mat4(eye, target, Vec3::Y)
     }
 

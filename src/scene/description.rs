@@ -3,8 +3,8 @@
 use super::camera::Camera;
 use super::error::Place;
 use super::layer::{LayerPlan, Play};
+use super::model_source::ModelSource;
 use super::placing::Layout;
-use super::source::ModelSource;
 use crate::vertex::VertexFormat;
 
 /// The choice of the clips that a group's instances play.
@@ -43,7 +43,7 @@ pub enum Clips {
     /// Keys as in the file.
     #[default]
     Raw,
-    /// Frames of 16-bit numbers, from [`crate::compact`].
+    /// Frames of 16-bit numbers, from [`crate::compaction`].
     Compact,
 }
 
@@ -91,7 +91,7 @@ pub struct Overrides {
     pub format: VertexFormat,
     /// Storage of clips.
     pub clips: Clips,
-    /// Whether clips with linear keys are smoothed to curves, in all groups.
+    /// `true` if clips with linear keys are smoothed to curves, in all groups.
     pub smooth: bool,
     /// Reduction of posing, if it differs from the scene's.
     pub economy: Option<Economy>,
@@ -129,7 +129,7 @@ impl Scene {
         self.groups.iter().map(|g| g.count).collect()
     }
 
-    /// How many times a frame draws the crowd.
+    /// Number of times that a frame draws the crowd.
     pub fn passes(&self) -> u32 {
         self.passes
     }

@@ -27,7 +27,7 @@ impl SceneError {
         Self { place: Some(place), ..Self::new(file, problem) }
     }
 
-    /// Whether the given name is neither a scene nor a model.
+    /// Returns whether the given name is neither a scene nor a model.
     pub fn is_unknown_name(&self) -> bool {
         self.unknown
     }

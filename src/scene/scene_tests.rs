@@ -121,7 +121,7 @@ fn wrong_layers_name_the_place_and_what_is_accepted() {
         ("fade = \"inertial\"\nkind = \"merge\"", "6:8: an inertial merge layer; expected kind override or additive"),
         ("in_step = true\nspeed = 2", "7:9: speed of a layer in step; expected none, it is the group's"),
         ("in_step = true\nplayback = \"once\"", "7:12: in step without a loop; expected playback loop or wrap"),
-        ("every = 3", "6:9: every without lasts; expected how long it stays"),
+        ("every = 3", "6:9: every without lasts; expected the seconds that the layer stays"),
         ("every = 3\nlasts = 4", "7:9: lasts = 4 in every = 3; expected at most as much"),
         ("lasts = 1\nfade_in = 0.7\nfade_out = 0.7", "7:11: fades of 0.7 and 0.7 s in 1 s; expected both to fit"),
         ("fade_out = 1", "6:12: fade_out without lasts"),
@@ -141,7 +141,7 @@ fn wrong_layers_name_the_place_and_what_is_accepted() {
     assert_eq!(late, "test.toml:7:1: a merge layer after another kind; expected merge layers first");
     let inertial = "[[group.layer]]\nclip = 0\nfade = \"inertial\"\n".repeat(2);
     let two = parse(&format!("[[group]]\nmodel = \"walker\"\n{inertial}")).unwrap_err().to_string();
-    assert_eq!(two, "test.toml:6:1: a second inertial layer; expected one a group at most");
+    assert_eq!(two, "test.toml:6:1: a second inertial layer; expected at most one per group");
     let none = "[[group]]\nmodel = \"walker\"\nweight = 0\n[[group.layer]]\nkind = \"merge\"\nclip = 0\nweight = 0";
     let none = parse(none).unwrap_err().to_string();
     assert_eq!(none, "test.toml:3:10: weights of merge layers that sum to 0; expected one above 0");

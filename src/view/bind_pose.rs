@@ -1,4 +1,4 @@
-//! The bind pose of a crowd: the pose that the meshes were attached in, whatever the rest pose is.
+//! The bind pose of a crowd: the pose in which the meshes were bound to their joints. It may differ from the rest pose.
 
 use crate::crowd::{Crowd, CrowdError, Layer};
 use crate::model::{
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The crowd with every instance in its bind pose.
 ///
 /// # Errors
-/// A model whose bind pose cannot be a clip, or what [`Crowd::push_group`] answers.
+/// A model whose bind pose has no valid clip, or any error of [`Crowd::push_group`].
 pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
     let mut bound = Crowd::with_format(crowd.format());
     for group in crowd.groups() {
@@ -23,8 +23,8 @@ pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
     Ok(bound)
 }
 
-/// A clip that holds every joint where its inverse bind says that it was. Joints that no skin names rest. Of a joint
-/// that several skins name, the first one counts; a bind pose with shear is met as nearly as a transform can.
+/// A clip that holds every joint at the inverse of its inverse bind matrix; a joint without one keeps its rest pose.
+/// The first skin decides for a joint of several skins. A bind pose with shear is approximated.
 fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     let skeleton = model.skeleton();
     let mut bound: Vec<Option<DAffine3>> = vec![None; skeleton.len()];

@@ -1,26 +1,26 @@
-//! Errors as colours: how far each vertex is from where it should be, on a logarithmic scale.
+//! Errors as colours: the distance of each vertex from its reference, on a logarithmic scale.
 
-use super::ground::packed;
 use crate::crowd::Crowd;
-use crate::gpu::LineEnd;
+use crate::gpu::{LineEnd, packed};
 use crate::model::rows_to_affine;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Errors at the ends of the scale, in parts of the model's diagonal. Less is black, more is the brightest colour.
+/// Errors at the ends of the scale, as fractions of the model's diagonal. Smaller errors are black, larger ones have
+/// the brightest colour.
 pub const SCALE: [f64; 2] = [1e-8, 1e-2];
 /// Most vertices that are painted.
 pub const MOST_VERTICES: usize = 1 << 20;
-/// Colours of the scale from its start to its end, sRGB: dark to bright, with hues that colour-blind eyes tell apart.
+/// Colours of the scale in sRGB, from dark to bright, with hues that remain distinguishable with colour blindness.
 const COLORS: [[f32; 3]; 5] =
     [[0.0, 0.0, 0.0], [0.34, 0.06, 0.43], [0.73, 0.21, 0.33], [0.98, 0.55, 0.04], [0.99, 1.0, 0.64]];
-/// sRGB of an error that is no number.
+/// Colour of NaN, sRGB.
 const NOT_A_NUMBER: [f32; 3] = [0.0, 1.0, 1.0];
 
-/// The largest error and where it is.
+/// The largest error and its place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worst {
-    /// In parts of the model's diagonal; NaN if any is.
+    /// Distance as a fraction of the model's diagonal; NaN if any error is NaN.
     pub error: f64,
     /// Instance of the crowd.
     pub instance: u32,
@@ -28,14 +28,14 @@ pub struct Worst {
     pub vertex: usize,
 }
 
-/// Errors of some instances' vertices, painted.
+/// Vertices of some instances, coloured by their errors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heat {
     /// Vertices in world space, in the colours of their errors.
     pub corners: Vec<LineEnd>,
     /// Triangles.
     pub indices: Vec<u32>,
-    /// The largest error; none if no vertex was compared.
+    /// The largest error; `None` if no vertex was compared.
     pub worst: Option<Worst>,
     /// Instances that are painted.
     pub painted: usize,
@@ -69,7 +69,7 @@ pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) 
                     DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into())
                 };
                 let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
-                // Some shade shows the shape where errors are alike; black stays black.
+                // A little shading shows the shape where errors are uniform; black stays black.
                 let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };
                 let linear = Vec3::from(color(error)).powf(2.2) * shade;
                 let world = placement.transform_point3(at(0));

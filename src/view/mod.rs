@@ -1,24 +1,24 @@
 //! `skinbench view`: a window on the crowd.
 //!
-//! Frames are computed and drawn on a thread and a device of their own, by the same backends and the same presenter as
-//! in a run. The window gets finished pictures, so that nothing of the interface is part of a frame, and a device that
-//! is lost takes no window with it.
+//! Frames are computed and drawn on a separate thread and device, by the same backends and the same presenter as in a
+//! run. The window receives finished pictures: drawing the interface is never part of a frame, and the window survives
+//! the loss of the device.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `player`, `orbit`, `document`, `state` | what controls change: moment, camera, scene, all together |
-//! | `bind_pose`, `ground`, `heat` | what is shown besides skinned crowds |
+//! | `player`, `orbit`, `scene_document`, `state` | the state that controls change: time, camera, scene, all together |
+//! | `bind_pose`, `heat` | overlays and alternatives to skinned crowds |
 //! | `side`, `engine`, `worker` | one backend, both of them, and the thread that they run on |
-//! | `panels`, `window` | the interface |
+//! | `panels`, `dialog`, `window` | the interface |
 
 pub mod bind_pose;
-pub mod document;
+mod dialog;
 pub mod engine;
-pub mod ground;
 pub mod heat;
 pub mod orbit;
 pub mod panels;
 pub mod player;
+pub mod scene_document;
 pub mod side;
 pub mod state;
 pub mod window;

@@ -1,67 +1,52 @@
-//! The camera that the mouse moves: around the crowd, nearer and farther, and sideways.
+//! The camera that the mouse controls: it circles the crowd, moves closer or away, and shifts sideways.
 
 use crate::crowd::Crowd;
 use crate::scene::Camera;
-use glam::camera::rh::{proj::directx, view::look_at_mat4};
-use glam::{Mat4, Vec3};
+use glam::Mat4;
 
-/// Degrees above or below the ground that the camera may reach.
+/// Range of the elevation above the ground, in degrees.
 pub const ELEVATION: std::ops::RangeInclusive<f64> = -89.0..=89.0;
-/// Factors of the distance at which the crowd just fits.
+/// Range of the distance, as a factor of the one at which the crowd just fits.
 pub const DISTANCE: std::ops::RangeInclusive<f64> = 0.02..=10.0;
 /// Degrees per pixel of a drag.
 const TURN: f64 = 0.4;
-/// Radii of the crowd that are drawn behind it: the ground goes on.
-const BEHIND: f32 = 12.0;
 
 /// A camera and its sideways shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Orbit {
-    /// As a scene has it.
+    /// The camera in the terms of a scene file.
     pub camera: Camera,
     /// Shift of the view to the right and up, in heights of the picture.
     pub pan: [f64; 2],
 }
 
 impl Orbit {
-    /// A scene's camera, not shifted.
+    /// Creates an orbit with the camera of a scene and no shift.
     pub fn new(camera: Camera) -> Self {
         Self { camera, pan: [0.0; 2] }
     }
 
-    /// Turns by a drag of so many pixels to the right and down.
+    /// Rotates for a drag of this many pixels to the right and down.
     pub fn turn(&mut self, [x, y]: [f32; 2]) {
         let Camera { orbit, elevation, .. } = &mut self.camera;
         *orbit = (*orbit - TURN * f64::from(x) + 180.0).rem_euclid(360.0) - 180.0;
         *elevation = (*elevation + TURN * f64::from(y)).clamp(*ELEVATION.start(), *ELEVATION.end());
     }
 
-    /// Shifts the view by a drag of so many pixels to the right and down on a picture of that height.
+    /// Shifts the view for a drag of this many pixels to the right and down, on a picture `height` pixels high.
     pub fn shift(&mut self, [x, y]: [f32; 2], height: f32) {
         self.pan[0] -= f64::from(x / height.max(1.0));
         self.pan[1] += f64::from(y / height.max(1.0));
     }
 
-    /// Goes nearer by a factor of more than 1, or farther by less.
+    /// Moves closer by a factor above 1, or away by one below 1.
     pub fn zoom(&mut self, factor: f64) {
         self.camera.distance = (self.camera.distance / factor).clamp(*DISTANCE.start(), *DISTANCE.end());
     }
 
-    /// World to clip space (depth 0 near to 1 far) for a picture of that size, and the eye.
-    pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> (Mat4, Vec3) {
-        let framed = self.camera.framed(crowd, size);
-        let forward = (framed.target - framed.eye).normalize_or_zero();
-        let right = forward.cross(Vec3::Y).normalize_or_zero();
-        let up = right.cross(forward);
-        let distance = framed.eye.distance(framed.target);
-        let angle = (self.camera.field_of_view as f32).to_radians();
-        let height = 2.0 * distance * (0.5 * angle).tan();
-        let shift = height * (right * self.pan[0] as f32 + up * self.pan[1] as f32);
-        let (eye, target) = (framed.eye + shift, framed.target + shift);
-        let near = (distance - framed.radius - shift.length()).max(0.02 * framed.radius).max(1e-3 * distance);
-        let far = (distance + BEHIND * framed.radius).max(2.0 * near);
-        let projection = directx::perspective(angle, size[0] as f32 / size[1] as f32, near, far);
-        (projection * look_at_mat4(eye, target, Vec3::Y), eye)
+    /// Returns the matrix from world to clip space (depth 0 near to 1 far) for a picture of this size.
+    pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
+        self.camera.picture_projection(crowd, size, self.pan)
     }
 }
 
@@ -93,7 +78,7 @@ mod tests {
         let mut orbit = Orbit::new(scene.camera);
         let size = [400, 200];
         let middle = scene.camera.framed(&scene.crowd, size).target;
-        let seen = |orbit: &Orbit| orbit.view_projection(&scene.crowd, size).0.project_point3(middle);
+        let seen = |orbit: &Orbit| orbit.view_projection(&scene.crowd, size).project_point3(middle);
         assert!(seen(&orbit).truncate().length() < 1e-5);
         // 50 pixels right and 20 down, in halves of the picture.
         orbit.shift([50.0, 20.0], 200.0);

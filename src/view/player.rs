@@ -1,11 +1,11 @@
-//! Playback: which moment of a scene is shown, and how it moves on.
+//! Playback: the time of the scene that is shown, and its progress.
 
 use crate::crowd::TICKS_PER_SECOND;
 use serde::{Deserialize, Serialize};
 
-/// Length of a whole frame in seconds. The earliest sources of this project showed 25 frames per second.
+/// Length of a whole frame in seconds, at 25 frames per second.
 pub const FRAME: f64 = 1.0 / 25.0;
-/// Whole frames per second that can be chosen.
+/// Range of whole frames per second.
 pub const FRAMES_PER_SECOND: std::ops::RangeInclusive<u32> = 1..=50;
 
 /// The pace of playback.
@@ -22,9 +22,9 @@ pub enum Speed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Looping {
-    /// Time runs on; the position on the timeline starts again.
+    /// Time runs on, and the position on the timeline starts again.
     Loop,
-    /// Time turns round at both ends.
+    /// Time reverses at both ends.
     PingPong,
     /// Time stops at the end.
     Once,
@@ -33,20 +33,20 @@ pub enum Looping {
 /// A playhead on a timeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Player {
-    /// Whether time moves on.
+    /// `true` while time passes.
     pub playing: bool,
-    /// Whether the bind pose is shown instead of a moment.
+    /// `true` to show the bind pose instead of the time.
     pub at_bind: bool,
     /// Pace.
     pub speed: Speed,
-    /// Whether time runs backwards.
+    /// `true` if time runs backwards.
     pub backwards: bool,
     /// Behaviour at the ends.
     pub looping: Looping,
     seconds: f64,
     /// Length of the timeline in seconds.
     length: f64,
-    /// Whether a ping-pong is on its way back.
+    /// `true` while a ping-pong plays backwards.
     returning: bool,
     /// The part of a whole frame that has passed already.
     pending: f64,
@@ -69,17 +69,17 @@ impl Default for Player {
 }
 
 impl Player {
-    /// A player at the start that plays in the same way.
+    /// A player with the same settings, at the start.
     pub fn anew(&self) -> Self {
         Self { speed: self.speed, looping: self.looping, ..Self::default() }
     }
 
-    /// Seconds since the crowd set off; negative before.
+    /// Seconds since the start of the crowd; negative before it.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// The tick of the crowd that is shown. Ticks wrap, so that a moment before the start is as good as one after it.
+    /// The tick that is shown. Ticks wrap, so times before the start are valid too.
     pub fn tick(&self) -> u32 {
         (self.seconds * TICKS_PER_SECOND).round() as i64 as u32
     }
@@ -89,7 +89,7 @@ impl Player {
         self.length
     }
 
-    /// Sets the length of the timeline. A length that is not positive leaves it as it is.
+    /// Sets the length of the timeline in seconds. Lengths that are not positive are ignored.
     pub fn set_length(&mut self, seconds: f64) {
         if seconds > 0.0 && seconds.is_finite() {
             self.length = seconds;
@@ -113,7 +113,7 @@ impl Player {
         self.at_bind = false;
     }
 
-    /// Holds the moment that is shown.
+    /// Pauses at the current time.
     pub fn pause(&mut self) {
         self.playing = false;
     }
@@ -124,7 +124,7 @@ impl Player {
         (self.seconds, self.pending) = (0.0, 0.0);
     }
 
-    /// Pauses and goes to the whole frame so many frames away.
+    /// Pauses and moves by this many whole frames.
     pub fn step(&mut self, frames: i32) {
         self.pause();
         self.at_bind = false;
@@ -132,14 +132,14 @@ impl Player {
         self.keep_in_range();
     }
 
-    /// Goes to a position on the timeline, in seconds, within the turn that is shown.
+    /// Moves to a position on the timeline in seconds, within the cycle that is shown.
     pub fn scrub(&mut self, position: f64) {
         self.at_bind = false;
         let turn = match self.looping {
             Looping::Loop => (self.seconds / self.length).floor(),
             Looping::PingPong | Looping::Once => 0.0,
         };
-        // The end of a turn is the start of the next one.
+        // The end of a cycle is the start of the next one.
         let within = position.clamp(0.0, self.length * (1.0 - 1e-9));
         self.seconds = turn * self.length + within;
     }
@@ -150,7 +150,7 @@ impl Player {
         (self.looping, self.returning) = (looping, false);
     }
 
-    /// Moves on by a time on the wall clock.
+    /// Advances by `elapsed` seconds of wall-clock time.
     pub fn advance(&mut self, elapsed: f64) {
         if !self.playing {
             return;
@@ -185,7 +185,7 @@ impl Player {
                 self.seconds = self.seconds.clamp(0.0, self.length);
             }
             Looping::PingPong if !inside => {
-                // Folding counts the turns, whatever the length of the step.
+                // Counts whole cycles at once, however long the step was.
                 let turns = (self.seconds / self.length).floor();
                 let within = self.seconds - turns * self.length;
                 let odd = turns.rem_euclid(2.0) == 1.0;
@@ -226,7 +226,7 @@ mod tests {
         for rate in [1, 10, 25, 50] {
             let mut player = player(Looping::Loop, Speed::Frames(rate));
             let mut shown = vec![player.tick()];
-            // 64 redraws per second, a number that binary fractions hold exactly.
+            // 64 redraws per second: binary fractions represent 1/64 exactly.
             for _ in 0..128 {
                 player.advance(1.0 / 64.0);
                 if shown.last() != Some(&player.tick()) {

@@ -1,15 +1,14 @@
-//! One side of the picture: a backend with a crowd, and what draws it.
+//! One side of the picture: a backend with a crowd, and the means to draw it.
 
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Retention, Span, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Span, StageTimer, View};
 use crate::gpu::present::Presenter;
-use crate::gpu::{Gpu, LineEnd, skeleton_lines};
+use crate::gpu::{Gpu, LineEnd, Surfaces, skeleton_lines};
 use crate::harness::parity::vertex_errors;
-use crate::harness::rotation::SharedMemory;
+use crate::harness::single;
 use crate::pose::PoseData;
-use bytesize::ByteSize;
 use rayon::prelude::*;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -20,93 +19,79 @@ pub struct Side {
     prepared: Box<dyn Prepared>,
     arena: Arena,
     timer: StageTimer,
-    presenter: Option<(Canvas, Presenter)>,
+    surfaces: Surfaces,
+    /// Presenter that draws timed frames, as a run does.
+    timed: Option<Presenter>,
+    /// Presenter that draws the picture, which is not timed.
+    picture: Option<(Canvas, Presenter)>,
     tick: u32,
 }
 
-/// What a picture is drawn to.
+/// Size and style of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Canvas {
     /// Pixels across and down.
     pub size: [u32; 2],
-    /// How meshes are drawn.
+    /// Mode in which meshes are drawn.
     pub mode: Mode,
-    /// Whether each instance has a colour of its own.
+    /// `true` to draw each instance in its own colour.
     pub tinted: bool,
-    /// How many times a frame draws the crowd; a frame of 0 is drawn afterwards, out of its time.
+    /// Number of times that a timed frame draws the crowd. The picture is drawn after the frame and not timed.
     pub passes: u32,
 }
 
 impl Side {
-    /// Prepares a backend for a crowd. `memory` is how many bytes of main memory may be taken.
+    /// Prepares a backend for a crowd. `memory` is the number of bytes of main memory that may be used.
     ///
     /// # Errors
-    /// The machine lacks an adapter, the crowd does not fit, or the device failed.
+    /// [`BackendError::Unavailable`] if the machine lacks an adapter, [`BackendError::TooLarge`] if the crowd does not
+    /// fit, or [`BackendError::Device`] if the device was lost or refused a command.
     pub fn new(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job, memory: u64) -> Result<Self> {
         let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
-        let footprint = backend.footprint(crowd, job)?;
-        let device_arena = gpu.arena_bytes(crowd, Retention::Frame)?;
-        // Targets are small beside crowds, and their size is not known before the first picture.
-        let shared = SharedMemory {
-            arena: Arena::bytes(crowd),
-            device_arena,
-            presenter: Some(0),
-            device_is_host: gpu.summary().software,
-        };
-        let needed = shared.bytes([&footprint]);
-        if needed > memory {
-            let [needed, memory] = [needed, memory].map(|bytes| ByteSize(bytes).display().si());
-            return Err(BackendError::TooLarge(format!("the crowd needs {needed}; {memory} may be taken")));
-        }
-        let mut arena = Arena::default();
-        if footprint.host_output {
-            arena.allocate_host(crowd);
-        }
-        if footprint.device_output || footprint.host_output {
-            gpu.allocate_arena(crowd, Retention::Frame, &mut arena)?;
-        }
-        let prepared = backend.prepare(crowd, job)?;
-        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), presenter: None, tick: 0 })
+        // Render targets are small compared with crowds, and their size is not known before the first picture.
+        let (prepared, arena) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
+        let surfaces = Surfaces::new(&gpu, crowd);
+        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), surfaces, timed: None, picture: None, tick: 0 })
     }
 
-    /// Instruction set or adapter, threads, and the kernels that were chosen.
+    /// Instruction set or adapter, threads, and the chosen kernels.
     pub fn device(&self) -> String {
         self.prepared.device()
     }
 
-    /// Whether the backend leaves out instances that are not in view.
+    /// Returns whether the backend leaves out instances that are not in view.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn culls(&mut self) -> Result<bool> {
         Ok(self.prepared.visible()?.is_some())
     }
 
-    /// Computes and draws a frame as a run does, and returns how long it took. Nothing but the frame is in that time.
+    /// Computes and draws a frame as a run does, then draws the picture. Returns the wall-clock time of the frame, which
+    /// contains nothing else.
     ///
     /// # Errors
-    /// The device failed, or it cannot draw what the backend leaves.
+    /// [`BackendError::Unavailable`] if it cannot draw what the backend leaves, or [`BackendError::Device`] if the
+    /// device was lost or refused a command.
     pub fn frame(&mut self, crowd: &Crowd, tick: u32, view: &View, canvas: Canvas) -> Result<Duration> {
         self.set_canvas(crowd, view, canvas)?;
         self.tick = tick;
-        let Self { gpu, prepared, arena, timer, presenter, .. } = self;
-        let Some((_, presenter)) = presenter else { return Ok(Duration::ZERO) };
+        let Self { gpu, prepared, arena, timer, timed, picture, .. } = self;
+        let Some((_, picture)) = picture else { return Ok(Duration::ZERO) };
         timer.clear();
         let start = Instant::now();
         let mut ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
-        if canvas.passes > 0 {
+        if let Some(presenter) = timed {
             ticket = ticket.draw(presenter, &prepared.skinned(), arena, timer)?;
         }
         ticket.finish()?;
         let took = start.elapsed();
         gpu.collect(timer)?;
-        if canvas.passes == 0 {
-            gpu.set_timing(false);
-            let drawn = Ticket::default().draw(presenter, &prepared.skinned(), arena, &mut StageTimer::default());
-            let drawn = drawn.and_then(Ticket::finish);
-            gpu.set_timing(true);
-            drawn?;
-        }
+        gpu.set_timing(false);
+        let drawn = Ticket::default().draw(picture, &prepared.skinned(), arena, &mut StageTimer::default());
+        let drawn = drawn.and_then(Ticket::finish);
+        gpu.set_timing(true);
+        drawn?;
         Ok(took)
     }
 
@@ -115,15 +100,21 @@ impl Side {
         self.timer.spans()
     }
 
-    /// The presenter of the last frame.
+    /// The presenter of the picture.
     pub fn presenter(&self) -> Option<&Presenter> {
-        self.presenter.as_ref().map(|(_, presenter)| presenter)
+        self.picture.as_ref().map(|(_, presenter)| presenter)
+    }
+
+    /// One line for each texture that could not be decoded.
+    pub fn notes(&self) -> &[String] {
+        self.surfaces.notes()
     }
 
     /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
     ///
     /// # Errors
-    /// The device failed, or the backend has no poses.
+    /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
+    /// refused a command.
     pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
         let visible = self.prepared.visible()?;
         let (mut lines, mut poses) = (Vec::new(), Vec::new());
@@ -139,10 +130,10 @@ impl Side {
         Ok(lines)
     }
 
-    /// Skinned words of the last frame of each instance, as many as [`heat::MOST_VERTICES`] allows.
+    /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, with their indices.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn words(&mut self, crowd: &Crowd) -> Result<Vec<(u32, Vec<f32>)>> {
         let visible = self.prepared.visible()?;
         let (mut read, mut left) = (Vec::new(), heat::MOST_VERTICES);
@@ -159,10 +150,10 @@ impl Side {
         Ok(read)
     }
 
-    /// The last frame painted by its distance from the reference.
+    /// Colours the last frame by its distance from the reference.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let (tick, blending) = (self.tick, self.prepared.blending());
         let words = self.words(crowd)?;
@@ -176,10 +167,10 @@ impl Side {
         Ok(heat::paint(crowd, light, &painted))
     }
 
-    /// The last frame painted by its distance from another side's.
+    /// Colours the last frame by its distance from that of another side.
     ///
     /// # Errors
-    /// The device failed.
+    /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let theirs = other.words(crowd)?;
         let ours = self.words(crowd)?;
@@ -194,22 +185,26 @@ impl Side {
         Ok(heat::paint(crowd, light, &painted))
     }
 
-    /// Whether the vertices lie where nothing draws them.
+    /// Returns whether the vertices have a layout that nothing draws.
     pub fn cannot_be_drawn(&self) -> bool {
         matches!(self.prepared.skinned(), Skinned::HostInBlocks)
     }
 
     fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
-        if self.presenter.as_ref().is_none_or(|(known, _)| *known != canvas) {
-            // The old targets go first: two sets need not fit.
-            self.presenter = None;
+        let Self { gpu, surfaces, timed, picture, .. } = self;
+        if picture.as_ref().is_none_or(|(known, _)| *known != canvas) {
+            // Frees the old targets first: memory may not suffice for both.
+            (*timed, *picture) = (None, None);
             let [width, height] = canvas.size;
             let view = View { width, height, mode: canvas.mode, ..*view };
-            let presenter = Presenter::new(Rc::clone(&self.gpu), crowd, view, canvas.passes.max(1))?;
-            let presenter = if canvas.tinted { presenter.with_tints() } else { presenter };
-            self.presenter = Some((canvas, presenter));
+            let presenter = Presenter::for_pictures(Rc::clone(gpu), crowd, view, surfaces, canvas.tinted)?;
+            *picture = Some((canvas, presenter));
+            if canvas.passes > 0 {
+                let view = View { mode: Mode::Skin, ..view };
+                *timed = Some(Presenter::new(Rc::clone(gpu), crowd, view, canvas.passes)?);
+            }
         }
-        if let Some((_, presenter)) = &mut self.presenter {
+        for presenter in timed.iter_mut().chain(picture.as_mut().map(|(_, picture)| picture)) {
             presenter.set_view_projection(view.view_projection);
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! Everything that the controls of the window change, as plain data with one method per action. No part of it knows
-//! the window or the device.
+//! The state that the controls of the window change: plain data with one method per action, independent of window and
+//! device.
 
-use super::document::Document;
 use super::orbit::Orbit;
 use super::player::Player;
+use super::scene_document::SceneDocument;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Overrides, Scene, SceneError};
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Economy, Overrides, Scene, SceneError};
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct Show {
     pub skeleton: bool,
     /// A ground with a grid.
     pub ground: bool,
-    /// A colour of its own for each instance.
+    /// A distinct colour for each instance.
     pub tint: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for Show {
 }
 
 impl Show {
-    /// How meshes are drawn; none if they are not.
+    /// Mode in which meshes are drawn; `None` if they are not.
     pub fn mode(self) -> Option<Mode> {
         match (self.skin, self.wireframe) {
             (true, false) => Some(Mode::Skin),
@@ -53,7 +53,7 @@ impl Show {
     }
 }
 
-/// What the error colours compare.
+/// Vertices that the error colours compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Errors {
@@ -69,24 +69,32 @@ pub enum Errors {
 /// Number of instances and the other options of a run that apply to any scene.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Workload {
-    /// Instances of all groups together; none as the scene says.
+    /// Instances of all groups together; `None` for those of the scene.
     pub instances: Option<u64>,
-    /// How many times a frame draws the crowd; none as the scene says.
+    /// Number of times that a frame draws the crowd; `None` for the number of the scene.
     pub passes: Option<u32>,
-    /// Vertices of each model, about; none as the scene says.
+    /// Approximate number of vertices of each model; `None` for that of the scene.
     pub vertices: Option<u32>,
     /// Attributes that are skinned.
     pub attributes: Attributes,
-    /// What becomes of normals.
+    /// Treatment of normals.
     pub normals: Normals,
-    /// Whether vertices are stored in 16-bit numbers.
+    /// `true` if vertices are stored in 16-bit numbers.
     pub packed: bool,
-    /// Whether clips are stored as frames of 16-bit numbers.
+    /// `true` if clips are stored as frames of 16-bit numbers.
     pub compact: bool,
+    /// Most influences that a vertex keeps; `None` for the scene's.
+    pub influences: Option<u32>,
+    /// `true` to smooth linear keys to curves.
+    pub smooth: bool,
+    /// Way to save poses; `None` for the scene's.
+    pub economy: Option<Economy>,
+    /// Threads of parallel backends; none for all.
+    pub threads: Option<u32>,
 }
 
 impl Workload {
-    /// As changes to a scene.
+    /// The options as changes to a scene.
     pub fn overrides(&self) -> Overrides {
         Overrides {
             instances: self.instances,
@@ -98,12 +106,14 @@ impl Workload {
                 encoding: if self.packed { Encoding::Packed } else { Encoding::F32 },
             },
             clips: if self.compact { Clips::Compact } else { Clips::Raw },
-            ..Overrides::default()
+            influences: self.influences,
+            smooth: self.smooth,
+            economy: self.economy,
         }
     }
 }
 
-/// What is remembered from one window to the next.
+/// Settings that are kept from one window to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -113,7 +123,7 @@ pub struct Settings {
     pub show: Show,
     /// Backends of the sides A and B.
     pub backends: [String; 2],
-    /// Whether the window is dark; none as the system is.
+    /// `true` for a dark window, `false` for a light one; `None` follows the system.
     pub dark: Option<bool>,
 }
 
@@ -131,41 +141,43 @@ impl Default for Settings {
 /// The state of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// What is remembered.
+    /// Settings that are kept.
     pub settings: Settings,
     /// The scene.
-    pub document: Document,
-    /// The moment.
+    pub document: SceneDocument,
+    /// Playback.
     pub player: Player,
     /// The camera.
     pub orbit: Orbit,
     /// Options of a run.
     pub workload: Workload,
-    /// Whether side B is shown beside side A.
+    /// `true` to show side B next to side A.
     pub split: bool,
     /// Place of the divider between the sides, 0 to 1 from the left.
     pub divider: f32,
-    /// What the error colours compare.
+    /// Vertices that the error colours compare.
     pub errors: Errors,
+    /// Group whose layers are edited.
+    pub group: usize,
     /// Clip of the wave; empty for the model's second clip.
     pub wave: String,
     /// Length of fades in seconds.
     pub fade: f64,
-    /// What went wrong last, until it is dismissed or something else is opened.
+    /// Last problem, until it is dismissed or something else is opened.
     pub problem: Option<String>,
-    /// Counts attempts to use a device again that was lost.
+    /// Number of attempts to reopen a lost device.
     pub attempt: u32,
     /// The camera as the scene has it.
     scene_camera: Camera,
 }
 
 impl State {
-    /// The window on a scene or a model.
+    /// Opens a scene or a model.
     ///
     /// # Errors
-    /// As [`Document::open`].
+    /// As [`SceneDocument::open`].
     pub fn open(source: &str, settings: Settings) -> Result<Self, SceneError> {
-        let document = Document::open(source)?;
+        let document = SceneDocument::open(source)?;
         let camera = document.scene()?.camera();
         let mut state = Self {
             settings,
@@ -176,6 +188,7 @@ impl State {
             split: false,
             divider: 0.5,
             errors: Errors::Hidden,
+            group: 0,
             wave: String::new(),
             fade: 0.4,
             problem: None,
@@ -191,14 +204,14 @@ impl State {
         Ok(state)
     }
 
-    /// Switches to another scene or model. A file that cannot be opened leaves everything as it is and says why.
+    /// Switches to another scene or model. If it cannot be opened, only [`State::problem`] changes.
     pub fn switch_to(&mut self, source: &str) {
         match Self::open(source, self.settings.clone()) {
             Ok(opened) => {
                 let player = self.player.anew();
                 let (workload, split, divider, errors) = (self.workload, self.split, self.divider, self.errors);
-                // Numbers that were chosen for one crowd need not suit another.
-                let workload = Workload { instances: None, passes: None, vertices: None, ..workload };
+                // Counts chosen for one crowd may not suit another.
+                let workload = Workload { instances: None, passes: None, vertices: None, economy: None, ..workload };
                 *self =
                     Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
             }
@@ -206,20 +219,20 @@ impl State {
         }
     }
 
-    /// Stop: the bind pose at the first frame, all layers as the scene has them.
+    /// Stops playback: shows the bind pose at the first frame, with all layers as in the scene.
     pub fn stop(&mut self) {
         self.player.stop();
         self.document.reset_layers();
     }
 
-    /// Switches the wave on or off at the moment that is shown. `clips` are those of the first model.
+    /// Switches the wave on or off at the current time. `clips` are those of the first model.
     pub fn switch_wave(&mut self, on: bool, clips: &[String]) {
         let Some(second) = clips.get(1).or(clips.first()) else {
             self.problem = Some("the model has no clip to lay over".into());
             return;
         };
         if self.wave.is_empty() {
-            // A clip of that name is what the historic program waved.
+            // Prefers a clip of this name, if there is one.
             self.wave = clips.iter().find(|clip| *clip == "wave").unwrap_or(second).clone();
         }
         if self.player.at_bind {
@@ -228,12 +241,12 @@ impl State {
         self.document.switch_wave(on, &self.wave, self.fade, self.player.tick());
     }
 
-    /// Points the camera as the scene does.
+    /// Resets the camera to that of the scene.
     pub fn reset_camera(&mut self) {
         self.orbit = Orbit::new(self.scene_camera);
     }
 
-    /// Names that the list of scenes and models offers.
+    /// Names in the list of scenes and models.
     pub fn library(&self) -> Vec<String> {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name).chain(BUILT_IN_MODELS).map(String::from);
         let known: Vec<String> = built_in.collect();
@@ -246,41 +259,61 @@ impl State {
         &self.settings.backends[..if self.split || self.errors == Errors::Sides { 2 } else { 1 }]
     }
 
-    /// The scene as it is run.
+    /// The scene with all options, as it is run.
     ///
     /// # Errors
-    /// As [`Document::scene`].
+    /// As [`SceneDocument::scene`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
         Ok(self.document.scene()?.with(self.workload.overrides()))
     }
 
-    /// The text of a scene file of what is shown.
+    /// The text of a scene file with the current camera and options.
     ///
     /// # Errors
-    /// As [`Document::scene`].
+    /// As [`SceneDocument::scene`].
     pub fn scene_file(&self) -> Result<String, SceneError> {
         self.document.with_settings(self.orbit.camera, self.workload.overrides())
     }
 
-    /// The command that measures what is shown.
+    /// The command line that measures the scene that is shown.
     ///
     /// # Errors
-    /// The scene was changed, so that no command names it before it is saved.
+    /// The scene has unsaved changes, so no command can name it.
     pub fn command(&self) -> Result<String, String> {
         if self.document.is_modified() {
             return Err("the scene was changed; save it and open the file, so that a command can name it".into());
         }
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
         words.push(format!("-b {}", self.backends().join(",")));
-        let Workload { instances, passes, vertices, attributes, normals, packed, compact } = self.workload;
+        let Workload {
+            instances,
+            passes,
+            vertices,
+            attributes,
+            normals,
+            packed,
+            compact,
+            influences,
+            smooth,
+            economy,
+            threads,
+        } = self.workload;
         words.extend(instances.map(|count| format!("--instances {count}")));
         words.extend(passes.map(|count| format!("--passes {count}")));
         words.extend(vertices.map(|count| format!("--vertices {count}")));
+        words.extend(influences.map(|count| format!("--influences {count}")));
+        words.extend(match economy {
+            None | Some(Economy::Plain) => None,
+            Some(Economy::PhaseBuckets(count)) => Some(format!("--phase-buckets {count}")),
+            Some(Economy::UpdateRate([near, far])) => Some(format!("--update-rate {near},{far}")),
+        });
+        words.extend(threads.map(|count| format!("--threads {count}")));
         let named = |option: &str, name: &str, changed: bool| changed.then(|| format!("--{option} {name}"));
         words.extend(named("attributes", attributes.name(), attributes != Attributes::default()));
         words.extend(named("normals", normals.name(), normals != Normals::default()));
         words.extend(named("output", "packed", packed));
         words.extend(named("clips", "compact", compact));
+        words.extend(named("interpolation", "smooth", smooth));
         Ok(words.join(" "))
     }
 
@@ -292,7 +325,7 @@ impl State {
     }
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -362,6 +395,18 @@ mod tests {
         assert_eq!(
             state.command().unwrap(),
             "skinbench run walkers -b cpu-rayon,gpu-compute --instances 50 --passes 0 --normals exact --clips compact"
+        );
+        state.workload = Workload {
+            influences: Some(2),
+            smooth: true,
+            economy: Some(Economy::UpdateRate([20.0, 40.5])),
+            threads: Some(3),
+            ..Workload::default()
+        };
+        state.split = false;
+        assert_eq!(
+            state.command().unwrap(),
+            "skinbench run walkers -b cpu-rayon --influences 2 --update-rate 20,40.5 --threads 3 --interpolation smooth"
         );
         state.document.set_clip("run");
         assert!(state.command().unwrap_err().contains("save it"));

@@ -1,6 +1,6 @@
-//! The window: hands what is wanted to the thread that draws, shows what comes back, and does what panels ask of the
-//! system.
+//! The window: sends requests to the thread that draws, shows its answers, and performs what panels ask of the system.
 
+use super::dialog;
 use super::engine::{Engine, Wanted};
 use super::panels::{self, Action, Live};
 use super::state::State;
@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// Longest that the window waits for a frame: while it waits, nothing of it competes with the frame. Slower frames run
-/// beside a window that goes on.
+/// Longest time that the window waits for a frame. While it waits, it does not compete with the frame. During slower
+/// frames it stays responsive.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Time between two looks at a measurement, which is not to be disturbed.
+/// Time between two polls of a measurement, which must not be disturbed.
 const LOOK: Duration = Duration::from_millis(500);
-/// Pictures before a screenshot, so that the figures beside it have something to show.
+/// Number of pictures before a screenshot, so that the figures show some history.
 const BEFORE_SCREENSHOT: u32 = 40;
 
 /// A way to write pixels of a width and height to a file.
 pub type WritePicture = fn(&Path, [u32; 2], &[u8]) -> Result<(), String>;
 
-/// How to open the window.
-pub struct Options {
-    /// Where to write what the window shows; it closes then.
+/// Options of the window.
+pub struct WindowOptions {
+    /// File for a picture of the window, which closes after it is written.
     pub screenshot: Option<PathBuf>,
-    /// Closes the window after that time.
+    /// Time after which the window closes.
     pub exit_after: Option<Duration>,
     /// Width and height in points.
     pub size: [f32; 2],
@@ -39,7 +39,11 @@ pub struct Options {
 ///
 /// # Errors
 /// One line: there is no display, or no adapter that can show a window, or a screenshot could not be taken.
-pub fn open(state: State, options: Options, make: impl FnOnce() -> Engine + Send + 'static) -> Result<(), String> {
+pub fn open(
+    state: State,
+    options: WindowOptions,
+    make: impl FnOnce() -> Engine + Send + 'static,
+) -> Result<(), String> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("skinbench")
         .with_app_id("skinbench")
@@ -66,15 +70,15 @@ pub fn open(state: State, options: Options, make: impl FnOnce() -> Engine + Send
 
 struct Window {
     state: State,
-    options: Options,
+    options: WindowOptions,
     worker: Worker,
     live: Live,
     opened: Instant,
     last: Instant,
     pictures: u32,
-    /// Files that dialogs chose.
+    /// Files chosen in dialogs.
     chosen: (Sender<Chosen>, Receiver<Chosen>),
-    /// Screenshots that were asked for.
+    /// Requested screenshots.
     screenshots: (Sender<Screenshot>, Receiver<Screenshot>),
     asked: bool,
     outcome: Sender<Result<(), String>>,
@@ -85,10 +89,11 @@ type Screenshot = std::sync::Arc<egui::ColorImage>;
 enum Chosen {
     Open(PathBuf),
     Save(PathBuf),
+    Failed(String),
 }
 
 impl Window {
-    fn new(state: State, options: Options, worker: Worker, outcome: Sender<Result<(), String>>) -> Self {
+    fn new(state: State, options: WindowOptions, worker: Worker, outcome: Sender<Result<(), String>>) -> Self {
         let now = Instant::now();
         Self {
             state,
@@ -105,11 +110,11 @@ impl Window {
         }
     }
 
-    /// Takes answers in and asks for the next picture.
+    /// Receives answers and requests the next picture.
     fn exchange(&mut self, ctx: &egui::Context) {
         let elapsed = self.last.elapsed();
         self.last = Instant::now();
-        // A window that slept has not missed anything.
+        // A pause between redraws, however long, advances the scene by a quarter of a second at most.
         self.state.player.advance(elapsed.as_secs_f64().min(0.25));
         let measuring = self.live.progress.is_some();
         if !self.worker.is_busy() {
@@ -140,7 +145,7 @@ impl Window {
         } else if self.state.player.playing || self.worker.is_busy() {
             ctx.request_repaint();
         } else {
-            // Live figures go on while the moment stands still, at a pace that leaves the machine alone.
+            // While the picture stands still, live figures are updated at a low rate that leaves the machine idle.
             ctx.request_repaint_after(Duration::from_millis(100));
         }
     }
@@ -180,17 +185,17 @@ impl Window {
         }
     }
 
-    /// Opens a dialog on a thread of its own: some systems keep it open for minutes.
+    /// Opens a dialog on a separate thread, because some systems block for as long as it is open.
     fn dialog(&mut self, ctx: &egui::Context, save: bool) {
         let (sender, ctx) = (self.chosen.0.clone(), ctx.clone());
         let name = format!("{}.toml", self.state.document.name());
         let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
-            let dialog = rfd::FileDialog::new();
             let chosen = match save {
-                true => dialog.set_file_name(name).add_filter("Scene", &["toml"]).save_file().map(Chosen::Save),
-                false => dialog.set_title("Open a scene or a model").pick_file().map(Chosen::Open),
+                true => dialog::save(&name).map(|file| file.map(Chosen::Save)),
+                false => dialog::open().map(|file| file.map(Chosen::Open)),
             };
-            // A window that was closed meanwhile wants no file.
+            let chosen = chosen.unwrap_or_else(|problem| Some(Chosen::Failed(problem)));
+            // If the window was closed meanwhile, the choice is dropped.
             if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
                 ctx.request_repaint();
             }
@@ -208,6 +213,7 @@ impl Window {
         while let Ok(chosen) = self.chosen.1.try_recv() {
             match chosen {
                 Chosen::Open(path) => self.state.switch_to(&path.display().to_string()),
+                Chosen::Failed(problem) => self.state.problem = Some(problem),
                 Chosen::Save(path) => {
                     let text = self.state.scene_file().map_err(|error| error.to_string());
                     let write = |text: String| {
@@ -222,7 +228,7 @@ impl Window {
         }
     }
 
-    /// Takes the screenshot that was asked for, and closes the window when its time is over.
+    /// Takes the requested screenshot, and closes the window when its time is over.
     fn finish(&mut self, ctx: &egui::Context) {
         if let Ok(image) = self.screenshots.1.try_recv() {
             if let Some(path) = &self.options.screenshot {

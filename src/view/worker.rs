@@ -1,4 +1,4 @@
-//! The thread that computes and draws. It owns the device; the window sends what it wants and gets pictures.
+//! The thread that computes and draws. It owns the device; the window sends it requests and receives pictures.
 
 use super::engine::{Engine, Shown, Wanted};
 use crate::harness::run::{Observer, Outcome};
@@ -9,34 +9,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::time::Duration;
 
-/// What the window asks for.
+/// Request of the window.
 enum Request {
     Show(Box<Wanted>),
     Measure(Box<Scene>, Vec<String>),
 }
 
-/// What the thread answers.
+/// Answer of the thread.
 pub enum Answer {
     /// A picture.
     Shown(Box<Shown>),
-    /// What a measurement is at, and which part of it is done, 0 to 1.
+    /// Current step of a measurement and the fraction that is done, 0 to 1.
     Progress(String, f64),
-    /// The table of a measurement, or why there is none.
+    /// The table of a measurement, or the reason why there is none.
     Measured(Result<String, String>),
 }
 
-/// The window's end.
+/// The window's end of the channels to the thread.
 pub struct Worker {
     requests: Sender<Request>,
     answers: Receiver<Answer>,
     interrupted: Arc<AtomicBool>,
-    /// Requests without an answer.
+    /// Number of unanswered requests.
     pending: usize,
     ended: bool,
 }
 
 impl Worker {
-    /// Starts the thread. `make` makes what works on it; `wake` is called whenever there is an answer.
+    /// Starts the thread. `make` creates the engine on it; `wake` is called after each answer.
+    ///
+    /// # Errors
+    /// The system refuses to create a thread.
     pub fn start(make: impl FnOnce() -> Engine + Send + 'static, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (requests, incoming) = mpsc::channel();
         let (outgoing, answers) = mpsc::channel();
@@ -62,33 +65,33 @@ impl Worker {
         Ok(Self { requests, answers, interrupted, pending: 0, ended: false })
     }
 
-    /// Whether an answer is still to come.
+    /// Returns whether a request is unanswered.
     pub fn is_busy(&self) -> bool {
         self.pending > 0
     }
 
-    /// Whether the thread has ended: it failed in a way that nobody foresaw.
+    /// Returns whether the thread has ended, which it only does if it panics.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Asks for a picture.
+    /// Requests a picture.
     pub fn show(&mut self, wanted: Wanted) {
         self.send(Request::Show(Box::new(wanted)));
     }
 
-    /// Asks for a measurement.
+    /// Requests a measurement.
     pub fn measure(&mut self, scene: Scene, backends: Vec<String>) {
         self.interrupted.store(false, Ordering::Relaxed);
         self.send(Request::Measure(Box::new(scene), backends));
     }
 
-    /// Ends a measurement after the frame at hand.
+    /// Stops a measurement after the current frame.
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// The next answer, waited for at most so long.
+    /// Waits for the next answer, at most for `patience`.
     pub fn answer(&mut self, patience: Duration) -> Option<Answer> {
         let answer = match self.answers.try_recv() {
             Err(TryRecvError::Empty) if self.pending > 0 && !patience.is_zero() => self.answers.recv_timeout(patience),
@@ -125,7 +128,7 @@ impl Drop for Worker {
     }
 }
 
-/// Tells the window what a measurement is at.
+/// Reports the progress of a measurement to the window.
 struct Reporter<'a> {
     outgoing: &'a Sender<Answer>,
     wake: &'a dyn Fn(),
@@ -134,7 +137,7 @@ struct Reporter<'a> {
 
 impl Observer for Reporter<'_> {
     fn progress(&mut self, what: &str, done: f64) {
-        // Nobody listens once the window is closed; the measurement is interrupted then.
+        // Sending fails once the window is closed; the measurement is then interrupted.
         if self.outgoing.send(Answer::Progress(what.into(), done)).is_ok() {
             (self.wake)();
         }

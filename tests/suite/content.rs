@@ -1,9 +1,9 @@
-//! What holds of the built-in characters: clips that are stored compact or baked, and the spheres that crowds stay in.
+//! Properties of the built-in characters: clips that are stored compact or baked, and the spheres that crowds stay in.
 
 use glam::{DVec3, Quat};
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
-use skinbench::compact;
+use skinbench::compaction;
 use skinbench::harness::parity::reference_vertices;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 use skinbench::scene::{Clips, Overrides, Scene};
@@ -12,19 +12,19 @@ use skinbench::scene::{Clips, Overrides, Scene};
 #[test]
 fn the_walkers_clips_keep_the_error_at_a_quarter_of_the_size() {
     let model = walker(500).unwrap();
-    let all = compact::clips(&model, compact::ERROR).unwrap();
+    let all = compaction::clips(&model, compaction::ERROR).unwrap();
     for (raw, made) in model.clips().iter().zip(&all) {
         let times: Vec<f32> = (0..1_000u32).map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0).collect();
-        let found = compact::error(model.skeleton(), raw, made, &times);
+        let found = compaction::error(model.skeleton(), raw, made, &times);
         println!("{}: {:.2e}, {} of {} bytes", raw.name(), found.distance, made.bytes(), raw.bytes());
-        assert!(found.distance > 0.0 && found.distance <= compact::ERROR, "{}: {found:?}", raw.name());
+        assert!(found.distance > 0.0 && found.distance <= compaction::ERROR, "{}: {found:?}", raw.name());
         assert!(made.bytes() as f64 <= 0.4 * raw.bytes() as f64, "{}", raw.name());
     }
     let bytes = |clips: &[Clip]| clips.iter().map(Clip::bytes).sum::<usize>() as f64;
     assert!(bytes(&all) <= 0.25 * bytes(model.clips()), "{} of {}", bytes(&all), bytes(model.clips()));
 }
 
-/// What the search says holds at times that it did not look at, and fewer bytes are kept as motions.
+/// Checks the stated error at times that the search did not sample, and that storing motions takes fewer bytes.
 #[test]
 fn the_walkers_clips_keep_the_error() {
     let model = walker(500).unwrap();
@@ -51,7 +51,7 @@ fn the_walkers_clips_keep_the_error() {
 fn compact_clips_are_baked_as_raw_ones() {
     let model = walker(500).unwrap();
     let baker = Baker::new(&model, BakeFormat::Motions);
-    for clip in compact::clips(&model, compact::ERROR).unwrap() {
+    for clip in compaction::clips(&model, compaction::ERROR).unwrap() {
         assert!(clip.keys().compact().is_some());
         assert!(baker.rate(Some(&clip), 4_000).is_some(), "{}", clip.name());
     }

@@ -8,6 +8,8 @@ mod formats;
 mod gltf;
 #[cfg(feature = "cli")]
 mod report;
+#[cfg(all(feature = "cli", feature = "gpu"))]
+mod web;
 
 #[path = "../support"]
 mod support {

@@ -158,7 +158,7 @@ impl Sprout {
         quads.iter().flat_map(|&[a, b, c, d]| [[a, b, d], [b, c, d]])
     }
 
-    /// What the stalk's and the leaf's faces are, with the index of their material.
+    /// Faces of the stalk and of the leaf, with the indices of their materials.
     fn parts(&self) -> [(usize, &[[usize; 4]]); 2] {
         [(0, &self.quads[..self.leaf_quads]), (1, &self.quads[self.leaf_quads..])]
     }
@@ -529,7 +529,7 @@ fn number(value: f64) -> String {
     if short == "-0" { "0".into() } else { short.into() }
 }
 
-/// What is written as several numbers.
+/// Values that are written as several numbers.
 trait Numbers {
     fn numbers(self) -> Vec<f64>;
 }

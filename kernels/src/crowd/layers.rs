@@ -130,7 +130,7 @@ impl Layer {
         }
     }
 
-    /// Whether it is always the whole pose, so that it needs no blending if it is the only layer.
+    /// Returns whether it is always the whole pose, so that it needs no blending if it is the only layer.
     pub fn is_plain(&self) -> bool {
         self.kind == LayerKind::Merge && self.weight > 0.0 && self.mask == UNMASKED && self.schedule.length == 0
     }
@@ -222,7 +222,7 @@ pub struct Inertia {
     pub elapsed: u32,
     /// Ticks that it takes.
     pub length: u32,
-    /// Whether the layer starts, rather than ends.
+    /// `true` if the layer starts, rather than ends.
     pub coming: bool,
 }
 

@@ -11,7 +11,7 @@ mod schedule;
 mod update_rate;
 
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
-pub use reach::Reach;
+pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use update_rate::{Between, UpdateRate};
 
@@ -50,6 +50,9 @@ impl Group {
         self.instances.is_empty()
     }
     /// A mask of the group: one weight per joint, 0 to 1.
+    ///
+    /// # Panics
+    /// The group has no mask with this index.
     pub fn mask(&self, index: u32) -> &[f32] {
         let joints = self.model.skeleton().len();
         &self.masks[index as usize * joints..][..joints]
@@ -195,7 +198,11 @@ impl Crowd {
     pub fn group_of(&self, instance: u32) -> usize {
         self.groups.partition_point(|g| g.instances.end <= instance)
     }
-    /// The palettes of neighbouring instances of one group, from all palettes `[instance][entry]`, group after group.
+    /// The palettes of neighbouring instances of one group. `palette` holds those of all instances,
+    /// `[instance][entry]`, group after group: [`Crowd::palette_entries`] items.
+    ///
+    /// # Panics
+    /// `palette` is too short, or `instances` leaves its group.
     pub fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
         let index = self.group_of(instances.start);
         let before: usize = self.groups[..index].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
@@ -212,7 +219,8 @@ impl Crowd {
         }
     }
 
-    /// Whether some instance is not posed individually at every tick, because poses are shared or updated less often.
+    /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less
+    /// often.
     pub fn is_reduced(&self) -> bool {
         self.shared.is_some() || !self.rates.is_empty()
     }
@@ -222,7 +230,7 @@ impl Crowd {
         self.rates.get(instance as usize).copied().unwrap_or(UpdateRate::PLAIN)
     }
 
-    /// Whether some instances are not posed at every tick.
+    /// Returns whether some instances are not posed at every tick.
     pub fn has_update_rates(&self) -> bool {
         !self.rates.is_empty()
     }
@@ -247,7 +255,7 @@ fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
     let joints = model.skeleton().len();
     for (index, mask) in masks.iter().enumerate() {
         let problem = match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
-            _ if mask.len() != joints => format!("{} weights; expected {joints}, one a joint", mask.len()),
+            _ if mask.len() != joints => format!("{} weights; expected {joints}, one per joint", mask.len()),
             Some(weight) => format!("the weight {weight}; expected 0 to 1"),
             None => continue,
         };
@@ -279,7 +287,7 @@ fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), Cro
         let problem = if clip.is_none() && layer.clip != REST {
             format!("clip {}; the model has {}", layer.clip, model.clips().len())
         } else if clip.is_some_and(|c| c.is_additive()) != additive {
-            "a clip of differences on a layer that is not additive, or the other way round".into()
+            "an additive clip on a layer that is not additive, or the reverse".into()
         } else if !(0.0..=most).contains(&layer.weight) {
             format!("the weight {}; expected 0 {}", layer.weight, if most > 1.0 { "or more" } else { "to 1" })
         } else if layer.mask != UNMASKED && layer.mask as usize >= masks {
@@ -331,7 +339,7 @@ mod tests {
             (&[], vec![plain, Layer { mask: 0, ..over }], "layer 1 has mask 0; the group has 0"),
             (&[], vec![plain, Layer { schedule, ..over }], "fades of 5 and 5 ticks in 9"),
             (&[], vec![plain, Layer { schedule: late, ..over }], "in 9 of 8"),
-            (&[], vec![plain, Layer { kind: LayerKind::Additive, ..plain }], "a clip of differences"),
+            (&[], vec![plain, Layer { kind: LayerKind::Additive, ..plain }], "an additive clip"),
             (&[short], vec![plain], "3 weights; expected 64"),
             (&[negative], vec![plain], "the weight -0.5; expected 0 to 1"),
         ];

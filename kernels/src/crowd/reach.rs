@@ -15,8 +15,7 @@ const ROUNDING: f64 = 1e-4;
 /// Rotations closer than this to the rest rotation count as no rotation.
 const STILL: f64 = 1e-6;
 /// Largest overshoot of an inertial fade: twice (for the old and the new pose) the maximum of s - 6s^3 + 8s^4 - 3s^5
-/// from 0 to 1, times the ticks of the fade, times the largest change per tick.
-/// 0 to 1, times the ticks of the fade, times what may change in a tick.
+/// from 0 to 1. It is multiplied by the ticks of the fade and by the largest change per tick.
 const MOMENTUM: f64 = 2.0 * 0.197_532;
 
 /// A sphere.
@@ -53,6 +52,19 @@ impl Reach {
     }
 }
 
+/// Vertices that a palette entry moves, and the most that it stretches them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryReach {
+    /// Centre of the box around the vertices, in mesh space; zero if there are none.
+    pub centre: DVec3,
+    /// Largest distance of a vertex from the centre.
+    pub radius: f64,
+    /// Upper bound of the factor by which the entry lengthens a vector, at any tick.
+    pub stretch: f64,
+    /// Lower bound of that factor, if no joint scales unevenly.
+    pub least: f64,
+}
+
 /// Upper bound of the factor by which a matrix lengthens a vector: the root of the largest row sum of |MᵀM|
 /// (Gershgorin's theorem), exact if its columns are perpendicular.
 fn stretch(m: &DMat3) -> f64 {
@@ -62,12 +74,12 @@ fn stretch(m: &DMat3) -> f64 {
 
 /// Component-wise smallest and largest values of a channel.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct ValueRange {
     low: DVec3,
     high: DVec3,
 }
 
-impl Span {
+impl ValueRange {
     fn at(value: DVec3) -> Self {
         Self { low: value, high: value }
     }
@@ -89,6 +101,11 @@ impl Span {
         self.low.abs().max(self.high.abs())
     }
 
+    /// The smallest magnitude of each component.
+    fn least(&self) -> DVec3 {
+        self.low.max(-self.high).max(DVec3::ZERO)
+    }
+
     fn widen(&mut self, by: DVec3) {
         (self.low, self.high) = (self.low - by, self.high + by);
     }
@@ -99,8 +116,8 @@ impl Span {
 struct Motion {
     rest: DQuat,
     rotates: bool,
-    translation: Span,
-    scale: Span,
+    translation: ValueRange,
+    scale: ValueRange,
     /// For clips of differences: the most that a layer adds to the translation and multiplies the scale by.
     moved: DVec3,
     stretched: DVec3,
@@ -124,12 +141,13 @@ impl Motion {
     }
 }
 
-fn motions(group: &Group) -> Vec<Motion> {
+/// Ranges of the channels of a group's joints in its clips.
+fn clip_motions(group: &Group) -> Vec<Motion> {
     let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
         rest: rest.rotation.as_dquat().normalize(),
         rotates: false,
-        translation: Span::at(rest.translation.as_dvec3()),
-        scale: Span::at(rest.scale.as_dvec3()),
+        translation: ValueRange::at(rest.translation.as_dvec3()),
+        scale: ValueRange::at(rest.scale.as_dvec3()),
         moved: DVec3::ZERO,
         stretched: DVec3::ONE,
     });
@@ -200,16 +218,51 @@ fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
 impl Crowd {
     /// A sphere in model space that contains every vertex of a group's instances at every tick.
     pub fn reach(&self, group: &Group) -> Reach {
+        sphere(group, &self.motions(group))
+    }
+
+    /// The reach of each palette entry of a group.
+    pub fn entry_reaches(&self, group: &Group) -> Vec<EntryReach> {
+        let (motions, model, skeleton) = (self.motions(group), &group.model, group.model.skeleton());
+        // Of each joint: the least and the largest factor, first relative to its parent.
+        let factors = |motion: &Motion| [motion.scale.least().min_element(), motion.scale.most().max_element()];
+        let mut joints: Vec<[f64; 2]> = motions.iter().map(factors).collect();
+        for (joint, rows) in skeleton.matrices() {
+            joints[usize::from(*joint)] = [stretch(&rows_to_affine(rows).matrix3); 2];
+        }
+        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
+            let above = joints[usize::from(parent)];
+            joints[joint].iter_mut().zip(above).for_each(|(own, above)| *own *= above);
+        }
+        let boxes = boxes(group);
+        let mut reaches: Vec<_> = (boxes.iter().zip(model.inverse_binds()).zip(model.palette_joints()))
+            .map(|((boxed, bind), &joint)| {
+                let bind = stretch(&rows_to_affine(bind).matrix3);
+                let [least, stretch] = joints[usize::from(joint)].map(|factor| factor * bind);
+                EntryReach { centre: boxed.map_or(DVec3::ZERO, |boxed| boxed.middle()), radius: 0.0, stretch, least }
+            })
+            .collect();
+        for (vertex, position) in model.mesh().positions().iter().enumerate() {
+            for (entry, _) in model.mesh().influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
+                let reach = &mut reaches[usize::from(entry)];
+                reach.radius = reach.radius.max(vector(position).distance(reach.centre));
+            }
+        }
+        reaches
+    }
+
+    /// Ranges of the channels of a group's joints at any tick.
+    fn motions(&self, group: &Group) -> Vec<Motion> {
         let layers = || group.instances.clone().map(|instance| self.layers().of(instance as usize));
         let additive =
             layers().map(|own| own.iter().filter(|l| l.kind == LayerKind::Additive).count()).max().unwrap_or(0);
         let fades = layers().flatten().filter(|l| l.fade == Fade::Inertial);
         let fade = fades.map(|l| l.schedule.fade_in.max(l.schedule.fade_out)).max().unwrap_or(0);
-        let mut motions = motions(group);
+        let mut motions = clip_motions(group);
         for motion in &mut motions {
             motion.translation.widen(additive as f64 * motion.moved);
             for _ in 0..additive {
-                let Span { low, high } = motion.scale;
+                let ValueRange { low, high } = motion.scale;
                 motion.scale.include(low * motion.stretched);
                 motion.scale.include(high * motion.stretched);
             }
@@ -217,7 +270,7 @@ impl Crowd {
                 span.widen(MOMENTUM * f64::from(fade) * 2.0 * span.half());
             }
         }
-        sphere(group, &motions)
+        motions
     }
 }
 
@@ -270,14 +323,14 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
 }
 
 /// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
-fn boxes(group: &Group) -> Vec<Option<Span>> {
+fn boxes(group: &Group) -> Vec<Option<ValueRange>> {
     let mesh = group.model.mesh();
-    let mut boxes: Vec<Option<Span>> = vec![None; group.model.palette_joints().len()];
+    let mut boxes: Vec<Option<ValueRange>> = vec![None; group.model.palette_joints().len()];
     for (vertex, position) in mesh.positions().iter().enumerate() {
         let position = vector(position);
         for (entry, weight) in mesh.influences_of(vertex) {
             if weight > 0.0 {
-                boxes[usize::from(entry)].get_or_insert(Span::at(position)).include(position);
+                boxes[usize::from(entry)].get_or_insert(ValueRange::at(position)).include(position);
             }
         }
     }

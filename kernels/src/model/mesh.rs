@@ -80,7 +80,7 @@ pub struct Primitive {
     pub vertex_count: u32,
     /// Number of leading vertices that `dump` prints.
     pub dumped_vertices: u32,
-    /// Whether the file has normals; if not, the store's were generated and `dump` leaves them empty.
+    /// `true` if the file has normals; if not, the store's were generated and `dump` leaves them empty.
     pub has_normals: bool,
     /// Parts of [`Mesh::indices`] by material.
     pub subsets: Vec<Subset>,
@@ -88,7 +88,7 @@ pub struct Primitive {
 
 /// Vertices that share an influence count, consecutive in every stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct VertexRun {
     /// Influences per vertex, one of [`INFLUENCE_CLASSES`].
     pub influences: u32,
     /// First vertex.
@@ -118,7 +118,7 @@ pub struct Mesh {
     joints: Vec<u16>,
     entries: usize,
     weights: Vec<f32>,
-    runs: Vec<Run>,
+    runs: Vec<VertexRun>,
     indices: Vec<u32>,
     primitives: Vec<Primitive>,
     sources: Vec<VertexOrigin>,
@@ -203,7 +203,7 @@ impl Mesh {
         for (vertex, (_, pairs)) in vertices.iter().enumerate() {
             let influences = class_of(pairs.len());
             if mesh.runs.last().is_none_or(|r| r.influences != influences as u32) {
-                mesh.runs.push(Run {
+                mesh.runs.push(VertexRun {
                     influences: influences as u32,
                     first_vertex: vertex as u32,
                     vertex_count: 0,
@@ -295,23 +295,23 @@ impl Mesh {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
-    /// Positions in mesh space.
+    /// Positions in mesh space, one per vertex.
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
-    /// Normals in mesh space; generated if the file has none, zero for vertices without a triangle.
+    /// Normals in mesh space, one per vertex; generated if the file has none, zero for vertices without a triangle.
     pub fn normals(&self) -> &[[f32; 3]] {
         &self.normals
     }
-    /// Tangents, if every primitive has them.
+    /// Tangents x y z with handedness in w, one per vertex, if every primitive has them.
     pub fn tangents(&self) -> Option<&[[f32; 4]]> {
         self.tangents.as_deref()
     }
-    /// Texture coordinates, if any primitive has them.
+    /// Texture coordinates, one per vertex, if any primitive has them.
     pub fn uvs(&self) -> Option<&[[f32; 2]]> {
         self.uvs.as_deref()
     }
-    /// Palette entries of every pair, run by run.
+    /// Palette entry of every influence, run by run: [`VertexRun::influences`] in a row for each vertex.
     pub fn joints(&self) -> &[u16] {
         &self.joints
     }
@@ -322,22 +322,22 @@ impl Mesh {
     /// Joints and weights of neighbouring vertices of a run of `INFLUENCES`.
     pub(crate) fn pairs<const INFLUENCES: usize>(
         &self,
-        run: &Run,
+        run: &VertexRun,
         vertices: Range<usize>,
     ) -> (&[[u16; INFLUENCES]], &[[f32; INFLUENCES]]) {
         let first = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * INFLUENCES;
         let pairs = first..first + vertices.len() * INFLUENCES;
         (self.joints[pairs.clone()].as_chunks().0, self.weights[pairs].as_chunks().0)
     }
-    /// Weights of every pair, run by run.
+    /// Weight of every influence, in the order of [`Mesh::joints`].
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
     /// Runs of equal influence count, by rising count; together they cover all vertices.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> &[VertexRun] {
         &self.runs
     }
-    /// Triangle list over stored vertices.
+    /// Triangle list over stored vertices: three indices per triangle.
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
@@ -345,7 +345,7 @@ impl Mesh {
     pub fn primitives(&self) -> &[Primitive] {
         &self.primitives
     }
-    /// Origins of the stored vertices.
+    /// Origins of the stored vertices, one per vertex.
     pub fn sources(&self) -> &[VertexOrigin] {
         &self.sources
     }
@@ -462,7 +462,7 @@ impl WeightRepairs {
         }
         if self.unheld > 0 {
             repairs.push(Repair {
-                message: format!("{} vertices that no joint held are held by the skin's joint 0", self.unheld),
+                message: format!("{} vertices without a joint now follow the skin's joint 0", self.unheld),
             });
         }
         if self.truncated > 0 {
@@ -579,7 +579,7 @@ mod tests {
             repairs.iter().map(|r| r.message.as_str()).collect::<Vec<_>>(),
             [
                 "renormalised the weights of 2 vertices (worst sum 2)",
-                "1 vertices that no joint held are held by the skin's joint 0",
+                "1 vertices without a joint now follow the skin's joint 0",
                 "kept the 16 largest of up to 18 influences on 1 vertices"
             ]
         );

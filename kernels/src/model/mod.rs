@@ -18,9 +18,9 @@ pub use clip::compact;
 pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
 pub use error::ModelError;
 pub use mesh::{
-    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Run, Subset, VertexOrigin,
+    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
 };
-pub use parts::{Axes, Bounds, Handedness, Material, ModelParts};
+pub use parts::{Axes, Bounds, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
@@ -65,7 +65,7 @@ impl Model {
                 return Err(ModelError::new(
                     place(),
                     format!(
-                        "{} joints and {} inverse binds; expected as many of each, at least one",
+                        "{} joints and {} inverse binds; expected the same number of each, at least one",
                         skin.joints.len(),
                         skin.inverse_binds.len()
                     ),
@@ -156,11 +156,11 @@ impl Model {
     pub fn skins(&self) -> &[Skin] {
         &self.skins
     }
-    /// Palette entry to skeleton joint, all skins concatenated.
+    /// Joint of each palette entry, all skins concatenated.
     pub fn palette_joints(&self) -> &[u16] {
         &self.palette_joints
     }
-    /// Palette entry to inverse bind, all skins concatenated.
+    /// Inverse bind matrix of each palette entry, all skins concatenated.
     pub fn inverse_binds(&self) -> &[Rows] {
         &self.inverse_binds
     }

@@ -6,6 +6,8 @@ use super::repair::Repair;
 use super::skeleton::Skeleton;
 use super::skin::SkinData;
 use glam::Vec3;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The direction of the file's third axis; used for drawing only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +32,63 @@ impl Axes {
     pub const Y_UP: Self = Self { handedness: Handedness::Right, up: 1 };
 }
 
-/// A plain surface colour.
+/// A surface: a plain colour, and an image for pictures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
     /// Name in the file, possibly empty.
     pub name: String,
     /// Linear RGBA.
     pub base_color: [f32; 4],
+    /// Alpha below which a picture leaves the surface out; `None` for an opaque surface.
+    pub alpha_cutoff: Option<f32>,
+    /// Image that is multiplied with `base_color` in pictures.
+    pub texture: Option<Texture>,
 }
 
 impl Default for Material {
     fn default() -> Self {
-        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0] }
+        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0], alpha_cutoff: None, texture: None }
     }
+}
+
+/// An image on a surface. It stays encoded: only drawing of pictures decodes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Texture {
+    /// Where the image is.
+    pub image: Image,
+    /// Behaviour outside 0 to 1, across and down.
+    pub wrap: [Wrap; 2],
+    /// Two rows of an affine map from texture coordinates to the image, where 0, 0 is the upper left corner and 1, 1
+    /// the lower right one.
+    pub transform: [[f32; 3]; 2],
+}
+
+impl Texture {
+    /// A transform that leaves texture coordinates as they are.
+    pub const IDENTITY: [[f32; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    /// A transform for formats whose texture coordinates count from the lower edge of the image.
+    pub const FROM_BELOW: [[f32; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, -1.0, 1.0]];
+}
+
+/// An image in the encoding of its file: PNG or JPEG, colours in sRGB.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Image {
+    /// The bytes of the file, embedded in the model's own.
+    Embedded(Arc<[u8]>),
+    /// A file beside the model's own.
+    File(PathBuf),
+}
+
+/// Behaviour of a texture outside 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wrap {
+    /// The image starts again.
+    #[default]
+    Repeat,
+    /// The image is mirrored at each whole number.
+    Mirror,
+    /// The image's edge goes on.
+    Clamp,
 }
 
 /// An axis-aligned box.

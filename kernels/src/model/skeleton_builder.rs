@@ -9,13 +9,13 @@ use std::collections::HashMap;
 /// A joint is at its bind offset from its parent, in the parent's axes, with its bind orientation. Frames of an
 /// animation add a translation to the offset and apply a further rotation.
 ///
-/// An arm of three joints that bends at the second and skins a tube:
+/// An arm of three joints that bends at the second. The [crate's example](crate#example) skins a mesh with such a
+/// skeleton.
 ///
 /// ```
 /// use glam::{Quat, Vec3};
-/// use skinbench_kernels::model::*;
-/// use skinbench_kernels::vertex::VertexFormat;
-/// use skinbench_kernels::{pose, skin};
+/// use skinbench_kernels::model::{Clip, Frame, ModelError, RotationBlend, SkeletonBuilder};
+/// use skinbench_kernels::pose;
 /// use std::f32::consts::FRAC_PI_2;
 ///
 /// let mut builder = SkeletonBuilder::new();
@@ -26,51 +26,18 @@ use std::collections::HashMap;
 /// assert_eq!(arm.skeleton.names(), ["shoulder", "elbow", "hand"]);
 ///
 /// // Straight at 0 s, bent upwards at 1 s.
-/// let bend = [Frame { time: 0.0, ..Frame::REST },
-///             Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST }];
-/// let clip = Clip::new("bend", None, RotationBlend::Slerp, arm.keys("elbow", &bend)?)?;
+/// let bent = Frame { time: 1.0, rotation: Quat::from_rotation_z(FRAC_PI_2), ..Frame::REST };
+/// let clip = Clip::new("bend", None, RotationBlend::Slerp, arm.keys("elbow", &[Frame::REST, bent])?)?;
 ///
-/// // A tube along x: rings of six vertices, each ring bound to the joint before it.
-/// let mut tube = PrimitiveData { influences: Influences::new(), ..Default::default() };
-/// for ring in 0..=8u32 {
-///     let x = ring as f32 * 0.25;
-///     for side in 0..6 {
-///         let (sin, cos) = (side as f32 * std::f32::consts::TAU / 6.0).sin_cos();
-///         tube.positions.push([x, 0.2 * cos, 0.2 * sin]);
-///         tube.influences.push([(if x < 1.0 { 0 } else if x < 2.0 { 1 } else { 2 }, 1.0)]);
-///         if ring < 8 {
-///             let (a, b) = (ring * 6 + side, ring * 6 + (side + 1) % 6);
-///             tube.indices.extend([a, a + 6, b, b, a + 6, b + 6]);
-///         }
-///     }
-/// }
-/// tube.dumped_vertices = tube.positions.len() as u32;
-/// tube.subsets = vec![Subset { material: 0, indices: 0..tube.indices.len() as u32 }];
+/// let mut local_pose: Vec<pose::Local<1>> = vec![[[0.0]; 10]; 3];
+/// let mut model_pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; 3];
+/// pose::one::sample(&arm.skeleton, Some(&clip), 1.0, &mut local_pose);
+/// pose::one::local_to_model(&arm.skeleton, &local_pose, &mut model_pose);
 ///
-/// let model = Model::new(ModelParts {
-///     name: "arm".into(),
-///     axes: Axes::Y_UP,
-///     skins: vec![arm.skin()],
-///     skeleton: arm.skeleton,
-///     clips: vec![clip],
-///     primitives: vec![tube],
-///     materials: vec![],
-///     repairs: vec![],
-/// })?;
-///
-/// let joints = model.skeleton().len();
-/// let mut local: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
-/// let mut pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
-/// let mut palette = vec![[0.0; 12]; joints];
-/// pose::one::sample(model.skeleton(), Some(&model.clips()[0]), 1.0, &mut local);
-/// pose::one::local_to_model(model.skeleton(), &local, &mut pose);
-/// pose::one::palette(model.palette_joints(), model.inverse_binds(), &pose, &mut palette);
-/// let mut skinned = vec![0.0f32; 6 * model.mesh().vertex_count()];
-/// skin::skin(model.mesh(), &palette, VertexFormat::default(), &mut skinned);
-///
-/// // The last ring, first 2 m along x, is now 1 m above the elbow.
-/// let (x, y) = (skinned[6 * 48], skinned[6 * 48 + 1]);
-/// assert!((x - 0.8).abs() < 1e-5 && (y - 1.0).abs() < 1e-5);
+/// // The hand, first 2 m along x, is now 1 m above the elbow: translations are in the fourth column.
+/// let hand = model_pose[2];
+/// let position = Vec3::new(hand[3][0], hand[7][0], hand[11][0]);
+/// assert!(position.distance(Vec3::new(1.0, 1.0, 0.0)) < 1e-6);
 /// # Ok::<(), ModelError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -164,7 +131,7 @@ impl SkeletonBuilder {
         for (index, joint) in self.joints.iter().enumerate() {
             let parent = match &joint.parent {
                 Some(parent) => Some(*by_name.get(parent.as_str()).ok_or_else(|| {
-                    let problem = format!("its parent {parent:?} is no joint; expected the name of one");
+                    let problem = format!("its parent {parent:?} is not a joint; expected the name of one");
                     ModelError::new(place(index, &joint.name), problem)
                 })?),
                 None => {
@@ -241,7 +208,7 @@ mod tests {
         assert_eq!(refused(&[("a", None), ("b", None)]), "joint 1 \"b\": a second root beside \"a\"; expected one");
         assert_eq!(
             refused(&[("a", Some("b"))]),
-            "joint 0 \"a\": its parent \"b\" is no joint; expected the name of one"
+            "joint 0 \"a\": its parent \"b\" is not a joint; expected the name of one"
         );
         assert!(refused(&[("r", None), ("a", Some("b")), ("b", Some("a"))]).contains("is a cycle"));
         assert!(refused(&[("a", Some("a"))]).contains("is a cycle"));

@@ -6,8 +6,8 @@
 //! GDC 2018, without its clamps). The formulae are in docs/animation.md.
 
 use super::merge::{Merge, merge};
-use super::registers::{Pose, difference, normalised, pose, rotated, shorter};
-use super::shares::{Mask, Momentum, Recipe, Share};
+use super::registers::{RegisterPose, difference, normalised, pose, rotated, shorter};
+use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
 use crate::model::Transform;
@@ -17,17 +17,17 @@ use crate::simd::{Isa, Kernel, Simd};
 pub(super) fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
     match Merge::of(recipe) {
         Some(parts) => merge(isa, &parts, rest.len(), slots),
-        None => run_lanes::<N, _>(isa, Blend { rest, recipe, slots }),
+        None => run_lanes::<N, _>(isa, BlendKernel { rest, recipe, slots }),
     }
 }
 
-struct Blend<'a, 'b, const N: usize> {
+struct BlendKernel<'a, 'b, const N: usize> {
     rest: &'a [Transform],
     recipe: &'a Recipe<'b, N>,
     slots: &'a mut [Local<N>],
 }
 
-impl<const N: usize> Kernel for Blend<'_, '_, N> {
+impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
     type Out = ();
 
     #[inline(always)] // to take on the caller's instruction set
@@ -35,7 +35,7 @@ impl<const N: usize> Kernel for Blend<'_, '_, N> {
         let Self { rest, recipe, slots } = self;
         for joint in 0..rest.len() {
             for vector in 0..N / W {
-                let lanes = Lanes::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
+                let lanes = LaneGroup::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
                 let blended = lanes.blended::<S>(recipe);
                 for (row, v) in slots[joint].iter_mut().zip(blended) {
                     S::store(v, &mut row.as_chunks_mut().0[vector]);
@@ -49,7 +49,7 @@ impl<const N: usize> Kernel for Blend<'_, '_, N> {
 
 /// `W` neighbouring lanes of a joint.
 #[derive(Clone, Copy)]
-struct Lanes<'a, const N: usize, const W: usize> {
+struct LaneGroup<'a, const N: usize, const W: usize> {
     slots: &'a [Local<N>],
     joints: usize,
     joint: usize,
@@ -57,9 +57,9 @@ struct Lanes<'a, const N: usize, const W: usize> {
     rest: &'a Transform,
 }
 
-impl<const N: usize, const W: usize> Lanes<'_, N, W> {
+impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     #[inline(always)] // as above
-    fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> Pose<S, W> {
+    fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> RegisterPose<S, W> {
         let mut blended = self.merge::<S>(&recipe.shares);
         let mut shares = recipe.shares.iter().filter(|s| s.kind != LayerKind::Merge).peekable();
         let mut momenta = recipe.momenta.iter().peekable();
@@ -82,13 +82,13 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
     }
 
     #[inline(always)] // as above
-    fn pose<S: Simd<W>>(self, slot: usize) -> Pose<S, W> {
+    fn pose<S: Simd<W>>(self, slot: usize) -> RegisterPose<S, W> {
         pose::<N, W, S>(&self.slots[slot * self.joints + self.joint], self.vector)
     }
 
     /// A share's weights; `None` if a mask makes all of them 0.
     #[inline(always)] // as above
-    fn weights<S: Simd<W>>(self, share: &Share<N>) -> Option<S::V> {
+    fn weights<S: Simd<W>>(self, share: &SlotWeights<N>) -> Option<S::V> {
         let weights = self.load::<S>(&share.weights);
         match &share.mask {
             Mask::All => Some(weights),
@@ -103,7 +103,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     /// The weighted mean of all merge layers; the rest pose in lanes where the weights are 0.
     #[inline(always)] // as above
-    fn merge<S: Simd<W>>(self, shares: &[Share<N>]) -> Pose<S, W> {
+    fn merge<S: Simd<W>>(self, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
         let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
         for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
             let Some(weights) = self.weights::<S>(share) else { continue };
@@ -137,7 +137,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     /// The rest pose in lanes without weight.
     #[inline(always)] // as above
-    fn resting<S: Simd<W>>(self, mut pose: Pose<S, W>, total: S::V) -> Pose<S, W> {
+    fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
         let Transform { rotation, translation, scale } = *self.rest;
         let rest: [f32; 10] = [
             rotation.x,
@@ -161,7 +161,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     /// Applies an override or additive layer to the pose beneath it.
     #[inline(always)] // as above
-    fn join<S: Simd<W>>(self, beneath: Pose<S, W>, share: &Share<N>) -> Pose<S, W> {
+    fn join<S: Simd<W>>(self, beneath: RegisterPose<S, W>, share: &SlotWeights<N>) -> RegisterPose<S, W> {
         let Some(weights) = self.weights::<S>(share) else { return beneath };
         let pose = self.pose::<S>(share.slot);
         let keep = S::sub(S::splat(1.0), weights);
@@ -195,7 +195,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     /// The new pose plus the remaining difference of an inertial fade from the old one.
     #[inline(always)] // as above
-    fn carry<S: Simd<W>>(self, new: Pose<S, W>, momentum: &Momentum<N>) -> Pose<S, W> {
+    fn carry<S: Simd<W>>(self, new: RegisterPose<S, W>, momentum: &Momentum<N>) -> RegisterPose<S, W> {
         let mut ticks = [[S::splat(0.0); 10]; 2];
         for (off, shares) in ticks.iter_mut().zip(&momentum.past) {
             *off = self.off::<S>(momentum, shares);
@@ -219,7 +219,7 @@ impl<const N: usize, const W: usize> Lanes<'_, N, W> {
 
     /// The old pose minus the new one at a tick around the fade's start, where layers had these shares.
     #[inline(always)] // as above
-    fn off<S: Simd<W>>(self, momentum: &Momentum<N>, shares: &[Share<N>]) -> Pose<S, W> {
+    fn off<S: Simd<W>>(self, momentum: &Momentum<N>, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
         let mut with = self.merge::<S>(shares);
         let mut without = with;
         for share in shares.iter().filter(|s| s.kind != LayerKind::Merge) {

@@ -10,12 +10,15 @@ use crate::simd::Isa;
 /// Samples a clip for the instance in `lane`; otherwise as [`super::one::sample`].
 ///
 /// # Panics
-/// `lane` is not less than [`BLOCK`].
+/// `lane` is not less than [`BLOCK`], or `local` is too short for a joint that the clip moves.
 pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, lane: usize, local: &mut [Local<BLOCK>]) {
     super::sample::sample(skeleton, clip, time, lane, local);
 }
 
 /// Turns local poses into model poses. `local` and `model` hold one item per joint, parents before children.
+///
+/// # Panics
+/// `model` is shorter than `local`.
 pub fn local_to_model(isa: Isa, skeleton: &Skeleton, local: &[Local<BLOCK>], model: &mut [Affine<BLOCK>]) {
     super::local_to_model::local_to_model(isa, skeleton, local, model);
 }
@@ -24,6 +27,9 @@ pub fn local_to_model(isa: Isa, skeleton: &Skeleton, local: &[Local<BLOCK>], mod
 ///
 /// `joints`, `inverse_binds` and `palette` hold one item per palette entry (a model's skins concatenated), `model` one
 /// per joint.
+///
+/// # Panics
+/// `joints` names a joint that `model` lacks.
 pub fn palette(
     isa: Isa,
     joints: &[u16],
@@ -36,6 +42,9 @@ pub fn palette(
 
 /// As [`palette`], for kernels that read one instance at a time: `palette` takes `[instance][entry]` for as many
 /// instances as it has room for, at most [`BLOCK`].
+///
+/// # Panics
+/// As [`palette`], or `palette` has room for more than [`BLOCK`] instances.
 pub fn palette_rows(isa: Isa, joints: &[u16], inverse_binds: &[Rows], model: &[Affine<BLOCK>], palette: &mut [Rows]) {
     super::palette::to_rows(isa, joints, inverse_binds, model, palette);
 }

@@ -23,7 +23,7 @@ struct GroupRows {
 }
 
 /// The clip and time that a lane plays in a slot.
-struct Play {
+struct LanePlay {
     lane: usize,
     clip: u32,
     time: f32,
@@ -42,8 +42,12 @@ impl<const N: usize> BlockSampler<N> {
         if N != BLOCK {
             return 0;
         }
-        let clips = crowd.groups().iter().flat_map(|g| g.model.clips().iter().map(|c| (g.model.skeleton(), c)));
-        clips.map(|(skeleton, clip)| ClipRows::bytes(skeleton, clip)).sum()
+        crowd.groups().iter().map(GroupRows::bytes).sum()
+    }
+
+    /// Bytes of the converted clips.
+    pub fn allocated(&self) -> u64 {
+        self.rows.iter().map(GroupRows::allocated).sum()
     }
 
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
@@ -85,14 +89,14 @@ impl<const N: usize> BlockSampler<N> {
         let skeleton = group.model.skeleton();
         let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
         let played =
-            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| Play { lane, clip, time });
-        let plays: ArrayVec<Play, N> = lanes.iter().enumerate().filter_map(played).collect();
+            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| LanePlay { lane, clip, time });
+        let plays: ArrayVec<LanePlay, N> = lanes.iter().enumerate().filter_map(played).collect();
         let rows = self.rows.get(block.group);
         if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
             // Rows exist for whole blocks only, so N is BLOCK.
             return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
         }
-        for Play { lane, clip, time } in plays {
+        for LanePlay { lane, clip, time } in plays {
             let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
             sample(skeleton, clip, time, lane, slot);
         }
@@ -100,6 +104,18 @@ impl<const N: usize> BlockSampler<N> {
 }
 
 impl GroupRows {
+    fn bytes(group: &Group) -> u64 {
+        let (model, mut stills) = (&group.model, Stills::default());
+        let clips = std::iter::once(None).chain(model.clips().iter().map(Some));
+        let rows: u64 = clips.map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills)).sum();
+        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.allocated()
+    }
+
+    fn allocated(&self) -> u64 {
+        let rows: u64 = self.rest.iter().chain(self.clips.iter().flatten()).map(ClipRows::allocated).sum();
+        rows + size_of_val(&self.clips[..]) as u64 + self.stills.allocated()
+    }
+
     fn new(group: &Group) -> Self {
         let (model, mut stills) = (&group.model, Stills::default());
         let rest = ClipRows::new(model.skeleton(), None, &mut stills);
@@ -109,8 +125,8 @@ impl GroupRows {
 
     /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows. Lanes that play nothing
     /// repeat the first.
-    fn plays(&self, plays: &[Play]) -> Option<Plays<'_>> {
-        let rows = |play: &Play| {
+    fn plays(&self, plays: &[LanePlay]) -> Option<Plays<'_>> {
+        let rows = |play: &LanePlay| {
             let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
             Some((clip.as_ref()?, play.time))
         };

@@ -1,7 +1,7 @@
 //! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
 
 use super::arc::ShortArc;
-use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
 use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
 use crate::model::{Channel, Transform};
@@ -48,12 +48,19 @@ pub(super) struct CompactRows {
 }
 
 impl CompactRows {
-    /// Upper bound of the bytes for this many strips of joints.
+    /// Bytes of the rows for this many strips of joints.
     pub fn bytes(compact: &Compact, strips: usize) -> u64 {
         let frames = (compact.frames as usize).max(2);
-        let strip =
-            (size_of::<RotationCoding>() + size_of::<Option<Moves>>()) as u64 + Aligned::<[Numbers; 6]>::bytes(frames);
-        Aligned::<[Numbers; 3]>::bytes(frames * strips) + strips as u64 * strip
+        let lists = strips * (size_of::<RotationCoding>() + size_of::<Option<Moves>>());
+        let moved = strips_that_move(compact.tracks.iter().map(|t| (t.joint, t.channel)), strips);
+        let moves = moved * Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * strips) + moves + lists as u64
+    }
+
+    /// Bytes of these rows.
+    pub fn allocated(&self) -> u64 {
+        let moves: u64 = self.moves.iter().flatten().map(|moves| moves.numbers.allocated()).sum();
+        self.numbers.allocated() + moves + (size_of_val(&self.rotations[..]) + size_of_val(&self.moves[..])) as u64
     }
 
     /// The clip's rows; joints without a track take their values from `base`.
@@ -100,7 +107,7 @@ impl CompactRows {
         self.frames.place(time)
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     pub fn moves(&self, strip: usize) -> bool {
         self.moves[strip].is_some()
     }

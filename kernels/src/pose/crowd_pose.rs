@@ -61,6 +61,17 @@ pub enum PoseData {
     Palette,
 }
 
+/// Bytes of a [`CrowdPose`] by purpose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PoseMemory {
+    /// Clips with joints side by side.
+    pub clips: u64,
+    /// Palettes of poses that instances share.
+    pub palettes: u64,
+    /// Local and model poses, and lists of blocks.
+    pub poses: u64,
+}
+
 /// Poses a crowd. Buffers are allocated once, on construction.
 pub struct CrowdPose(Poser);
 
@@ -70,11 +81,19 @@ enum Poser {
 }
 
 impl CrowdPose {
-    /// Bytes that [`CrowdPose::new`] allocates.
-    pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> u64 {
+    /// Bytes that [`CrowdPose::new`] will allocate.
+    pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> PoseMemory {
         match width {
             Width::One => BlockPoser::<1>::bytes(crowd, threads),
             Width::Block => BlockPoser::<BLOCK>::bytes(crowd, threads),
+        }
+    }
+
+    /// Bytes of its buffers.
+    pub fn allocated(&self) -> PoseMemory {
+        match &self.0 {
+            Poser::One(posing) => posing.allocated(),
+            Poser::Block(posing) => posing.allocated(),
         }
     }
 
@@ -163,11 +182,11 @@ struct BlockPoser<const N: usize> {
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
     sampler: BlockSampler<N>,
-    plan: Plan,
+    plan: PartPlan,
     buffers: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
     palettes: Vec<Mutex<Aligned<Affine<N>>>>,
-    /// Whether any instance plays more than one whole clip, or interpolates between two cached poses.
+    /// `true` if any instance plays more than one whole clip, or interpolates between two cached poses.
     blends: bool,
     /// Tick of the last frame.
     tick: u32,
@@ -181,12 +200,12 @@ struct Poses<const N: usize> {
 
 /// Division of a crowd into parts, and the sizes of the buffers that parts use.
 #[derive(Clone, Copy)]
-struct Plan {
+struct PartPlan {
     /// Blocks of a part.
     part: usize,
     threads: usize,
     buffers: usize,
-    /// Whether every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
+    /// `true` if every part has a buffer of its own, because poses outlive the frame. Otherwise every thread has one.
     lasting: bool,
     /// Largest number of local poses and of model poses in a part.
     local: usize,
@@ -195,7 +214,7 @@ struct Plan {
     palette: usize,
 }
 
-impl Plan {
+impl PartPlan {
     fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
         let joints = |b: &Block| joints(crowd, b);
         let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
@@ -219,12 +238,31 @@ impl Plan {
 }
 
 impl<const N: usize> BlockPoser<N> {
-    fn bytes(crowd: &Crowd, threads: usize) -> u64 {
-        let shared = SharedPalettes::bytes(crowd);
-        let posed = crowd.posed();
-        let blocks = Blocks::new(posed, N, false);
-        let steady = (blocks.all().len() * size_of::<Option<Merge<N>>>()) as u64;
-        Plan::new::<N>(posed, &blocks, threads).bytes::<N>() + BlockSampler::<N>::bytes(posed) + steady + shared
+    fn bytes(crowd: &Crowd, threads: usize) -> PoseMemory {
+        let (own, posed) = (Blocks::new(crowd, N, false), Blocks::new(crowd.posed(), N, false));
+        let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
+        let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
+        let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
+        PoseMemory {
+            clips: BlockSampler::<N>::bytes(crowd.posed()),
+            palettes: SharedPalettes::bytes(crowd),
+            poses: plan.bytes::<N>() + PoseCache::bytes(&posed) + lists as u64,
+        }
+    }
+
+    fn allocated(&self) -> PoseMemory {
+        let buffer = |poses: &Mutex<Poses<N>>| {
+            let poses = lock(poses);
+            poses.local.allocated() + poses.model.allocated()
+        };
+        let poses: u64 = self.buffers.iter().map(buffer).sum();
+        let palettes: u64 = self.palettes.iter().map(|palette| lock(palette).allocated()).sum();
+        let lists = size_of_val(self.blocks.all()) + size_of_val(self.posed.all()) + size_of_val(&self.steady[..]);
+        PoseMemory {
+            clips: self.sampler.allocated(),
+            palettes: self.shared.as_ref().map_or(0, SharedPalettes::allocated),
+            poses: poses + palettes + self.cache.allocated() + lists as u64,
+        }
     }
 
     fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
@@ -233,7 +271,7 @@ impl<const N: usize> BlockPoser<N> {
         let shared = SharedPalettes::new(crowd);
         let crowd = crowd.posed();
         let posed = Blocks::new(crowd, N, parallel);
-        let plan = Plan::new::<N>(crowd, &posed, threads.count());
+        let plan = PartPlan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let buffer = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
         let (cache, sampler) = (PoseCache::new(&posed), BlockSampler::new(crowd, isa));

@@ -1,12 +1,19 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
 use super::arc::{arc, sine_over_x};
-use super::rows::{Row, STRIP, Vectors, line, load_rows, row, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
 use crate::simd::{Aligned, Simd};
 
 /// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
 type RotationKey = [Row; 6];
+
+/// Returns whether tracks share their key times and are all linear and spherical.
+fn is_plain(raw: &RawKeys, blend: RotationBlend) -> bool {
+    blend == RotationBlend::Slerp
+        && raw.timelines().len() <= 1
+        && raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear)
+}
 
 /// Keys of linear tracks that share their times.
 pub(super) struct LinearRows {
@@ -19,19 +26,28 @@ pub(super) struct LinearRows {
 }
 
 impl LinearRows {
-    /// Upper bound of the bytes for this many strips of joints.
-    pub fn bytes(raw: &RawKeys, strips: usize) -> u64 {
+    /// Bytes of the rows for this many strips of joints; `None` if there are no rows.
+    pub fn bytes(raw: &RawKeys, blend: RotationBlend, strips: usize) -> Option<u64> {
+        if !is_plain(raw, blend) {
+            return None;
+        }
         let keys = raw.times().len().max(2);
-        Aligned::<RotationKey>::bytes(keys * strips) + strips as u64 * Aligned::<Vectors>::bytes(keys)
+        let moved = strips_that_move(raw.tracks().iter().map(|t| (t.joint, t.channel)), strips);
+        let vectors = moved * Aligned::<Vectors>::bytes(keys);
+        let lists = keys * size_of::<f32>() + strips * size_of::<Option<Aligned<Vectors>>>();
+        Some(Aligned::<RotationKey>::bytes(keys * strips) + vectors + lists as u64)
+    }
+
+    /// Bytes of these rows.
+    pub fn allocated(&self) -> u64 {
+        let vectors: u64 = self.vectors.iter().flatten().map(Aligned::allocated).sum();
+        self.rotations.allocated() + vectors + (size_of_val(&self.times[..]) + size_of_val(&self.vectors[..])) as u64
     }
 
     /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
     /// times, or are not all linear and spherical.
     pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {
-        let plain = blend == RotationBlend::Slerp
-            && raw.timelines().len() <= 1
-            && raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear);
-        if !plain {
+        if !is_plain(raw, blend) {
             return None;
         }
         let mut times = raw.times().to_vec();
@@ -89,7 +105,7 @@ impl LinearRows {
         (key, fraction.clamp(0.0, 1.0))
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     pub fn moves(&self, strip: usize) -> bool {
         self.vectors[strip].is_some()
     }

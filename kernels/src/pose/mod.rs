@@ -12,6 +12,7 @@ mod clock;
 mod compact_rows;
 mod crowd_pose;
 mod ends;
+mod joint_strip;
 mod linear_rows;
 mod local_to_model;
 mod merge;
@@ -21,7 +22,6 @@ mod pose_cache;
 mod rates;
 mod recipe;
 mod registers;
-mod rows;
 mod sample;
 mod sample_compact;
 mod sample_lanes;
@@ -30,7 +30,7 @@ mod shares;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
-pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, SkinBlock, Width};
+pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width};
 pub use ends::Ends;
 pub use rates::KeySpan;
 

@@ -8,11 +8,17 @@ use crate::simd::Isa;
 ///
 /// `time` is in seconds and is clamped to each track's keys. `local` holds one item per joint. Every `time` costs the
 /// same: keys are found by bisection, once for all tracks that share key times.
+///
+/// # Panics
+/// `local` is too short for a joint that the clip moves.
 pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [Local<1>]) {
     super::sample::sample(skeleton, clip, time, 0, local);
 }
 
 /// Turns local poses into model poses. `local` and `model` hold one item per joint, parents before children.
+///
+/// # Panics
+/// `model` is shorter than `local`.
 pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affine<1>]) {
     super::local_to_model::local_to_model(Isa::Scalar, skeleton, local, model);
 }
@@ -21,6 +27,9 @@ pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affi
 ///
 /// `joints`, `inverse_binds` and `palette` hold one item per palette entry (a model's skins concatenated), `model` one
 /// per joint.
+///
+/// # Panics
+/// `joints` names a joint that `model` lacks.
 pub fn palette(joints: &[u16], inverse_binds: &[Rows], model: &[Affine<1>], palette: &mut [Rows]) {
     super::palette::to_rows(Isa::Scalar, joints, inverse_binds, model, palette);
 }

@@ -14,11 +14,25 @@ pub(super) struct PoseCache {
     ticks: Vec<[AtomicU64; 2]>,
 }
 
+/// Number of blocks whose ticks are kept: all, if any of them is not posed at every tick.
+fn cached(blocks: &Blocks) -> usize {
+    let any = blocks.all().iter().any(|b| b.rate != UpdateRate::PLAIN);
+    if any { blocks.all().len() } else { 0 }
+}
+
 impl PoseCache {
     pub fn new(blocks: &Blocks) -> Self {
-        let any = blocks.all().iter().any(|b| b.rate != UpdateRate::PLAIN);
-        let count = if any { blocks.all().len() } else { 0 };
-        Self { ticks: (0..count).map(|_| [NEVER; 2].map(AtomicU64::new)).collect() }
+        Self { ticks: (0..cached(blocks)).map(|_| [NEVER; 2].map(AtomicU64::new)).collect() }
+    }
+
+    /// Bytes that [`PoseCache::new`] will allocate.
+    pub fn bytes(blocks: &Blocks) -> u64 {
+        (cached(blocks) * size_of::<[AtomicU64; 2]>()) as u64
+    }
+
+    /// Bytes of the ticks.
+    pub fn allocated(&self) -> u64 {
+        size_of_val(&self.ticks[..]) as u64
     }
 
     /// Calls `pose(tick, slot)` for each of the two poses that is not cached yet.

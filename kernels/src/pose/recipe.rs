@@ -3,7 +3,7 @@
 use super::Local;
 use super::blend::blend;
 use super::merge::Merge;
-use super::shares::{Mask, Momentum, Recipe, Share, Shares, quintics};
+use super::shares::{Mask, Momentum, Recipe, Shares, SlotWeights, quintics};
 use crate::blocks::Block;
 use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
 use crate::simd::Isa;
@@ -46,7 +46,13 @@ pub(super) fn blend_between<const N: usize>(
 ) {
     let mut recipe = Recipe::default();
     for (slot, weight) in [(start, 1.0 - part), (end, part)] {
-        recipe.shares.push(Share { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All });
+        recipe.shares.push(SlotWeights {
+            slot,
+            layer: 0,
+            kind: LayerKind::Merge,
+            weights: [weight; N],
+            mask: Mask::All,
+        });
     }
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
@@ -113,7 +119,7 @@ fn add_shares<'a, const N: usize>(
                 Some(mask) => Mask::Same(mask),
                 None => Mask::All,
             };
-            shares.push(Share { slot: slot(index), layer: index, kind, weights, mask });
+            shares.push(SlotWeights { slot: slot(index), layer: index, kind, weights, mask });
         }
     }
 }

@@ -4,11 +4,11 @@ use super::Local;
 use crate::simd::{Simd, load_group};
 
 /// One joint's pose in a vector of instances, in registers.
-pub(super) type Pose<S, const W: usize> = [<S as Simd<W>>::V; 10];
+pub(super) type RegisterPose<S, const W: usize> = [<S as Simd<W>>::V; 10];
 
 /// Loads a group of lanes of a joint.
 #[inline(always)] // as all here: to take on the caller's instruction set
-pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> Pose<S, W> {
+pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> RegisterPose<S, W> {
     let mut pose = [S::splat(0.0); 10];
     for (v, row) in pose.iter_mut().zip(local) {
         *v = load_group::<N, W, S>(row, group);
@@ -18,7 +18,10 @@ pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>,
 
 /// The old pose minus the new one: the rotation from new to old with w >= 0, then differences.
 #[inline(always)] // as above
-pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pose<S, W>) -> Pose<S, W> {
+pub(super) fn difference<const W: usize, S: Simd<W>>(
+    old: &RegisterPose<S, W>,
+    new: &RegisterPose<S, W>,
+) -> RegisterPose<S, W> {
     let zero = S::splat(0.0);
     let mut off = *old;
     for (off, new) in off.iter_mut().zip(new) {
@@ -34,14 +37,18 @@ pub(super) fn difference<const W: usize, S: Simd<W>>(old: &Pose<S, W>, new: &Pos
 
 /// Weights with the sign that flips each pose's rotation into the hemisphere of the other's.
 #[inline(always)] // as above
-pub(super) fn shorter<const W: usize, S: Simd<W>>(a: &Pose<S, W>, b: &Pose<S, W>, weights: S::V) -> S::V {
+pub(super) fn shorter<const W: usize, S: Simd<W>>(
+    a: &RegisterPose<S, W>,
+    b: &RegisterPose<S, W>,
+    weights: S::V,
+) -> S::V {
     let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
     S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
 
 /// Rotates a pose in its parent's axes: `by * rotation`, without normalisation.
 #[inline(always)] // as above
-pub(super) fn rotated<const W: usize, S: Simd<W>>(pose: &Pose<S, W>, by: [S::V; 4]) -> Pose<S, W> {
+pub(super) fn rotated<const W: usize, S: Simd<W>>(pose: &RegisterPose<S, W>, by: [S::V; 4]) -> RegisterPose<S, W> {
     let mut rotated = *pose;
     rotated[..4].copy_from_slice(&product::<W, S>(by, [pose[0], pose[1], pose[2], pose[3]]));
     rotated
@@ -64,7 +71,7 @@ pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) ->
 
 /// The pose with its rotation normalised.
 #[inline(always)] // as above
-pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: Pose<S, W>) -> Pose<S, W> {
+pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: RegisterPose<S, W>) -> RegisterPose<S, W> {
     let [x, y, z, w, ..] = pose;
     let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
     let near = S::inverse_sqrt(square);

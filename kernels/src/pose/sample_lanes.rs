@@ -7,8 +7,8 @@
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
+use super::joint_strip::{Row, STRIP, Vectors, load_rows, vectors};
 use super::linear_rows::LinearRows;
-use super::rows::{Row, STRIP, Vectors, load_rows, vectors};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
@@ -17,12 +17,12 @@ use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
-    keys: Keys,
+    keys: LaneKeys,
     /// A strip's place in [`Stills`], used when it neither moves nor scales.
     still: Vec<usize>,
 }
 
-enum Keys {
+enum LaneKeys {
     Linear(LinearRows),
     Compact(CompactRows),
 }
@@ -35,14 +35,25 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
 
 impl ClipRows {
-    /// Approximate upper bound of the bytes of a clip's rows.
-    pub fn bytes(skeleton: &Skeleton, clip: &Clip) -> u64 {
+    /// Bytes of a clip's rows, or of those of the rest pose without a clip; 0 if it has none. Adds the constants that
+    /// the rows use.
+    pub fn bytes(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> u64 {
         let strips = skeleton.len().div_ceil(STRIP);
-        let keys = match clip.keys() {
-            ClipKeys::Raw(raw) => LinearRows::bytes(raw, strips),
-            ClipKeys::Compact(compact) => CompactRows::bytes(compact, strips),
+        let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
+            None => LinearRows::bytes(&RawKeys::default(), RotationBlend::Slerp, strips),
+            Some((ClipKeys::Raw(raw), blend)) => LinearRows::bytes(raw, blend, strips),
+            Some((ClipKeys::Compact(compact), _)) => Some(CompactRows::bytes(compact, strips)),
         };
-        keys + (strips * size_of::<Vectors>()) as u64
+        keys.map_or(0, |keys| keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64)
+    }
+
+    /// Bytes of these rows, without the constants.
+    pub fn allocated(&self) -> u64 {
+        let keys = match &self.keys {
+            LaneKeys::Linear(rows) => rows.allocated(),
+            LaneKeys::Compact(rows) => rows.allocated(),
+        };
+        keys + size_of_val(&self.still[..]) as u64
     }
 
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
@@ -50,32 +61,41 @@ impl ClipRows {
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
-            None => Keys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
-            Some((ClipKeys::Raw(raw), blend)) => Keys::Linear(LinearRows::new(raw, blend, &base)?),
-            Some((ClipKeys::Compact(compact), _)) => Keys::Compact(CompactRows::new(compact, &base)),
+            None => LaneKeys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
+            Some((ClipKeys::Raw(raw), blend)) => LaneKeys::Linear(LinearRows::new(raw, blend, &base)?),
+            Some((ClipKeys::Compact(compact), _)) => LaneKeys::Compact(CompactRows::new(compact, &base)),
         };
-        let still = (0..base.len().div_ceil(STRIP)).map(|strip| stills.place(vectors(&base, strip))).collect();
-        Some(Self { keys, still })
+        Some(Self { keys, still: stills.of(&base) })
     }
 
     /// The key before a time and the fraction of the way to the next one.
     fn seek(&self, time: f32) -> (usize, f32) {
         match &self.keys {
-            Keys::Linear(rows) => rows.seek(time),
-            Keys::Compact(rows) => rows.seek(time),
+            LaneKeys::Linear(rows) => rows.seek(time),
+            LaneKeys::Compact(rows) => rows.seek(time),
         }
     }
 
-    /// Whether any joint of a strip moves or scales.
+    /// Returns whether any joint of a strip moves or scales.
     fn moves(&self, strip: usize) -> bool {
         match &self.keys {
-            Keys::Linear(rows) => rows.moves(strip),
-            Keys::Compact(rows) => rows.moves(strip),
+            LaneKeys::Linear(rows) => rows.moves(strip),
+            LaneKeys::Compact(rows) => rows.moves(strip),
         }
     }
 }
 
 impl Stills {
+    /// Places of the constants of each strip.
+    fn of(&mut self, base: &[Transform]) -> Vec<usize> {
+        (0..base.len().div_ceil(STRIP)).map(|strip| self.place(vectors(base, strip))).collect()
+    }
+
+    /// Bytes of the constants.
+    pub fn allocated(&self) -> u64 {
+        size_of_val(&self.0[..]) as u64
+    }
+
     fn place(&mut self, vectors: Vectors) -> usize {
         let known = self.0.iter().position(|v| *v == vectors);
         known.unwrap_or_else(|| {
@@ -130,7 +150,7 @@ impl Kernel for SampleLanes<'_> {
         let mut rotations = Scratch([[[0.0; STRIP]; BLOCK]; 4]);
         let mut arcs = [ShortArc::default(); BLOCK];
         for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
-            if let Keys::Compact(_) = clip.keys {
+            if let LaneKeys::Compact(_) = clip.keys {
                 *arc = ShortArc::new::<W, S>(fraction);
             }
         }
@@ -141,8 +161,8 @@ impl Kernel for SampleLanes<'_> {
                 moving |= clip.moves(strip) || clip.still[strip] != clips[0].still[strip];
                 for group in 0..STRIP / W {
                     let q = match &clip.keys {
-                        Keys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
-                        Keys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
+                        LaneKeys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
+                        LaneKeys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
                     };
                     for (rows, v) in rotations.0.iter_mut().zip(q) {
                         S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
@@ -166,8 +186,8 @@ impl Kernel for SampleLanes<'_> {
             for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
                 for group in 0..STRIP / W {
                     let moved = match &clip.keys {
-                        Keys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
-                        Keys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        LaneKeys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
+                        LaneKeys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
                     };
                     let v = match moved {
                         Some(v) => v,

@@ -16,7 +16,7 @@ pub enum Mask<'a, const N: usize> {
 
 /// Weights of a slot's poses in the lanes of a block. Lanes of weight 0 are not changed.
 #[derive(Debug, Clone, Copy)]
-pub struct Share<'a, const N: usize> {
+pub struct SlotWeights<'a, const N: usize> {
     /// Index of the slot among the block's local poses.
     pub slot: usize,
     /// The layer's index, which determines the order.
@@ -30,7 +30,7 @@ pub struct Share<'a, const N: usize> {
 }
 
 /// Shares in the order in which they are combined. Lanes may differ in kind, so a slot can have one share per kind.
-pub type Shares<'a, const N: usize> = ArrayVec<Share<'a, N>, { 3 * MAX_LAYERS }>;
+pub type Shares<'a, const N: usize> = ArrayVec<SlotWeights<'a, N>, { 3 * MAX_LAYERS }>;
 
 /// Lanes whose layer of one index is in an inertial fade.
 #[derive(Debug, Clone)]

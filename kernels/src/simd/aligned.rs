@@ -20,20 +20,20 @@ const HUGE_FROM: usize = 512 << 10;
 /// A huge page. Values exist only on the heap, where they were allocated.
 #[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(2097152))]
-struct Page([u8; PAGE]);
+struct HugePage([u8; PAGE]);
 
 /// A slice of `T` that begins on a cache line.
 #[derive(Debug, Clone)]
 pub struct Aligned<T> {
-    memory: Memory,
+    memory: Storage,
     length: usize,
     items: PhantomData<T>,
 }
 
 #[derive(Debug, Clone)]
-enum Memory {
+enum Storage {
     Lines(Vec<Line>),
-    Pages(Vec<Page>),
+    Pages(Vec<HugePage>),
 }
 
 impl<T: AnyBitPattern + NoUninit> Aligned<T> {
@@ -41,10 +41,15 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
     pub fn zeroed(length: usize) -> Self {
         let bytes = Self::bytes(length) as usize;
         let memory = match bytes {
-            PAGE.. => Memory::Pages(pages(bytes / PAGE)),
-            _ => Memory::Lines(vec![Line([0; LINE]); bytes / LINE]),
+            PAGE.. => Storage::Pages(pages(bytes / PAGE)),
+            _ => Storage::Lines(vec![Line([0; LINE]); bytes / LINE]),
         };
         Self { memory, length, items: PhantomData }
+    }
+
+    /// Bytes of the slice's memory.
+    pub fn allocated(&self) -> u64 {
+        self.memory.bytes().len() as u64
     }
 
     /// Bytes that this many items take: whole cache lines, or whole huge pages.
@@ -54,7 +59,7 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
     }
 }
 
-impl Memory {
+impl Storage {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Lines(lines) => bytemuck::cast_slice(lines),
@@ -71,8 +76,8 @@ impl Memory {
 }
 
 /// Zeroed pages, huge if the system grants them: the request comes before the first access.
-fn pages(count: usize) -> Vec<Page> {
-    let mut pages = Vec::<Page>::with_capacity(count);
+fn pages(count: usize) -> Vec<HugePage> {
+    let mut pages = Vec::<HugePage>::with_capacity(count);
     // SAFETY: the range is the vector's own; where the advice is refused, pages stay small.
     #[cfg(target_os = "linux")]
     unsafe {
@@ -89,7 +94,7 @@ fn pages(count: usize) -> Vec<Page> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
-        Self { memory: Memory::Lines(Vec::new()), length: 0, items: PhantomData }
+        Self { memory: Storage::Lines(Vec::new()), length: 0, items: PhantomData }
     }
 }
 
@@ -129,7 +134,7 @@ mod tests {
         for (length, bytes, alignment) in sizes {
             let mut items = Aligned::<Item>::zeroed(length);
             assert_eq!((items.len(), items.memory.bytes().len()), (length, bytes));
-            assert_eq!(Aligned::<Item>::bytes(length), bytes as u64);
+            assert_eq!((Aligned::<Item>::bytes(length), items.allocated()), (bytes as u64, bytes as u64));
             assert_eq!(items.as_ptr() as usize % alignment, 0, "{length} items");
             assert!(items.iter().all(|item| *item == [0.0; 3]), "{length} items");
             items.fill([1.0, 2.0, 3.0]);

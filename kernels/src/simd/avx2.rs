@@ -8,8 +8,11 @@ use std::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2;
 
-// SAFETY of every block below: callers run with AVX2 and FMA enabled (see `Avx2`), and references to arrays of
-// 8 are valid for the bytes that loads and stores touch.
+#[expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "one argument covers all operations on registers: the type does not leave the crate, and only functions with \
+              its target features use it, after `Isa::is_available` has detected them. Accesses to memory add their own."
+)]
 impl Simd<8> for Avx2 {
     type V = __m256;
 
@@ -19,19 +22,23 @@ impl Simd<8> for Avx2 {
     }
     #[inline(always)]
     fn load(from: &[f32; 8]) -> __m256 {
+        // SAFETY: an array of 8 floats is valid for 32 bytes; the load needs no alignment.
         unsafe { _mm256_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
     fn widen(from: &[u16; 8]) -> __m256 {
+        // SAFETY: an array of 8 integers is valid for 16 bytes; the load needs no alignment.
         unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()))) }
     }
     #[inline(always)]
     fn store(v: __m256, to: &mut [f32; 8]) {
+        // SAFETY: the array is valid for 32 bytes and borrowed mutably; the store needs no alignment.
         unsafe { _mm256_storeu_ps(to.as_mut_ptr(), v) }
     }
     #[inline(always)]
     fn stream(v: __m256, to: &mut [f32; 8]) {
         if to.as_ptr().cast::<__m256>().is_aligned() {
+            // SAFETY: as for a store, and the pointer is aligned to 32 bytes. `fence` orders what follows.
             unsafe { _mm256_stream_ps(to.as_mut_ptr(), v) }
         } else {
             Self::store(v, to);

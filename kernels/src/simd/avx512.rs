@@ -8,8 +8,11 @@ use std::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512;
 
-// SAFETY of every block below: callers run with AVX-512F, DQ and VL enabled (see `Avx512`), and references to
-// arrays of 16 are valid for the bytes that loads and stores touch.
+#[expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "one argument covers all operations on registers: the type does not leave the crate, and only functions with \
+              its target features use it, after `Isa::is_available` has detected them. Accesses to memory add their own."
+)]
 impl Simd<16> for Avx512 {
     type V = __m512;
 
@@ -19,19 +22,23 @@ impl Simd<16> for Avx512 {
     }
     #[inline(always)]
     fn load(from: &[f32; 16]) -> __m512 {
+        // SAFETY: an array of 16 floats is valid for 64 bytes; the load needs no alignment.
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
     fn widen(from: &[u16; 16]) -> __m512 {
+        // SAFETY: an array of 16 integers is valid for 32 bytes; the load needs no alignment.
         unsafe { _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.as_ptr().cast()))) }
     }
     #[inline(always)]
     fn store(v: __m512, to: &mut [f32; 16]) {
+        // SAFETY: the array is valid for 64 bytes and borrowed mutably; the store needs no alignment.
         unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
     }
     #[inline(always)]
     fn stream(v: __m512, to: &mut [f32; 16]) {
         if to.as_ptr().cast::<__m512>().is_aligned() {
+            // SAFETY: as for a store, and the pointer is aligned to 64 bytes. `fence` orders what follows.
             unsafe { _mm512_stream_ps(to.as_mut_ptr(), v) }
         } else {
             Self::store(v, to);

@@ -35,7 +35,7 @@ impl Isa {
         }
     }
 
-    /// Whether this machine has the instruction set.
+    /// Returns whether this machine has the instruction set.
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Baseline => true,
@@ -82,7 +82,7 @@ impl Isa {
     pub fn named(name: &str) -> Result<Self, String> {
         let known = Self::available().map(Self::name).collect::<Vec<_>>().join(", ");
         match Self::ALL.into_iter().find(|isa| isa.name() == name) {
-            None => Err(format!("{VARIABLE}={name} is no instruction set; this machine has {known}")),
+            None => Err(format!("{VARIABLE}={name} is not an instruction set; this machine has {known}")),
             Some(isa) if !isa.is_available() => {
                 Err(format!("{VARIABLE}={name}: this machine lacks it; it has {known}"))
             }

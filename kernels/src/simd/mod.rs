@@ -1,7 +1,9 @@
-//! Vectors of `W` floats: one trait, one small module per instruction set, one function that chooses.
+//! Instruction sets, chosen at run time, and aligned memory.
 //!
-//! A kernel is a struct with a generic body ([`Kernel`]). [`run`] compiles the body for each instruction set and calls
-//! the requested one. Only the modules below hold intrinsics, and only [`run`] enters code that needs them.
+//! Behind them are vectors of `W` floats: one trait, one small module per instruction set, one function that chooses. A
+//! kernel is a struct with a generic body (`Kernel`). `run` compiles the body for each instruction set and calls the
+//! requested one. Only the modules below hold intrinsics, and only `run` enters code that needs them. All of this stays
+//! inside the crate: an operation is sound only after its instruction set was detected.
 
 mod aligned;
 #[cfg(target_arch = "x86_64")]
@@ -15,16 +17,17 @@ mod vector;
 
 pub use aligned::{Aligned, LINE};
 #[cfg(target_arch = "x86_64")]
-pub use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
-pub use avx512::Avx512;
-pub use baseline::Baseline;
+pub(crate) use avx512::Avx512;
 pub use isa::{Isa, VARIABLE};
-pub use scalar::Scalar;
-pub use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch};
+pub(crate) use scalar::Scalar;
+pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch};
+
+#[cfg(target_arch = "x86_64")]
+use avx2::Avx2;
+use baseline::Baseline;
 
 /// A computation whose body compiles for every instruction set.
-pub trait Kernel {
+pub(crate) trait Kernel {
     /// Result of the kernel.
     type Out;
     /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `S`. Closures (and functions
@@ -34,16 +37,16 @@ pub trait Kernel {
 }
 
 /// Runs a kernel on an instruction set; the baseline replaces one that the machine lacks.
-pub fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 if isa.is_available() => {
-            // SAFETY: the features were detected.
+            // SAFETY: `is_available` detected every feature that `run_avx512` enables.
             unsafe { run_avx512(kernel) }
         }
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 if isa.is_available() => {
-            // SAFETY: the features were detected.
+            // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
         Isa::Scalar => kernel.run::<1, Scalar>(),
@@ -53,11 +56,11 @@ pub fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
 
 /// As [`run`], for kernels of 128-bit vectors: for them instruction sets differ only in whether multiplications and
 /// additions are fused.
-pub fn run_128<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 | Isa::Avx2 if isa.is_available() => {
-            // SAFETY: the features were detected.
+            // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
         _ => kernel.run::<4, Baseline>(),

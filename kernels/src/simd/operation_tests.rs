@@ -55,9 +55,9 @@ impl Kernel for Operations {
 
         // Starts at and one float past the alignment of any vector.
         #[repr(align(64))]
-        struct Aligned([f32; 48]);
+        struct LineAligned([f32; 48]);
         for offset in [0, 1, 16] {
-            let mut memory = Aligned([0.0; 48]);
+            let mut memory = LineAligned([0.0; 48]);
             S::stream(va, memory.0[offset..].first_chunk_mut().unwrap());
             S::fence();
             let v = S::load(memory.0[offset..].first_chunk().unwrap());

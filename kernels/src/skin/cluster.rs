@@ -3,7 +3,7 @@
 //! an entry is a permutation within a register instead of a gather from memory.
 
 use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
-use crate::model::{Mesh, Rows, Run};
+use crate::model::{Mesh, Rows, VertexRun};
 use crate::simd::{Avx512, Isa, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use std::arch::x86_64::*;
@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 10;
 /// One number of 16 vertices, or of one of their influences.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Lanes<T>([T; LANES]);
+struct VertexLanes<T>([T; LANES]);
 
 /// Neighbouring vertices of one run with at most 16 joints in total.
 #[derive(Debug, Clone)]
@@ -33,9 +33,9 @@ struct VertexBatch {
     first_vertex: usize,
     count: usize,
     /// Position x y z, normal x y z, tangent x y z w.
-    numbers: Box<[Lanes<f32>; MOST_WORDS]>,
+    numbers: Box<[VertexLanes<f32>; MOST_WORDS]>,
     /// For each influence the joint's place in the cluster and the weight.
-    influences: Vec<(Lanes<i32>, Lanes<f32>)>,
+    influences: Vec<(VertexLanes<i32>, VertexLanes<f32>)>,
 }
 
 /// A mesh divided into clusters.
@@ -54,13 +54,15 @@ impl Clusters {
         Self { clusters }
     }
 
-    /// Approximate bytes of the clusters of a mesh: its vertices and pairs, in lanes.
-    pub fn bytes(mesh: &Mesh) -> u64 {
-        (mesh.vertex_count() * MOST_WORDS * 4 + mesh.joints().len() * 8) as u64
+    /// Bytes of the clusters.
+    pub fn allocated(&self) -> u64 {
+        let batch = |b: &VertexBatch| size_of_val(b) + size_of_val(&*b.numbers) + size_of_val(&b.influences[..]);
+        let cluster = |c: &Cluster| size_of_val(c) + c.batches.iter().map(batch).sum::<usize>();
+        self.clusters.iter().map(cluster).sum::<usize>() as u64
     }
 }
 
-fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
+fn cut(mesh: &Mesh, run: &VertexRun, clusters: &mut Vec<Cluster>) {
     let influences = run.influences as usize;
     let joints_of = |vertex: usize| {
         let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * influences;
@@ -109,7 +111,7 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
                     let of = |lane: usize| joints_of(batch.first_vertex + lane.min(batch.count - 1));
                     let places = std::array::from_fn(|lane| place(of(lane).0[k]));
                     let weights = std::array::from_fn(|lane| of(lane).1[k]);
-                    (Lanes(places), Lanes(weights))
+                    (VertexLanes(places), VertexLanes(weights))
                 })
                 .collect();
         }
@@ -118,8 +120,9 @@ fn cut(mesh: &Mesh, run: &Run, clusters: &mut Vec<Cluster>) {
 
 impl VertexBatch {
     fn new(mesh: &Mesh, first_vertex: usize, count: usize, influences: usize) -> Self {
-        let lanes =
-            |number: &dyn Fn(usize) -> f32| Lanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))));
+        let lanes = |number: &dyn Fn(usize) -> f32| {
+            VertexLanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))))
+        };
         let numbers = std::array::from_fn(|n| match n {
             0..3 => lanes(&|v| mesh.positions()[v][n]),
             3..6 => lanes(&|v| mesh.normals()[v][n - 3]),
@@ -132,10 +135,10 @@ impl VertexBatch {
 /// Skins one instance; needs AVX-512. `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
 ///
 /// # Panics
-/// The machine lacks AVX-512.
+/// The machine lacks AVX-512, or `palette` or `out` is too short.
 pub fn skin_clusters(mesh: &Mesh, clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     assert!(Isa::Avx512.is_available(), "clusters need AVX-512");
-    // SAFETY: the features were detected.
+    // SAFETY: `is_available` detected every feature that `skin_all` enables.
     unsafe {
         match (format.floats(), format.words()) {
             (3, 3) => skin_all::<3, 3>(mesh, clusters, palette, format.normals, out),
@@ -209,7 +212,7 @@ fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
     let mut square = [_mm512_setzero_ps(); LANES];
     for (row, &joint) in square.iter_mut().zip(joints) {
         let entry = &palette[usize::from(joint)];
-        // SAFETY: the mask leaves the 12 floats of an entry.
+        // SAFETY: the mask selects 12 floats, which is the length of an entry; masked lanes are not read.
         *row = unsafe { _mm512_maskz_loadu_ps(0x0fff, entry.as_ptr()) };
     }
     Avx512::transpose(&mut square);
@@ -219,10 +222,10 @@ fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
 
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
 #[inline]
-fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Matrix<__m512> {
+fn blend(tables: &Matrix<__m512>, influences: &[(VertexLanes<i32>, VertexLanes<f32>)]) -> Matrix<__m512> {
     let mut m = [_mm512_setzero_ps(); 12];
     for (places, weights) in influences {
-        // SAFETY: 64 bytes of integers, aligned.
+        // SAFETY: `VertexLanes<i32>` is 64 bytes long and aligned to 64 bytes.
         let places = unsafe { _mm512_load_si512(places.0.as_ptr().cast()) };
         let weight = Avx512::load(&weights.0);
         for (sum, table) in m.iter_mut().zip(tables) {
@@ -235,7 +238,7 @@ fn blend(tables: &Matrix<__m512>, influences: &[(Lanes<i32>, Lanes<f32>)]) -> Ma
 /// Permutations that interleave words in lanes to consecutive vertices: for each line and pair of words, the lanes that
 /// come from the pair, and their positions.
 struct Weave<const WORDS: usize> {
-    places: [[Lanes<i32>; MOST_WORDS / 2]; WORDS],
+    places: [[VertexLanes<i32>; MOST_WORDS / 2]; WORDS],
     masks: [[u16; MOST_WORDS / 2]; WORDS],
 }
 
@@ -243,7 +246,7 @@ impl<const WORDS: usize> Weave<WORDS> {
     const PAIRS: usize = WORDS.div_ceil(2);
 
     const fn new() -> Self {
-        let mut places = [[Lanes([0; LANES]); MOST_WORDS / 2]; WORDS];
+        let mut places = [[VertexLanes([0; LANES]); MOST_WORDS / 2]; WORDS];
         let mut masks = [[0; MOST_WORDS / 2]; WORDS];
         let mut at = 0;
         while at < WORDS * LANES {
@@ -261,7 +264,7 @@ impl<const WORDS: usize> Weave<WORDS> {
     fn line(&self, words: &[__m512; WORDS], line: usize) -> __m512 {
         let mut out = _mm512_setzero_ps();
         for pair in 0..Self::PAIRS {
-            // SAFETY: 64 bytes of integers, aligned.
+            // SAFETY: `VertexLanes<i32>` is 64 bytes long and aligned to 64 bytes.
             let places = unsafe { _mm512_load_si512(self.places[line][pair].0.as_ptr().cast()) };
             let (low, high) = (words[2 * pair], words[(2 * pair + 1).min(WORDS - 1)]);
             let woven = _mm512_permutex2var_ps(low, places, high);

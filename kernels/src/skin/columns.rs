@@ -3,28 +3,29 @@
 //! others.
 
 use super::scalar::in_runs;
-use crate::model::{Mesh, Rows, Run};
+use crate::model::{Mesh, Rows, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4};
 use std::ops::Range;
 
-/// Skins one instance. The arguments are as for [`super::skin`].
+/// Skins one instance. The arguments are as for [`super::skin`]. The baseline replaces an instruction set that the
+/// machine lacks.
 ///
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    simd::run_128(isa, Columns { mesh, palette, format, out });
+    simd::run_128(isa, ColumnsKernel { mesh, palette, format, out });
 }
 
-struct Columns<'a> {
+struct ColumnsKernel<'a> {
     mesh: &'a Mesh,
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
 }
 
-impl Kernel for Columns<'_> {
+impl Kernel for ColumnsKernel<'_> {
     type Out = ();
 
     #[inline(always)] // as all here: to take on the caller's instruction set
@@ -49,7 +50,7 @@ impl Kernel for Columns<'_> {
 #[inline(always)]
 fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     mesh: &Mesh,
-    run: &Run,
+    run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
     normals: Normals,
@@ -69,7 +70,7 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
 #[inline(always)]
 fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
     mesh: &Mesh,
-    run: &Run,
+    run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
     normals: Normals,

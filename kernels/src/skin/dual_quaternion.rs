@@ -6,7 +6,7 @@
 //! `|r|`, and `s = sum w_k s_k`. The vertex's matrix is `s R(r)` with the translation `2 (r_w d - d_w r + r x d)`; the
 //! rest is as with blended matrices.
 
-use super::words::{Blend, Matrix};
+use super::words::{BlockPalette, Matrix};
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
 use crate::simd::{Simd, load_group};
@@ -15,7 +15,8 @@ use glam::{Mat3, Quat, Vec3};
 /// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
 pub type DualQuaternion = [[f32; BLOCK]; 9];
 
-/// Converts a block's palette to dual quaternions. Entries must be rotations, translations and uniform scales.
+/// Converts a block's palette to dual quaternions: `out` takes one item per item of `palette`. Entries must be
+/// rotations, translations and uniform scales; others give wrong numbers.
 pub fn dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
     for (out, m) in out.iter_mut().zip(palette) {
         for lane in 0..BLOCK {
@@ -32,7 +33,7 @@ pub fn dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
     }
 }
 
-impl Blend for &[DualQuaternion] {
+impl BlockPalette for &[DualQuaternion] {
     const UNROLLED: bool = false;
 
     #[inline(always)] // to take on the caller's instruction set

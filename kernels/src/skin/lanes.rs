@@ -3,9 +3,9 @@
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE, put};
-use super::words::{Blend, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
+use super::words::{BlockPalette, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::crowd::BLOCK;
-use crate::model::{Mesh, Run};
+use crate::model::{Mesh, VertexRun};
 use crate::pose::Affine;
 use crate::simd::{self, Isa, Kernel, Simd, load_group};
 use crate::vertex::{Normals, VertexFormat};
@@ -13,9 +13,13 @@ use std::ops::Range;
 
 /// Skins a block of up to [`BLOCK`] instances.
 ///
-/// `palette` holds the model's palette entries in lanes; `out` takes `[instance][vertex][word]` for as many instances
-/// as it has room for. Tangents are zero if the format has them and the mesh has none. The baseline replaces an
-/// instruction set that the machine lacks.
+/// `palette` holds [`Mesh::entries`] matrices, one instance per lane. `out` takes `[instance][vertex][word]` for as
+/// many instances as it has room for: its length is a multiple of [`Mesh::vertex_count`] times [`VertexFormat::words`].
+/// If the format has tangents and the mesh has none, tangents are zero. The baseline replaces an instruction set that
+/// the machine lacks.
+///
+/// # Panics
+/// `palette` is too short, or `out` has room for more than [`BLOCK`] instances.
 pub fn skin_lanes(
     isa: Isa,
     mesh: &Mesh,
@@ -24,11 +28,14 @@ pub fn skin_lanes(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
+    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: false });
 }
 
 /// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
 /// words of one instance.
+///
+/// # Panics
+/// As [`skin_lanes`].
 pub fn skin_interleaved(
     isa: Isa,
     mesh: &Mesh,
@@ -37,10 +44,13 @@ pub fn skin_interleaved(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: true });
+    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: true });
 }
 
 /// As [`skin_lanes`], by dual quaternions: `palette` from [`super::dual_quaternions`].
+///
+/// # Panics
+/// As [`skin_lanes`].
 pub fn skin_dual_quaternions(
     isa: Isa,
     mesh: &Mesh,
@@ -49,14 +59,14 @@ pub fn skin_dual_quaternions(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, Lanes { mesh, palette, format, store, out, interleaved: false });
+    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: false });
 }
 
 /// A tile of vertices. Its rows are cache lines.
 #[repr(align(64))]
 struct Tile<T>(T);
 
-struct Lanes<'a, P> {
+struct LanesKernel<'a, P> {
     mesh: &'a Mesh,
     palette: P,
     format: VertexFormat,
@@ -65,7 +75,7 @@ struct Lanes<'a, P> {
     interleaved: bool,
 }
 
-impl<P: Blend> Kernel for Lanes<'_, P> {
+impl<P: BlockPalette> Kernel for LanesKernel<'_, P> {
     type Out = ();
 
     #[inline(always)] // as all here: to take on the caller's instruction set
@@ -78,7 +88,7 @@ impl<P: Blend> Kernel for Lanes<'_, P> {
     }
 }
 
-impl<P: Blend> Lanes<'_, P> {
+impl<P: BlockPalette> LanesKernel<'_, P> {
     /// Skins tile by tile: vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words per
     /// vertex if the format is packed, to the output.
     #[inline(always)]
@@ -167,10 +177,10 @@ struct Filler<'a, P> {
     palette: &'a P,
     normals: Normals,
     /// Runs, starting with the one that holds the next vertex.
-    runs: &'a [Run],
+    runs: &'a [VertexRun],
 }
 
-impl<P: Blend> Filler<'_, P> {
+impl<P: BlockPalette> Filler<'_, P> {
     /// Skins the vertices from `first` on into slots: past the caches if `DIRECT`, otherwise into a tile, while the
     /// streams write out the previous tile.
     #[inline(always)]
@@ -215,7 +225,7 @@ impl<P: Blend> Filler<'_, P> {
     #[inline(always)]
     fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool, const INFLUENCES: usize>(
         &self,
-        run: &Run,
+        run: &VertexRun,
         vertices: Range<usize>,
         slots: &mut [[[f32; BLOCK]; FLOATS]],
         streams: &mut Streams<FLOATS>,

@@ -1,6 +1,6 @@
 //! Skins one instance, one vertex at a time: the most readable kernel.
 
-use crate::model::{Mesh, Rows, Run};
+use crate::model::{Mesh, Rows, VertexRun};
 use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
@@ -11,8 +11,9 @@ const MOST_FLOATS: usize = 10;
 
 /// Skins one instance.
 ///
-/// `palette` holds the model's palette entries; `out` takes `[vertex][word]`. With tangents asked of a mesh that has
-/// none, they are zero.
+/// `palette` holds [`Mesh::entries`] matrices. `out` takes `[vertex][word]`: [`Mesh::vertex_count`] vertices of
+/// [`VertexFormat::words`] words, packed ones as the bits of floats. If the format has tangents and the mesh has none,
+/// tangents are zero.
 ///
 /// # Panics
 /// `palette` or `out` is too short.
@@ -34,7 +35,7 @@ pub(super) fn in_runs(
     mesh: &Mesh,
     format: VertexFormat,
     out: &mut [f32],
-    mut skin: impl FnMut(&Run, Range<usize>, &mut [f32]),
+    mut skin: impl FnMut(&VertexRun, Range<usize>, &mut [f32]),
 ) {
     let (floats, words) = (format.floats(), format.words());
     let is_packed = words < floats;
@@ -59,7 +60,7 @@ pub(super) fn in_runs(
 
 fn skin_run<const INFLUENCES: usize>(
     mesh: &Mesh,
-    run: &Run,
+    run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
     format: VertexFormat,

@@ -38,10 +38,10 @@ pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f
 /// A line of a lane's output, aligned like its destination.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line([f32; TILE]);
+struct OutputLine([f32; TILE]);
 
 /// Lines of a lane: those of a tile, preceded by the last line of the tile before.
-type StagingLines = [Line; MOST_WORDS + 1];
+type StagingLines = [OutputLine; MOST_WORDS + 1];
 
 /// The outputs of a block's instances, `WORDS` per vertex, filled tile by tile.
 ///
@@ -82,7 +82,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// Outputs of as many instances as `out` has room for, with this many vertices.
     #[inline(always)]
     pub fn new(out: &'a mut [f32], vertices: usize, store: Store) -> Self {
-        let stages = [[[Line([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
+        let stages = [[[OutputLine([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
         let instance_words = vertices * WORDS;
         let instances = out.len() / instance_words;
         let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
@@ -238,6 +238,7 @@ fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize
 
 #[inline(always)]
 fn floats(stage: &mut StagingLines) -> &mut [f32; TILE * (MOST_WORDS + 1)] {
-    // SAFETY: `Line` is 64 bytes of floats without padding.
+    // SAFETY: both types have the same size: `OutputLine` is `TILE` floats without padding. Floats need less alignment,
+    // and the result borrows `stage` mutably.
     unsafe { &mut *std::ptr::from_mut(stage).cast() }
 }

@@ -15,8 +15,8 @@ const SNORM: f32 = 32767.0;
 pub(super) type Matrix<V> = [V; 12];
 
 /// A palette of a block of instances, from which a vertex's matrix is blended.
-pub(super) trait Blend {
-    /// Whether kernels are compiled for each usual number of influences, or once for any number.
+pub(super) trait BlockPalette {
+    /// `true` to compile kernels for each usual number of influences, `false` to compile them once for any number.
     const UNROLLED: bool;
 
     /// A vertex's matrix in the lanes of a group of `W`.
@@ -24,7 +24,7 @@ pub(super) trait Blend {
 }
 
 /// A weighted sum of palette entries.
-impl Blend for &[Affine<BLOCK>] {
+impl BlockPalette for &[Affine<BLOCK>] {
     const UNROLLED: bool = true;
 
     #[inline(always)] // as all here: to take on the caller's instruction set

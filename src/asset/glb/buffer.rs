@@ -16,20 +16,20 @@ pub(super) enum Use {
 }
 
 #[derive(Default)]
-pub(super) struct Buffer {
+pub(super) struct BufferBuilder {
     pub(super) bytes: Vec<u8>,
     pub(super) views: Vec<Value>,
     pub(super) accessors: Vec<Value>,
 }
 
-impl Buffer {
+impl BufferBuilder {
     /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
         self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
     }
 
-    /// As [`Buffer::floats`], with the smallest and largest number of each component.
+    /// As [`BufferBuilder::floats`], with the smallest and largest number of each component.
     pub(super) fn bounded_floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let accessor = self.floats(values, usage);
         let bound = |start: f32, better: fn(f32, f32) -> f32| -> [f32; N] {
@@ -61,7 +61,24 @@ impl Buffer {
         }
     }
 
+    /// Appends the bytes of a file; returns the buffer view.
+    pub(super) fn file(&mut self, bytes: &[u8]) -> usize {
+        self.view(bytes, Use::Other);
+        self.views.len() - 1
+    }
+
     fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
+        self.accessors.push(json!({
+            "bufferView": self.views.len(),
+            "componentType": component,
+            "type": shape,
+            "count": count,
+        }));
+        self.view(bytes, usage);
+        self.accessors.len() - 1
+    }
+
+    fn view(&mut self, bytes: &[u8], usage: Use) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         match usage {
@@ -70,13 +87,6 @@ impl Buffer {
             Use::Other => {}
         }
         self.bytes.extend_from_slice(bytes);
-        self.accessors.push(json!({
-            "bufferView": self.views.len(),
-            "componentType": component,
-            "type": shape,
-            "count": count,
-        }));
         self.views.push(view);
-        self.accessors.len() - 1
     }
 }

@@ -8,17 +8,17 @@ const TOLERANCE: f64 = 1e-6;
 const DEPTH: u32 = 10;
 
 /// Input and output of a sampler.
-pub(super) struct Keys {
+pub(super) struct SamplerKeys {
     pub(super) interpolation: Interpolation,
     pub(super) times: Vec<f32>,
     /// One value per key, three for cubic splines.
     pub(super) values: Vec<[f32; 4]>,
 }
 
-impl Keys {
+impl SamplerKeys {
     /// A track of a clip's raw keys from its first key to the clip's end.
     pub(super) fn new(clip: &Clip, raw: &RawKeys, track: &Track) -> Self {
-        let curve = Curve { raw, blend: clip.rotation_blend(), track, times: raw.times_of(track) };
+        let curve = TrackCurve { raw, blend: clip.rotation_blend(), track, times: raw.times_of(track) };
         let end = clip.duration();
         let ends_in_time = curve.times.last().is_some_and(|&last| last <= end);
         let curved = matches!(track.interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
@@ -64,26 +64,26 @@ impl Keys {
         }
     }
 
-    fn push(&mut self, curve: &Curve, time: f32) {
+    fn push(&mut self, curve: &TrackCurve, time: f32) {
         self.times.push(time);
         self.values.push(curve.at(time.into()).map(|v| v as f32));
     }
 }
 
 /// A track as a function of time, in f64.
-struct Curve<'a> {
+struct TrackCurve<'a> {
     raw: &'a RawKeys,
     blend: RotationBlend,
     track: &'a Track,
     times: &'a [f32],
 }
 
-impl Curve<'_> {
+impl TrackCurve<'_> {
     fn is_rotation(&self) -> bool {
         self.track.channel == Channel::Rotation
     }
 
-    /// Whether glTF's linear interpolation gives the same values between keys.
+    /// Returns whether glTF's linear interpolation gives the same values between keys.
     fn is_slerp(&self) -> bool {
         self.track.interpolation == Interpolation::Linear && (!self.is_rotation() || self.blend == RotationBlend::Slerp)
     }
@@ -94,9 +94,9 @@ impl Curve<'_> {
         std::array::from_fn(|c| if c < width { self.raw.values()[first + c] } else { 0.0 })
     }
 
-    fn verbatim(&self) -> Keys {
+    fn verbatim(&self) -> SamplerKeys {
         let count = self.times.len() * self.track.interpolation.values_per_key();
-        Keys {
+        SamplerKeys {
             interpolation: self.track.interpolation,
             times: self.times.into(),
             values: (0..count).map(|index| self.stored(index)).collect(),
@@ -148,7 +148,7 @@ impl Curve<'_> {
     }
 
     /// Adds keys between two times, as many as glTF's interpolation needs to follow the curve.
-    fn subdivide(&self, from: f32, to: f32, depth: u32, keys: &mut Keys) {
+    fn subdivide(&self, from: f32, to: f32, depth: u32, keys: &mut SamplerKeys) {
         let middle = from + (to - from) / 2.0;
         if depth == 0 || !(from < middle && middle < to) {
             return;

@@ -1,6 +1,6 @@
 //! Primitives with their vertices in the file's order.
 
-use super::buffer::{Buffer, Use};
+use super::buffer::{BufferBuilder, Use};
 use crate::model::{Mesh, Model, Primitive};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ pub(super) fn primitives(
     primitive: &Primitive,
     vertices: &[usize],
     skinned: bool,
-    buffer: &mut Buffer,
+    buffer: &mut BufferBuilder,
 ) -> Vec<Value> {
     let mesh = model.mesh();
     let attributes = attributes(model, primitive, vertices, skinned, buffer);
@@ -55,7 +55,7 @@ fn attributes(
     primitive: &Primitive,
     vertices: &[usize],
     skinned: bool,
-    buffer: &mut Buffer,
+    buffer: &mut BufferBuilder,
 ) -> Map<String, Value> {
     let mesh = model.mesh();
     let mut attributes = Map::new();

@@ -1,4 +1,4 @@
-//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as plain base colours.
+//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as base colours and their images.
 //!
 //! Numbers stay as they are in the model, also for a left-handed model or one with Z up, although glTF is right-handed
 //! with Y up: vertices are the same in every format. `asset.extras.skinbench` states the axes, and our importer
@@ -6,13 +6,15 @@
 
 mod buffer;
 mod keys;
+mod material;
 mod mesh;
 
 use crate::model::{
     Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform,
 };
-use buffer::{Buffer, Use};
-use keys::Keys;
+use buffer::{BufferBuilder, Use};
+use keys::SamplerKeys;
+use material::Materials;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -63,7 +65,7 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
 pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let mut writer = Writer {
         model,
-        buffer: Buffer::default(),
+        buffer: BufferBuilder::default(),
         nodes: Vec::new(),
         meshes: Vec::new(),
         skin_of: HashMap::new(),
@@ -75,6 +77,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let animations: Vec<Value> =
         model.clips().iter().map(|clip| writer.animation(clip)).collect::<Result<_, ExportError>>()?;
     let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
+    let Materials { materials, textures, samplers, images, transforms } = Materials::new(model, &mut buffer);
     buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
 
     let mut document = json!({
@@ -84,13 +87,21 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
         "nodes": nodes,
         "skins": skins,
         "meshes": meshes,
-        "materials": materials(model),
+        "materials": materials,
         "accessors": buffer.accessors,
         "bufferViews": buffer.views,
         "buffers": [{"byteLength": buffer.bytes.len()}],
     });
     if !animations.is_empty() {
         document["animations"] = Value::Array(animations);
+    }
+    if !images.is_empty() {
+        document["images"] = Value::Array(images);
+        document["samplers"] = Value::Array(samplers);
+        document["textures"] = Value::Array(textures);
+    }
+    if transforms {
+        document["extensionsUsed"] = json!(["KHR_texture_transform"]);
     }
     if model.axes() != Axes::Y_UP {
         let handedness = match model.axes().handedness {
@@ -119,25 +130,10 @@ fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
     Ok(glb)
 }
 
-fn materials(model: &Model) -> Vec<Value> {
-    let material = |material: &crate::model::Material| {
-        let color = material.base_color.map(|v| v.clamp(0.0, 1.0));
-        let mut value = json!({
-            "name": material.name,
-            "pbrMetallicRoughness": {"baseColorFactor": color, "metallicFactor": 0.0},
-        });
-        if color[3] < 1.0 {
-            value["alphaMode"] = json!("BLEND");
-        }
-        value
-    };
-    model.materials().iter().map(material).collect()
-}
-
 /// The document's lists under construction.
 struct Writer<'a> {
     model: &'a Model,
-    buffer: Buffer,
+    buffer: BufferBuilder,
     /// The skeleton's joints first, in its order.
     nodes: Vec<Value>,
     meshes: Vec<Value>,
@@ -258,18 +254,19 @@ impl Writer<'_> {
         };
         let skeleton = self.model.skeleton();
         let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
-        let mut tracks: Vec<(usize, Channel, Keys)> = raw
+        let mut tracks: Vec<(usize, Channel, SamplerKeys)> = raw
             .tracks()
             .iter()
             .filter(|track| !fixed.contains(&track.joint))
-            .map(|track| (track.joint.into(), track.channel, Keys::new(clip, raw, track)))
+            .map(|track| (track.joint.into(), track.channel, SamplerKeys::new(clip, raw, track)))
             .collect();
         if tracks.is_empty() {
             // glTF has no clip without a channel, so one joint gets a constant channel.
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
             let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
             let [x, y, z] = translation;
-            let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
+            let keys =
+                SamplerKeys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
             tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
         }

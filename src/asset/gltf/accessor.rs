@@ -98,7 +98,7 @@ impl Elements<'_> {
 }
 
 /// An accessor whose parts have been checked.
-struct Layout<'a> {
+struct CheckedAccessor<'a> {
     count: usize,
     component: Component,
     normalized: bool,
@@ -107,7 +107,7 @@ struct Layout<'a> {
     sparse: Option<(Vec<[u32; 1]>, Elements<'a>)>,
 }
 
-impl Layout<'_> {
+impl CheckedAccessor<'_> {
     fn read<T: Copy + Default, const N: usize>(
         &self,
         decode: impl Fn(&Elements) -> Option<Vec<[T; N]>>,
@@ -160,7 +160,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn layout<const N: usize>(&self, index: u32, user: &str) -> Result<Layout<'a>, Fault> {
+    /// The bytes of a buffer view.
+    pub(super) fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
+        let length = self.document.buffer_views.get(view as usize).map_or(0, |view| view.byte_length);
+        let elements = self.elements(view, 0, length.max(1), 1, false);
+        elements.map(|elements| elements.bytes).map_err(|fault| fault.at(|field| format!("{user}{field}")))
+    }
+
+    fn layout<const N: usize>(&self, index: u32, user: &str) -> Result<CheckedAccessor<'a>, Fault> {
         let Some(accessor) = self.document.accessors.get(index as usize) else {
             let count = self.document.accessors.len();
             return Err(Fault::new(user, format!("accessor {index} is out of range; there are {count}")));
@@ -185,7 +192,7 @@ impl<'a> Reader<'a> {
         self.budget.charge(accessor.count.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
         let count = usize::try_from(accessor.count)
             .map_err(|_| Fault::new(place(".count"), format!("{}; too many for this machine", accessor.count)))?;
-        let mut layout = Layout { count, component, normalized: accessor.normalized, base, sparse: None };
+        let mut layout = CheckedAccessor { count, component, normalized: accessor.normalized, base, sparse: None };
         let Some(sparse) = &accessor.sparse else { return Ok(layout) };
         if sparse.count == 0 || sparse.count > accessor.count {
             return Err(Fault::new(

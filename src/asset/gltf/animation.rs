@@ -74,7 +74,7 @@ fn clip(
         let per_key = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         let elements = values.len() / target.width();
         if elements != per_key * times.len() {
-            let problem = format!("{elements} elements for {} keys; expected {per_key} a key", times.len());
+            let problem = format!("{elements} elements for {} keys; expected {per_key} per key", times.len());
             return Err(Fault::new(user, problem));
         }
         if target == Channel::Rotation && per_key == 1 {

@@ -18,10 +18,13 @@ pub(super) struct Document {
     pub(super) animations: Vec<Animation>,
     pub(super) buffers: Vec<Buffer>,
     pub(super) buffer_views: Vec<BufferView>,
+    pub(super) images: Vec<Image>,
     pub(super) materials: Vec<Material>,
     pub(super) meshes: Vec<Mesh>,
     pub(super) nodes: Vec<Node>,
+    pub(super) samplers: Vec<TextureSampler>,
     pub(super) skins: Vec<Skin>,
+    pub(super) textures: Vec<Texture>,
 }
 
 /// Information that our exporter writes about the file.
@@ -45,7 +48,7 @@ pub(super) struct AxesExtras {
 pub(super) struct PrimitiveExtras {
     /// Number of vertices of the original file; the rest are copies at seams.
     pub(super) vertices: Option<u32>,
-    /// Whether it is another subset of the primitive before it.
+    /// `true` if it is another subset of the primitive before it.
     pub(super) continues: bool,
 }
 
@@ -149,6 +152,8 @@ pub(super) struct Primitive {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Material {
     pub(super) name: String,
+    pub(super) alpha_mode: Option<String>,
+    pub(super) alpha_cutoff: Option<f32>,
     pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
 }
 
@@ -156,12 +161,68 @@ pub(super) struct Material {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct PbrMetallicRoughness {
     pub(super) base_color_factor: [f32; 4],
+    pub(super) base_color_texture: Option<TextureInfo>,
 }
 
 impl Default for PbrMetallicRoughness {
     fn default() -> Self {
-        Self { base_color_factor: [1.0; 4] }
+        Self { base_color_factor: [1.0; 4], base_color_texture: None }
     }
+}
+
+/// A material's use of a texture.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureInfo {
+    pub(super) index: u32,
+    #[serde(default)]
+    pub(super) tex_coord: u32,
+    #[serde(default)]
+    pub(super) extensions: TextureExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct TextureExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    pub(super) transform: Option<TextureTransform>,
+}
+
+/// Applied to texture coordinates in the order scale, rotation, offset.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct TextureTransform {
+    pub(super) offset: [f32; 2],
+    /// Radians, counter-clockwise as the image is seen.
+    pub(super) rotation: f32,
+    pub(super) scale: [f32; 2],
+    pub(super) tex_coord: Option<u32>,
+}
+
+impl Default for TextureTransform {
+    fn default() -> Self {
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Texture {
+    pub(super) sampler: Option<u32>,
+    pub(super) source: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureSampler {
+    pub(super) wrap_s: Option<u32>,
+    pub(super) wrap_t: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Image {
+    pub(super) uri: Option<String>,
+    pub(super) buffer_view: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -250,7 +311,7 @@ impl Document {
 }
 
 fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::asset::files::from_json(json).map_err(|fault| match binary {
+    crate::asset::read_file::from_json(json).map_err(|fault| match binary {
         true => Fault::new(format!("JSON chunk, {}", fault.place), fault.problem),
         false => fault,
     })

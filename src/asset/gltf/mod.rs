@@ -5,15 +5,17 @@
 
 mod accessor;
 mod animation;
-mod buffers;
+mod buffer_bytes;
 mod container;
 mod document;
 mod extras;
 mod mesh;
 mod nodes;
+mod textures;
 
 use super::budget::Budget;
 use super::fault::Fault;
+use super::textures::LeftOut;
 use super::{ImportError, matrices};
 use crate::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, Model, ModelParts, PrimitiveData, Repair, Rows, SkinData,
@@ -21,12 +23,14 @@ use crate::model::{
 use accessor::Reader;
 use document::{AxesExtras, Document};
 use mesh::Binding;
-use nodes::{Hierarchy, Rig, SkinnedNode};
+use nodes::{Hierarchy, NodeRig, SkinnedNode};
+use std::collections::HashSet;
 use std::path::Path;
+use textures::Textures;
 
-/// Whether it is a container, or JSON with the one property that the specification requires.
+/// Returns whether it is a container, or JSON with the one property that the specification requires.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.starts_with(b"glTF") || super::files::contains(head, "\"asset\"")
+    head.starts_with(b"glTF") || super::read_file::contains(head, "\"asset\"")
 }
 
 /// Reads a file and the buffers in its folder that it refers to.
@@ -34,7 +38,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// # Errors
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::files::read_file(file)?;
+    let bytes = super::read_file::read_file(file)?;
     let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
@@ -46,16 +50,16 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let hierarchy = Hierarchy::new(&document.nodes)?;
     let skinned = nodes::skinned_nodes(&document)?;
     let mut repairs = Vec::new();
-    let rig = Rig::new(&document, &hierarchy, &skinned, &mut repairs)?;
-    let buffers = buffers::load(file, &document.buffers, container.bin, &budget)?;
+    let rig = NodeRig::new(&document, &hierarchy, &skinned, &mut repairs)?;
+    let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
     let mut skins = Skins::new(&reader, &rig, &skinned)?;
     let clips = animation::clips(&reader, &rig.joint_of, &mut repairs)?;
     let primitives = primitives(&reader, &rig, &skinned, &mut skins)?;
     note_morph_targets(&document, &mut repairs);
-    let materials = materials(&document, &primitives)?;
+    let materials = materials(&reader, file, &primitives, &mut repairs)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let Rig { skeleton, .. } = rig;
+    let NodeRig { skeleton, .. } = rig;
     let axes = axes(&document)?;
     Ok(ModelParts { name, axes, skeleton, skins: skins.data, clips, primitives, materials, repairs })
 }
@@ -87,7 +91,7 @@ struct Skins {
 
 impl Skins {
     /// Reads the skins that nodes use.
-    fn new(reader: &Reader, rig: &Rig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
+    fn new(reader: &Reader, rig: &NodeRig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
         let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
         for (index, skin) in nodes::used_skins(reader.document, skinned) {
             let place = |field: &str| format!("skins[{index}].{field}");
@@ -136,7 +140,7 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
 /// Converts skinned nodes by index, then rigid ones, whose palette entries share one more skin.
 fn primitives(
     reader: &Reader,
-    rig: &Rig,
+    rig: &NodeRig,
     skinned: &[SkinnedNode],
     skins: &mut Skins,
 ) -> Result<Vec<PrimitiveData>, Fault> {
@@ -171,24 +175,43 @@ fn note_morph_targets(document: &Document, repairs: &mut Vec<Repair>) {
     }
 }
 
-/// The file's materials as plain base colours, and a default one if some primitive has none.
-fn materials(document: &Document, primitives: &[PrimitiveData]) -> Result<Vec<Material>, Fault> {
+/// The file's materials with their base colours, and a default one if some primitive has none.
+fn materials(
+    reader: &Reader,
+    file: &Path,
+    primitives: &[PrimitiveData],
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<Material>, Fault> {
+    let document = reader.document;
     let count = document.materials.len();
     if count >= usize::from(u16::MAX) {
         return Err(Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1)));
     }
+    let used: HashSet<usize> = primitives.iter().flat_map(|p| &p.subsets).map(|s| s.material.into()).collect();
+    let mut textures = Textures::new(reader, file.parent().unwrap_or(Path::new("")));
+    let mut left_out = LeftOut::default();
     let mut materials = Vec::with_capacity(count + 1);
     for (index, material) in document.materials.iter().enumerate() {
-        let base_color = material.pbr_metallic_roughness.base_color_factor;
+        let surface = &material.pbr_metallic_roughness;
+        let base_color = surface.base_color_factor;
         if let Some(v) = base_color.iter().find(|v| !v.is_finite()) {
             return Err(Fault::new(
                 format!("materials[{index}].pbrMetallicRoughness.baseColorFactor"),
                 format!("holds {v}; expected finite numbers"),
             ));
         }
-        materials.push(Material { name: material.name.clone(), base_color });
+        let texture = surface.base_color_texture.as_ref().filter(|_| used.contains(&index));
+        let texture = texture.and_then(|info| left_out.keep(textures.texture(info)));
+        let alpha_cutoff = match material.alpha_mode.as_deref() {
+            Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
+            // Pictures blend nothing: the more transparent half of an image is left out.
+            Some("BLEND") if texture.is_some() => Some(0.5 * base_color[3].clamp(0.0, 1.0)),
+            _ => None,
+        };
+        materials.push(Material { name: material.name.clone(), base_color, alpha_cutoff, texture });
     }
-    if primitives.iter().flat_map(|p| &p.subsets).any(|s| usize::from(s.material) == count) {
+    left_out.describe(repairs);
+    if used.contains(&count) {
         materials.push(Material::default());
     }
     Ok(materials)

@@ -101,7 +101,7 @@ pub(super) fn used_skins<'a>(
 }
 
 /// The skeleton and the nodes that move with it.
-pub(super) struct Rig {
+pub(super) struct NodeRig {
     pub(super) skeleton: Skeleton,
     /// Joint of each node, if it is one.
     pub(super) joint_of: Vec<Option<u16>>,
@@ -123,7 +123,7 @@ struct Role {
     kept: bool,
 }
 
-impl Rig {
+impl NodeRig {
     /// Takes the joints of all used skins, every ancestor that moves them, and the nodes that move rigid meshes below
     /// them.
     pub(super) fn new(

@@ -13,9 +13,9 @@ const COPIES: u64 = 4;
 
 /// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
 pub(super) fn import(file: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
-    let text = crate::asset::files::read_text(file)?;
+    let text = crate::asset::read_file::read_text(file)?;
     let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    reader.read(crate::asset::files::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
+    reader.read(crate::asset::read_file::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
 }
 
 /// Components of a joint that each frame holds, and their offset.

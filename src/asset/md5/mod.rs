@@ -23,15 +23,15 @@ use std::path::{Path, PathBuf};
 const APART: f64 = 1e-3;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.trim_ascii_start().starts_with(b"MD5Version") && super::files::contains(head, "numMeshes")
+    head.trim_ascii_start().starts_with(b"MD5Version") && super::read_file::contains(head, "numMeshes")
 }
 
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
 /// every other one of the folder whose joints have the names of the model's.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
-    let text = super::files::read_text(file)?;
+    let text = super::read_file::read_text(file)?;
     let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    let (mut parts, joints) = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let (mut parts, joints) = reader.read(super::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
     let joint_of = parts.skins[0].joints.clone();
     if clips.is_empty() {
         let own = file.with_extension("md5anim");
@@ -62,7 +62,7 @@ fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
     found
 }
 
-struct Vertex {
+struct VertexLine {
     offset: usize,
     uv: [f32; 2],
     first_weight: u32,
@@ -152,7 +152,7 @@ impl Reader<'_> {
         self.scanner.expect("{")?;
         let shader = if self.scanner.accept("shader") { self.scanner.string("a shader")? } else { "" };
         let vertices = self.numbered("numverts", "vert", |reader, token| {
-            Ok(Vertex {
+            Ok(VertexLine {
                 offset: token.offset,
                 uv: tuple(&mut reader.scanner, "a uv")?,
                 first_weight: reader.scanner.integer("the first weight")?,
@@ -199,7 +199,7 @@ impl Reader<'_> {
             self.budget.charge_vertices(1, own.len(), || "weights".into())?;
             let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
             if sum <= 0.0 {
-                let problem = "no weight holds the vertex; expected at least one above 0, which says where it is";
+                let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
                 return Err(self.scanner.fault_at(vertex.offset, problem));
             }
             let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
@@ -251,7 +251,9 @@ impl Apart {
 
     fn describe(self) -> Option<Repair> {
         let Self { count, worst } = self;
-        let message = format!("placed {count} vertices amid their weights, which are up to {worst} apart at bind");
+        let message = format!(
+            "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
+        );
         (count > 0).then_some(Repair { message })
     }
 }

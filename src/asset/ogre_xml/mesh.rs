@@ -6,8 +6,8 @@ use crate::asset::fault::Fault;
 use crate::model::{Influences, Material, PrimitiveData, Subset};
 
 /// Content of a mesh file; its bones are still IDs.
-pub(super) struct Mesh {
-    pub(super) geometries: Vec<Geometry>,
+pub(super) struct MeshFile {
+    pub(super) geometries: Vec<OgreGeometry>,
     pub(super) materials: Vec<Material>,
     /// Name in `skeletonlink`.
     pub(super) skeleton: String,
@@ -15,7 +15,7 @@ pub(super) struct Mesh {
 
 /// Vertices, and the triangles of the submeshes that use them.
 #[derive(Default)]
-pub(super) struct Geometry {
+pub(super) struct OgreGeometry {
     positions: Vec<[f32; 3]>,
     normals: Vec<[f32; 3]>,
     uvs: Vec<[f32; 2]>,
@@ -31,7 +31,7 @@ struct Assignment {
     weight: f32,
 }
 
-impl Geometry {
+impl OgreGeometry {
     /// Converts bone IDs to the skin's joints; `entry_of` maps them.
     pub(super) fn into_primitive(
         mut self,
@@ -71,7 +71,7 @@ impl Geometry {
 }
 
 /// Reads the whole file.
-pub(super) fn read(xml: &mut Xml) -> Result<Mesh, Fault> {
+pub(super) fn read(xml: &mut Xml) -> Result<MeshFile, Fault> {
     let root = xml.root("mesh")?;
     let mut shared = None;
     let mut shared_assignments = Vec::new();
@@ -108,8 +108,13 @@ pub(super) fn read(xml: &mut Xml) -> Result<Mesh, Fault> {
 }
 
 /// Puts shared vertices at the position of the first submesh that uses them.
-fn collect(xml: &Xml, submeshes: Vec<Submesh>, mut shared: Option<Geometry>, skeleton: String) -> Result<Mesh, Fault> {
-    let mut mesh = Mesh { geometries: Vec::new(), materials: Vec::new(), skeleton };
+fn collect(
+    xml: &Xml,
+    submeshes: Vec<Submesh>,
+    mut shared: Option<OgreGeometry>,
+    skeleton: String,
+) -> Result<MeshFile, Fault> {
+    let mut mesh = MeshFile { geometries: Vec::new(), materials: Vec::new(), skeleton };
     let mut shared_at = None;
     for (material, submesh) in submeshes.into_iter().enumerate() {
         let Submesh { element, name, geometry, faces, largest } = submesh;
@@ -143,7 +148,7 @@ struct Submesh {
     /// Name of the material.
     name: String,
     /// Vertices; `None` if they are shared.
-    geometry: Option<Geometry>,
+    geometry: Option<OgreGeometry>,
     /// Triangle list.
     faces: Vec<u32>,
     /// The largest index and the face that has it.
@@ -223,15 +228,15 @@ fn check_count(xml: &Xml, element: &Element, name: &str, found: u32) -> Result<(
 }
 
 /// Reads attributes, which may be spread over vertex buffers, some of them empty.
-fn geometry(xml: &mut Xml, element: &Element) -> Result<Geometry, Fault> {
-    let mut geometry = Geometry::default();
+fn geometry(xml: &mut Xml, element: &Element) -> Result<OgreGeometry, Fault> {
+    let mut geometry = OgreGeometry::default();
     let stated = xml.integer(element, "vertexcount")?;
     while let Some(buffer) = xml.child()? {
         if buffer.name() != "vertexbuffer" {
             xml.skip()?;
             continue;
         }
-        let mut part = Geometry::default();
+        let mut part = OgreGeometry::default();
         let mut vertices = 0;
         while let Some(vertex) = xml.child()? {
             vertices += 1;

@@ -3,20 +3,22 @@
 //! Right-handed, Y up. Keys are relative to the bind pose, and after its last key a track interpolates back to its
 //! first, as in OGRE itself (articles about the format differ).
 
+mod material;
 mod mesh;
 mod skeleton;
 mod xml;
 
 use super::budget::Budget;
 use super::fault::Fault;
+use super::textures::LeftOut;
 use super::{ImportError, beside, matrices};
-use crate::model::{Axes, Model, ModelParts, SkinData, affine_to_rows};
+use crate::model::{Axes, Material, Model, ModelParts, Repair, SkinData, affine_to_rows};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xml::Xml;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    super::files::contains(head, "<mesh>") || super::files::contains(head, "<mesh ")
+    super::read_file::contains(head, "<mesh>") || super::read_file::contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
@@ -40,18 +42,40 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
     let inverse_binds = skeleton.joint_of.iter().map(inverse).collect::<Option<_>>().ok_or_else(|| {
         ImportError::new(&skeleton_file, "bones", "a scale without an inverse; expected scales that are not 0")
     })?;
-    let name = super::files::stem(file);
+    let stem = super::read_file::stem(file);
+    let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
+    let (materials, repairs) = textured(mesh.materials, skeleton.repairs, file, name);
     let parts = ModelParts {
-        name: name.strip_suffix(".mesh").unwrap_or(&name).into(),
+        name: name.into(),
         axes: Axes::Y_UP,
         skeleton: skeleton.joints,
         skins: vec![SkinData { name: String::new(), joints: skeleton.joint_of, inverse_binds }],
         clips: skeleton.clips,
         primitives,
-        materials: mesh.materials,
-        repairs: skeleton.repairs,
+        materials,
+        repairs,
     };
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
+}
+
+/// The materials with the textures that the script beside the mesh names.
+fn textured(
+    mut materials: Vec<Material>,
+    mut repairs: Vec<Repair>,
+    file: &Path,
+    name: &str,
+) -> (Vec<Material>, Vec<Repair>) {
+    let units = material::units(file, name);
+    let mut left_out = LeftOut::default();
+    for material in &mut materials {
+        let unit = units.get(&material.name);
+        material.texture = unit.and_then(|unit| left_out.keep(unit.texture(file)));
+        if material.texture.is_some() {
+            material.base_color = [1.0; 4];
+        }
+    }
+    left_out.describe(&mut repairs);
+    (materials, repairs)
 }
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.

@@ -4,14 +4,14 @@ use super::xml::{Element, Xml};
 use crate::asset::fault::Fault;
 use crate::asset::matrices;
 use crate::model::{
-    Channel, Clip, Interpolation, Joint, JointTransform, Keys, Repair, RotationBlend, Skeleton as Joints, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform, Keys, Repair, RotationBlend, Skeleton, Transform,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::collections::HashMap;
 
 /// Content of a skeleton file.
-pub(super) struct Skeleton {
-    pub(super) joints: Joints,
+pub(super) struct SkeletonFile {
+    pub(super) joints: Skeleton,
     pub(super) clips: Vec<Clip>,
     /// Joint of each bone, in the file's order.
     pub(super) joint_of: Vec<u16>,
@@ -45,7 +45,7 @@ impl Bones {
 }
 
 /// Reads the whole file.
-pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
+pub(super) fn read(xml: &mut Xml) -> Result<SkeletonFile, Fault> {
     let root = xml.root("skeleton")?;
     let mut bones = Bones::default();
     let mut animations = Vec::new();
@@ -67,9 +67,9 @@ pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
         }
     }
     xml.end()?;
-    let (joints, joint_of) = Joints::new(bones.joints).map_err(|error| xml.fault(&root, error.to_string()))?;
+    let (joints, joint_of) = Skeleton::new(bones.joints).map_err(|error| xml.fault(&root, error.to_string()))?;
     let mut clips = Vec::with_capacity(animations.len());
-    for Animation { element, name, length, mut keys } in animations {
+    for AnimationElement { element, name, length, mut keys } in animations {
         for track in &mut keys {
             if let Some(&joint) = joint_of.get(usize::from(track.joint)) {
                 track.joint = joint;
@@ -78,7 +78,7 @@ pub(super) fn read(xml: &mut Xml) -> Result<Skeleton, Fault> {
         let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
         clips.push(clip.map_err(|error| xml.fault(&element, error.to_string()))?);
     }
-    Ok(Skeleton { joints, clips, joint_of, index_of: bones.by_id, repairs: meetings.describe() })
+    Ok(SkeletonFile { joints, clips, joint_of, index_of: bones.by_id, repairs: meetings.describe() })
 }
 
 fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault> {
@@ -130,7 +130,7 @@ fn hierarchy(xml: &mut Xml, bones: &mut Bones) -> Result<(), Fault> {
     Ok(())
 }
 
-struct Animation {
+struct AnimationElement {
     element: Element,
     name: String,
     length: f32,
@@ -138,7 +138,12 @@ struct Animation {
     keys: Vec<Keys>,
 }
 
-fn animation(xml: &mut Xml, element: Element, bones: &Bones, meetings: &mut Meetings) -> Result<Animation, Fault> {
+fn animation(
+    xml: &mut Xml,
+    element: Element,
+    bones: &Bones,
+    meetings: &mut Meetings,
+) -> Result<AnimationElement, Fault> {
     let name = xml.required(&element, "name")?;
     let length = xml.number(&element, "length")?;
     if length < 0.0 {
@@ -165,7 +170,7 @@ fn animation(xml: &mut Xml, element: Element, bones: &Bones, meetings: &mut Meet
             }
         }
     }
-    Ok(Animation { element, name, length, keys })
+    Ok(AnimationElement { element, name, length, keys })
 }
 
 /// A key as in the file, relative to the bind pose.
@@ -314,6 +319,6 @@ fn rotation(xml: &mut Xml, element: &Element) -> Result<DQuat, Fault> {
     match axis.try_normalize() {
         Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
         None if angle == 0.0 => Ok(DQuat::IDENTITY),
-        None => Err(xml.fault(element, "no axis of some length; expected one to turn around")),
+        None => Err(xml.fault(element, "an axis of zero length; expected one to rotate about")),
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Xml {
 
 impl Xml {
     pub(super) fn open(file: &Path) -> Result<Self, ImportError> {
-        let mut reader = Reader::from_reader(BufReader::new(crate::asset::files::open(file)?));
+        let mut reader = Reader::from_reader(BufReader::new(crate::asset::read_file::open(file)?));
         reader.config_mut().expand_empty_elements = true;
         Ok(Self { file: file.into(), reader, buffer: Vec::new() })
     }
@@ -66,7 +66,7 @@ impl Xml {
             match self.reader.read_event_into(&mut self.buffer) {
                 Ok(Event::Eof) => return Ok(()),
                 Ok(Event::Start(_) | Event::DocType(_)) => {
-                    return Err(self.fault_at(at, "more after the root's end; expected the end of the file"));
+                    return Err(self.fault_at(at, "content after the root element; expected the end of the file"));
                 }
                 Ok(_) => {}
                 Err(error) => return Err(self.syntax(&error)),

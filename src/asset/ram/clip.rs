@@ -17,7 +17,7 @@ pub(super) fn import(
     joint_of: &[u16],
     skeleton: &Skeleton,
 ) -> Result<(Clip, Vec<Repair>), ImportError> {
-    let text = crate::asset::files::read_text(file)?;
+    let text = crate::asset::read_file::read_text(file)?;
     let mut reader = Reader {
         scanner: Scanner::new(&text, Syntax::WORDS),
         off_unit: OffUnit::default(),
@@ -25,7 +25,7 @@ pub(super) fn import(
         joint_of,
         skeleton,
     };
-    let clip = reader.read(crate::asset::files::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let clip = reader.read(crate::asset::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
     let mut repairs = Vec::new();
     reader.off_unit.describe("rotation keys", &mut repairs);
     Ok((clip, repairs))
@@ -40,7 +40,7 @@ struct Reader<'a> {
 }
 
 /// A joint's frames and the rotations at them.
-struct Track {
+struct JointFrames {
     joint: usize,
     frames: Vec<u32>,
     rotations: Vec<DQuat>,
@@ -53,7 +53,7 @@ impl Reader<'_> {
         let mut tracks = Vec::new();
         while let Some(token) = self.scanner.peek() {
             let track = self.track(tracks.len(), frames)?;
-            if tracks.iter().any(|t: &Track| t.joint == track.joint) {
+            if tracks.iter().any(|t: &JointFrames| t.joint == track.joint) {
                 let problem = format!("a second track for joint {}; expected one", track.joint);
                 return Err(self.scanner.fault(token, problem));
             }
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Ok(Clip::new(name, Some(duration), RotationBlend::AuthoredPath, keys)?)
     }
 
-    fn track(&mut self, index: usize, frames: Option<u32>) -> Result<Track, Fault> {
+    fn track(&mut self, index: usize, frames: Option<u32>) -> Result<JointFrames, Fault> {
         self.scanner.expect("track")?;
         let token = self.scanner.peek();
         let id: usize = self.scanner.integer(&format!("the ID {index}"))?;
@@ -84,7 +84,7 @@ impl Reader<'_> {
         {
             return Err(self.scanner.unexpected(token, &format!("{known:?}, as the model names joint {joint}")));
         }
-        let mut track = Track { joint, frames: Vec::new(), rotations: Vec::new() };
+        let mut track = JointFrames { joint, frames: Vec::new(), rotations: Vec::new() };
         while self.scanner.at_number() {
             let key = track.frames.len();
             let token = self.scanner.peek();
@@ -120,8 +120,8 @@ impl Reader<'_> {
 
     /// Converts to keys in seconds. In the remaining frames of the period, the track interpolates from its last key to
     /// its first, across the period's end.
-    fn keys(&self, track: Track, period: u32) -> Keys {
-        let Track { joint, frames, mut rotations } = track;
+    fn keys(&self, track: JointFrames, period: u32) -> Keys {
+        let JointFrames { joint, frames, mut rotations } = track;
         let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
         if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
             let [first, last, period] = [*first, *last, period].map(f64::from);

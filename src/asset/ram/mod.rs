@@ -17,17 +17,17 @@ use crate::model::{
 use glam::{DQuat, Vec3};
 use std::path::{Path, PathBuf};
 
-/// Whether it begins with the first section, a line with its name and an optional count.
+/// Returns whether it begins with the first section, a line with its name and an optional count.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
-    text.starts_with(b"joints") && super::files::contains(head, "orientation")
+    text.starts_with(b"joints") && super::read_file::contains(head, "orientation")
 }
 
 /// Reads a model and its clips; if none are given, the `.raa` of the same name beside it, if it exists.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
-    let text = super::files::read_text(file)?;
+    let text = super::read_file::read_text(file)?;
     let mut reader = Reader::new(&text);
-    let (mut parts, orientations) = reader.read(super::files::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let (mut parts, orientations) = reader.read(super::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
     let beside = file.with_extension("raa");
     let beside = if clips.is_empty() && beside.is_file() { std::slice::from_ref(&beside) } else { clips };
     for clip in beside {

@@ -44,7 +44,8 @@ fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut Off
         return frames(&animation.keyframes, animation.fps, &animation.name, &place, joint_of, off_unit);
     }
     if animation.hierarchy.len() > joint_of.len() {
-        let problem = format!("{} tracks; expected one a bone, at most {}", animation.hierarchy.len(), joint_of.len());
+        let problem =
+            format!("{} tracks; expected one per bone, at most {}", animation.hierarchy.len(), joint_of.len());
         return Err(Fault::new(format!("{place}.hierarchy"), problem));
     }
     let rate = rate(animation.fps, &format!("{place}.fps"))?;

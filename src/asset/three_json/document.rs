@@ -41,6 +41,9 @@ pub(super) struct Material {
     /// Object v4: 0xRRGGBB.
     pub(super) color: Option<u32>,
     pub(super) opacity: Option<f32>,
+    /// File of the base-colour image. Object v4 has it as a reference to a list, which is not followed.
+    pub(super) map_diffuse: Option<String>,
+    pub(super) map_diffuse_wrap: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -9,10 +9,11 @@ mod faces;
 
 use super::budget::Budget;
 use super::fault::{Fault, OffUnit};
-use super::{ImportError, matrices, seams};
+use super::textures::LeftOut;
+use super::{ImportError, matrices, seams, textures};
 use crate::model::{
-    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Transform,
-    affine_to_rows,
+    Axes, Influences, Joint, JointTransform, Material, Model, ModelParts, Repair, Skeleton, SkinData, Texture,
+    Transform, Wrap, affine_to_rows,
 };
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
@@ -25,27 +26,28 @@ const INFLUENCES: u32 = 2;
 const BYTES_PER_OBJECT: u64 = 256;
 const BYTES_PER_LIST: u64 = 72;
 
-/// Whether it is JSON with a list of this format near its beginning.
+/// Returns whether it is JSON with a list of this format near its beginning.
 pub(super) fn sniff(head: &[u8]) -> bool {
     const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
     head.trim_ascii_start().starts_with(b"{")
-        && LISTS.iter().any(|name| super::files::contains(head, &format!("\"{name}\"")))
+        && LISTS.iter().any(|name| super::read_file::contains(head, &format!("\"{name}\"")))
 }
 
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
-    let bytes = super::files::read_file(file)?;
-    let parts = read(super::files::stem(file), &bytes).map_err(|fault| fault.in_file(file))?;
+    let bytes = super::read_file::read_file(file)?;
+    let parts = read(file, &bytes).map_err(|fault| fault.in_file(file))?;
     Model::new(parts).map_err(|error| ImportError::from_model(file, error))
 }
 
-fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
+fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let (name, folder) = (super::read_file::stem(file), file.parent().unwrap_or(Path::new("")));
     let budget = Budget::new(bytes.len());
     let count = |byte: u8| bytes.iter().filter(|&&b| b == byte).count() as u64;
     let needed =
         count(b'{').saturating_mul(BYTES_PER_OBJECT).saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
     budget.charge(needed, || "JSON".into())?;
-    let document: Geometry = super::files::from_json(bytes)?;
+    let document: Geometry = super::read_file::from_json(bytes)?;
     let mut repairs = Vec::new();
     let (path, geometry) = skinned(&document, &mut repairs)?;
     let skeleton = skeleton(geometry, &path, &mut repairs)?;
@@ -66,7 +68,15 @@ fn read(name: String, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let most = triangles.iter().map(|(material, _)| *material).max().unwrap_or(0);
     // In an Object-v4 document the materials may be outside the geometry, or absent.
     let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
-    let mut materials: Vec<Material> = materials.iter().map(material).collect();
+    let mut left_out = LeftOut::default();
+    let mut materials: Vec<Material> = materials
+        .iter()
+        .map(|found| Material {
+            texture: texture(found, folder).and_then(|found| left_out.keep(found)),
+            ..material(found)
+        })
+        .collect();
+    left_out.describe(&mut repairs);
     if materials.is_empty() {
         materials = vec![Material::default(); usize::from(most) + 1];
     } else if usize::from(most) >= materials.len() {
@@ -121,7 +131,20 @@ fn material(material: &document::Material) -> Material {
     let packed = |color: u32| [16, 8, 0].map(|shift| ((color >> shift) & 0xff) as f32 / 255.0);
     let [default_r, default_g, default_b, _] = Material::default().base_color;
     let [r, g, b] = material.color_diffuse.or(material.color.map(packed)).unwrap_or([default_r, default_g, default_b]);
-    Material { name: name.clone(), base_color: [r, g, b, material.opacity.unwrap_or(1.0)] }
+    Material { name: name.clone(), base_color: [r, g, b, material.opacity.unwrap_or(1.0)], ..Material::default() }
+}
+
+/// The texture of a material, whose coordinates count from the lower edge of the image.
+fn texture(material: &document::Material, folder: &Path) -> Option<Result<Texture, String>> {
+    let name = material.map_diffuse.as_ref()?;
+    let wrap = |axis: usize| match material.map_diffuse_wrap.get(axis).map(String::as_str) {
+        Some("repeat") => Wrap::Repeat,
+        Some("mirror") => Wrap::Mirror,
+        // The format's own default.
+        _ => Wrap::Clamp,
+    };
+    let texture = |image| Texture { image, wrap: [wrap(0), wrap(1)], transform: Texture::FROM_BELOW };
+    Some(textures::beside(folder, name).map(texture))
 }
 
 /// The skeleton, and the joint of each bone.
@@ -181,7 +204,7 @@ fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
     let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
     let vertices = geometry.vertices.len() / 3;
     let expected = vertices.checked_mul(each).filter(|_| each > 0).ok_or_else(|| {
-        Fault::new(place("influencesPerVertex"), format!("{each}; expected how many influences each vertex has"))
+        Fault::new(place("influencesPerVertex"), format!("{each}; expected the number of influences per vertex"))
     })?;
     for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
         if length != expected {

@@ -1,6 +1,6 @@
 //! The body as a signed distance field: round cones, smoothly joined.
 
-use super::rig::{EYE, FINGER_COUNT, Landmarks, Side};
+use super::rig::{BodySide, EYE, FINGER_COUNT, Landmarks};
 use glam::{DVec3, dvec3};
 
 /// A sphere swept along a segment while its radius changes linearly.
@@ -84,7 +84,7 @@ struct Sphere {
 }
 
 impl Sphere {
-    /// Whether everything inside is farther from `p` than `reach`.
+    /// Returns whether everything inside is farther from `p` than `reach`.
     fn beyond(&self, p: DVec3, reach: f64) -> bool {
         p.distance(self.centre) - self.radius > reach
     }
@@ -257,7 +257,7 @@ impl Body {
             d = smooth_min(d, self.head(p), HEAD_JOIN);
         }
         if p.y - 1.05 < d + LEG_JOIN {
-            let legs = smooth_min(self.leg(left), self.leg(Side::Right.point(left)), THIGH_JOIN);
+            let legs = smooth_min(self.leg(left), self.leg(BodySide::Right.point(left)), THIGH_JOIN);
             d = smooth_min(d, legs, LEG_JOIN);
         }
         if !self.arm_bound.beyond(left, d + ARM_JOIN) {
@@ -278,7 +278,7 @@ impl Body {
         let left = dvec3(p.x.abs(), p.y, p.z);
         // Both sides, so that there is no crease down the middle.
         let d = self.trunk_sides.join(self.trunk.distance(p), left);
-        self.trunk_sides.join(d, Side::Right.point(left))
+        self.trunk_sides.join(d, BodySide::Right.point(left))
     }
 
     pub(super) fn head(&self, p: DVec3) -> f64 {
@@ -291,13 +291,13 @@ impl Body {
         self.face.join(self.skull.distance(p), p)
     }
 
-    /// Whether hair covers the head at `p`, on the surface.
+    /// Returns whether hair covers the head at `p`, on the surface.
     pub(super) fn is_hair(&self, p: DVec3) -> bool {
         let left = dvec3(p.x.abs(), p.y, p.z);
         self.hair.distance(p) < self.face_sides.join(self.skin_of_head(p), left)
     }
 
-    /// Whether an eye shows at `p`, on the surface; a coarse mesh has too few triangles for eyes.
+    /// Returns whether an eye shows at `p`, on the surface; a coarse mesh has too few triangles for eyes.
     pub(super) fn is_eye(&self, p: DVec3) -> bool {
         let from_eye = (dvec3(p.x.abs(), p.y, p.z) - EYE) / dvec3(0.0105, 0.0065, 1.0);
         self.finger_join < 0.0125 && from_eye.z > 0.0 && from_eye.truncate().length_squared() < 1.0

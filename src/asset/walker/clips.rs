@@ -1,8 +1,8 @@
 //! The clips: planned footsteps with legs by inverse kinematics, and periodic motion of everything else.
 
 use super::rig::{
-    BALL, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JOINTS, KNEE_POLE, LOWERARM,
-    LOWERARM_TWIST, NECK, PELVIS, Rig, SPINE, Side, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST, two_bone,
+    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JOINTS, KNEE_POLE,
+    LOWERARM, LOWERARM_TWIST, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST, two_bone,
 };
 use crate::model::{Channel, Clip, Interpolation, Keys, ModelError, RotationBlend};
 use glam::{DMat3, DQuat, DVec3, dvec3};
@@ -43,7 +43,7 @@ fn half_twist(q: DQuat, axis: DVec3) -> DQuat {
 }
 
 /// Rotations of joints relative to the rest pose, in the model's axes at rest.
-struct Pose<'a> {
+struct KeyPose<'a> {
     rig: &'a Rig,
     deltas: [DQuat; JOINTS],
     pelvis_offset: DVec3,
@@ -78,7 +78,7 @@ struct ArmPlan {
 /// Spread that brings the rest pose's arms down to the sides.
 const HANGING: f64 = -27.0;
 
-impl<'a> Pose<'a> {
+impl<'a> KeyPose<'a> {
     fn rest(rig: &'a Rig) -> Self {
         Self { rig, deltas: [DQuat::IDENTITY; JOINTS], pelvis_offset: DVec3::ZERO }
     }
@@ -109,7 +109,7 @@ impl<'a> Pose<'a> {
         }
     }
 
-    fn arm(&mut self, side: Side, plan: ArmPlan) {
+    fn arm(&mut self, side: BodySide, plan: ArmPlan) {
         let at = &self.rig.landmarks;
         let upper = (at.elbow - at.shoulder).normalize();
         let lower = (at.wrist - at.elbow).normalize();
@@ -139,7 +139,7 @@ impl<'a> Pose<'a> {
     }
 
     /// Bends a leg so that the foot reaches its position; the pelvis must be set.
-    fn leg(&mut self, side: Side, plan: FootPlan) {
+    fn leg(&mut self, side: BodySide, plan: FootPlan) {
         let at = &self.rig.landmarks;
         let pelvis = self.rig.joints[PELVIS].position;
         let turned = self.deltas[PELVIS];
@@ -293,8 +293,8 @@ impl Gait {
         FootPlan { ankle: pivot + moved + turn(DVec3::X, pitch) * (at.ankle - pivot), pitch, toes_up: pitch.max(0.0) }
     }
 
-    fn pose<'a>(&self, rig: &'a Rig, phase: f64) -> Pose<'a> {
-        let mut pose = Pose::rest(rig);
+    fn pose<'a>(&self, rig: &'a Rig, phase: f64) -> KeyPose<'a> {
+        let mut pose = KeyPose::rest(rig);
         let plan = &self.pelvis;
         let stance_middle = self.stance * 0.5;
         pose.pelvis_offset = dvec3(
@@ -313,7 +313,7 @@ impl Gait {
             -plan.list * 1.1 * wave(phase, stance_middle * 0.6),
             turn(DVec3::X, self.lean * 0.15 - 0.6 * bob) * turn(DVec3::Y, 0.8 * wave(phase, 0.05)),
         );
-        for (side, phase) in Side::BOTH.into_iter().zip([phase, phase + 0.5]) {
+        for (side, phase) in BodySide::BOTH.into_iter().zip([phase, phase + 0.5]) {
             // The arm swings back while its leg swings forward.
             let back = wave(phase, 0.03);
             pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Y, 2.5 * back)));
@@ -392,15 +392,15 @@ const RUN: Gait = Gait {
 };
 
 /// Standing, breathing, shifting weight a little.
-fn idle(rig: &Rig, phase: f64) -> Pose<'_> {
-    let mut pose = Pose::rest(rig);
+fn idle(rig: &Rig, phase: f64) -> KeyPose<'_> {
+    let mut pose = KeyPose::rest(rig);
     let breath = wave(phase, 0.4);
     let shift = wave(phase, 0.15);
     pose.pelvis_offset = dvec3(0.012 * shift, -0.005 + 0.001 * breath, 0.0);
     pose.set(PELVIS, turn(DVec3::Z, 0.7 * shift) * turn(DVec3::Y, 0.8 * wave(phase, 0.3)));
     let head = turn(DVec3::Y, 2.5 * wave(phase, 0.6)) * turn(DVec3::X, 1.5 + 0.8 * wave(phase, 0.75));
     pose.spine(1.0 - 1.2 * breath, -0.5 * wave(phase, 0.3), -shift, head);
-    for (side, sign) in Side::BOTH.into_iter().zip([1.0, -1.0]) {
+    for (side, sign) in BodySide::BOTH.into_iter().zip([1.0, -1.0]) {
         pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Z, 0.9 * breath)));
         pose.arm(
             side,
@@ -419,9 +419,9 @@ fn idle(rig: &Rig, phase: f64) -> Pose<'_> {
 }
 
 /// The right arm held up, waving twice.
-fn wave_hand(rig: &Rig, phase: f64) -> Pose<'_> {
-    let mut pose = Pose::rest(rig);
-    let side = Side::Right;
+fn wave_hand(rig: &Rig, phase: f64) -> KeyPose<'_> {
+    let mut pose = KeyPose::rest(rig);
+    let side = BodySide::Right;
     let beat = wave(2.0 * phase, 0.0);
     pose.spine(0.0, -1.5 + 0.5 * beat, 3.0 + 0.8 * beat, turn(DVec3::Z, 3.0 + beat) * turn(DVec3::Y, -5.0));
     pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Z, 14.0)));
@@ -443,8 +443,8 @@ pub(super) fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
 }
 
 /// Keys of one cycle of `pose`, the last a copy of the first; joints that stay in the rest pose have no track.
-fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> Pose<'a>) -> Result<Clip, ModelError> {
-    let poses: Vec<Pose> = (0..frames).map(|frame| pose(f64::from(frame) / f64::from(frames))).collect();
+fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> KeyPose<'a>) -> Result<Clip, ModelError> {
+    let poses: Vec<KeyPose> = (0..frames).map(|frame| pose(f64::from(frame) / f64::from(frames))).collect();
     let times: Vec<f32> = (0..=frames).map(|frame| (f64::from(frame) / f64::from(KEY_RATE)) as f32).collect();
     let looped = || poses.iter().chain(&poses[..1]);
     let mut keys = Vec::new();
@@ -560,7 +560,7 @@ mod tests {
             let clip = find(model, name);
             let duration = f64::from(clip.duration());
             assert!((duration - gait.duration()).abs() < 1e-6);
-            for (side, start) in Side::BOTH.into_iter().zip([0.0, 0.5]) {
+            for (side, start) in BodySide::BOTH.into_iter().zip([0.0, 0.5]) {
                 // Part of the foot on the ground: the heel until it leaves, the ball's joint once it is down.
                 for (joint, point, from, until) in
                     [(side.leg(FOOT), at.heel, 0.0, gait.heel_off), (side.leg(BALL), at.ball, gait.flat, gait.stance)]
@@ -628,7 +628,7 @@ mod tests {
         let model = model(FEW);
         let rest = model.skeleton().rest_model_pose();
         for (_, pose) in poses(model, find(model, "idle")) {
-            for joint in Side::BOTH.map(|side| side.leg(BALL)) {
+            for joint in BodySide::BOTH.map(|side| side.leg(BALL)) {
                 assert!(pose[joint].translation.distance(rest[joint].translation) < 0.002);
             }
         }
@@ -640,7 +640,7 @@ mod tests {
         let mut most = 0.0f64;
         for clip in ["idle", "walk", "run"].map(|name| find(model, name)) {
             for (phase, pose) in poses(model, clip) {
-                for side in Side::BOTH {
+                for side in BodySide::BOTH {
                     let [hip, knee, ankle] = [THIGH, CALF, FOOT].map(|joint| pose[side.leg(joint)].translation);
                     let bend = (knee - hip).cross(ankle - knee).x / ((knee - hip).length() * (ankle - knee).length());
                     assert!(bend > 0.0, "{}: the {side:?} knee bends backwards at phase {phase}", clip.name());
@@ -655,12 +655,12 @@ mod tests {
     fn waving_leaves_the_legs_alone() {
         let model = model(FEW);
         let tracks = find(model, "wave").keys().raw().unwrap().tracks();
-        let rest = Side::Left.arm(CLAVICLE)..Side::Right.arm(CLAVICLE);
+        let rest = BodySide::Left.arm(CLAVICLE)..BodySide::Right.arm(CLAVICLE);
         for track in tracks {
             let joint = usize::from(track.joint);
-            assert!(track.channel == Channel::Rotation && joint > PELVIS && joint < Side::Left.leg(THIGH));
+            assert!(track.channel == Channel::Rotation && joint > PELVIS && joint < BodySide::Left.leg(THIGH));
             assert!(!rest.contains(&joint), "the left arm waves too");
         }
-        assert!(tracks.iter().any(|track| usize::from(track.joint) == Side::Right.arm(LOWERARM)));
+        assert!(tracks.iter().any(|track| usize::from(track.joint) == BodySide::Right.arm(LOWERARM)));
     }
 }

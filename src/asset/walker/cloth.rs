@@ -28,7 +28,7 @@ impl Cloth {
             Self::Shoes => ("shoes", [0.18, 0.09, 0.05]),
             Self::Eyes => ("eyes", [0.02, 0.015, 0.012]),
         };
-        Material { name: name.into(), base_color: [r, g, b, 1.0] }
+        Material { name: name.into(), base_color: [r, g, b, 1.0], ..Material::default() }
     }
 
     /// The cover at a point of the surface.

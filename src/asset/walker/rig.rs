@@ -40,12 +40,12 @@ const FINGER_NAMES: [&str; FINGER_COUNT] = ["thumb", "index", "middle", "ring", 
 
 /// A side of the body; left is +X, since the body faces +Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum BodySide {
     Left,
     Right,
 }
 
-impl Side {
+impl BodySide {
     pub(super) const BOTH: [Self; 2] = [Self::Left, Self::Right];
 
     pub(super) fn arm(self, joint: usize) -> usize {
@@ -215,19 +215,19 @@ impl Rig {
             rig.push(name, Some(index), *position, Some(end - position));
         }
         rig.push("jaw", Some(HEAD), dvec3(0.0, 1.59, 0.012), Some(dvec3(0.0, -0.04, 0.075)));
-        for (side, suffix) in Side::BOTH.into_iter().zip(["l", "r"]) {
+        for (side, suffix) in BodySide::BOTH.into_iter().zip(["l", "r"]) {
             rig.push(&format!("eye_{suffix}"), Some(HEAD), side.point(EYE), Some(DVec3::Z));
         }
-        for (side, suffix) in Side::BOTH.into_iter().zip(["l", "r"]) {
+        for (side, suffix) in BodySide::BOTH.into_iter().zip(["l", "r"]) {
             rig.push_arm(&landmarks, side, suffix);
         }
-        for (side, suffix) in Side::BOTH.into_iter().zip(["l", "r"]) {
+        for (side, suffix) in BodySide::BOTH.into_iter().zip(["l", "r"]) {
             rig.push_leg(&landmarks, side, suffix);
         }
         rig
     }
 
-    fn push_arm(&mut self, at: &Landmarks, side: Side, suffix: &str) {
+    fn push_arm(&mut self, at: &Landmarks, side: BodySide, suffix: &str) {
         let clavicle = dvec3(0.022, 1.425, -0.005);
         let upper = at.elbow - at.shoulder;
         let lower = at.wrist - at.elbow;
@@ -250,7 +250,7 @@ impl Rig {
         }
     }
 
-    fn push_leg(&mut self, at: &Landmarks, side: Side, suffix: &str) {
+    fn push_leg(&mut self, at: &Landmarks, side: BodySide, suffix: &str) {
         let thigh = at.knee - at.hip;
         let calf = at.ankle - at.knee;
         let index = |joint| Some(side.leg(joint));
@@ -322,9 +322,9 @@ mod tests {
         let names = skeleton.names();
         assert!(rig.joints.iter().zip(names).all(|(joint, name)| joint.name == *name), "the skeleton reordered them");
         assert_eq!((names[0].as_str(), names[HEAD].as_str(), names[JAW].as_str()), ("root", "head", "jaw"));
-        assert_eq!(names[Side::Left.arm(FINGERS + 3)], "index_01_l");
-        assert_eq!(names[Side::Right.arm(FINGERS + 14)], "pinky_03_r");
-        assert_eq!(names[Side::Right.leg(BALL)], "ball_r");
+        assert_eq!(names[BodySide::Left.arm(FINGERS + 3)], "index_01_l");
+        assert_eq!(names[BodySide::Right.arm(FINGERS + 14)], "pinky_03_r");
+        assert_eq!(names[BodySide::Right.leg(BALL)], "ball_r");
         for (joint, pose) in rig.joints.iter().zip(skeleton.rest_model_pose()) {
             assert!(joint.position.distance(pose.translation) < 1e-6, "{}", joint.name);
         }

@@ -51,7 +51,7 @@ fn smooth_step(t: f64) -> f64 {
 }
 
 /// A regular grid in a distorted space, in which hands, head and feet have finer cells than the trunk.
-struct Grid {
+struct WarpedGrid {
     lenses: [Lens; 4],
     spacing: DVec3,
     centre: DVec3,
@@ -63,7 +63,7 @@ const HAND_MAGNIFICATION: f64 = 3.0;
 /// Samples along the edge of a block that is skipped as a whole when the surface is far.
 const BLOCK: u32 = 8;
 
-impl Grid {
+impl WarpedGrid {
     fn new(at: &Landmarks, cell: f64) -> Self {
         let spacing = CELL_ASPECT * cell;
         let half = (BOX[1] - BOX[0]) * 0.5;
@@ -129,7 +129,7 @@ fn corner_offset(corner: u32, size: UVec3) -> usize {
     ((corner & 1) + (corner >> 1 & 1) * size.x + (corner >> 2) * size.x * size.y) as usize
 }
 
-/// Whether the corners of `mask` are connected along the cell's edges.
+/// Returns whether the corners of `mask` are connected along the cell's edges.
 fn is_connected(mask: u32) -> bool {
     let mut reached = mask & mask.wrapping_neg();
     for _ in 0..8 {
@@ -185,11 +185,11 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
     let wanted = f64::from(vertices);
     // The number of vertices is inversely proportional to a cell's area; the first guess uses the body's own area.
     let mut cell = (2.2 / wanted).sqrt();
-    let mut best: Option<(f64, Grid, Body, Vec<f32>)> = None;
+    let mut best: Option<(f64, WarpedGrid, Body, Vec<f32>)> = None;
     for attempt in 0..12 {
         // Gaps between fingers smaller than the hand's cells are closed; otherwise strands would bridge them.
         let body = Body::new(at, 1.5 * cell / HAND_MAGNIFICATION);
-        let grid = Grid::new(at, cell);
+        let grid = WarpedGrid::new(at, cell);
         let mut field = grid.sample(&body);
         let count = f64::from(make_manifold(&mut field, grid.size));
         let error = (count / wanted - 1.0).abs();

@@ -1,4 +1,4 @@
-use super::rig::Side;
+use super::rig::BodySide;
 use super::*;
 use crate::model::{Channel, INFLUENCE_CLASSES};
 use glam::dvec3;
@@ -127,11 +127,12 @@ fn weights_do_not_bleed() {
     for vertex in 0..mesh.vertex_count() {
         let p = position(model, vertex);
         let left = dvec3(p.x.abs(), p.y, p.z);
-        let (own, other) = if p.x > 0.0 { (Side::Left, Side::Right) } else { (Side::Right, Side::Left) };
+        let (own, other) =
+            if p.x > 0.0 { (BodySide::Left, BodySide::Right) } else { (BodySide::Right, BodySide::Left) };
         for joint in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).map(|(joint, _)| usize::from(joint))
         {
-            let is_leg = |side: Side| (side.leg(0)..=side.leg(rig::BALL)).contains(&joint);
-            let is_arm = |side: Side| (side.arm(rig::UPPERARM)..=side.arm(rig::FINGERS + 14)).contains(&joint);
+            let is_leg = |side: BodySide| (side.leg(0)..=side.leg(rig::BALL)).contains(&joint);
+            let is_arm = |side: BodySide| (side.arm(rig::UPPERARM)..=side.arm(rig::FINGERS + 14)).contains(&joint);
             assert!(!is_arm(other), "{p} hangs on the other arm");
             assert!(!is_leg(other) || left.x < 0.03, "{p} hangs on the other leg");
             assert!(!is_arm(own) || left.x > 0.11, "{p} of the chest hangs on the arm");

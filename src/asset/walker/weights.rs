@@ -2,8 +2,8 @@
 
 use super::body::Body;
 use super::rig::{
-    BALL, CALF, CALF_TWIST, CLAVICLE, EYE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JAW, JOINTS, LOWERARM,
-    LOWERARM_TWIST, Landmarks, NECK, PELVIS, Rig, SPINE, Side, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST,
+    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JAW, JOINTS,
+    LOWERARM, LOWERARM_TWIST, Landmarks, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST,
 };
 use glam::{DVec3, dvec3};
 
@@ -122,7 +122,7 @@ impl Weights {
     /// The joints of `p`, with weights that sum to one; unused places are 0.
     pub(super) fn of(&self, p: DVec3, body: &Body) -> [(usize, f64); MOST] {
         let mut weights = [0.0; JOINTS];
-        let side = if p.x >= 0.0 { Side::Left } else { Side::Right };
+        let side = if p.x >= 0.0 { BodySide::Left } else { BodySide::Right };
         let left = side.point(p);
 
         let arm = self.shoulder.step(left) * self.arm_side(left, body);
@@ -130,7 +130,7 @@ impl Weights {
             self.deal_arm(&mut weights, arm, left, body, side);
         }
         let mut rest = 1.0 - arm;
-        for side in Side::BOTH {
+        for side in BodySide::BOTH {
             let left = side.point(p);
             let leg = (1.0 - arm) * self.hip.step(left) * step(left.x, 0.03);
             deal(&mut weights, leg, THIGH_TWIST, &self.leg, left, |joint| side.leg(joint));
@@ -156,7 +156,7 @@ impl Weights {
         step(body.trunk(left) - body.arm(left) - 0.004, 0.055)
     }
 
-    fn deal_arm(&self, weights: &mut [f64; JOINTS], share: f64, p: DVec3, body: &Body, side: Side) {
+    fn deal_arm(&self, weights: &mut [f64; JOINTS], share: f64, p: DVec3, body: &Body, side: BodySide) {
         deal(weights, share, UPPERARM_TWIST, &self.arm, p, |joint| side.arm(joint));
         let hand = weights[side.arm(HAND)];
         if hand == 0.0 {

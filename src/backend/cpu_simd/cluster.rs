@@ -1,24 +1,29 @@
 //! `cpu-simd:cluster`: a single character, 16 vertices side by side, joints looked up within registers.
 
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Result};
+use crate::frame::{BackendError, Bytes, Purpose, Result};
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
 
 /// The clusters of each group's mesh.
-pub struct Cluster(Vec<Clusters>);
+pub struct ClusterSkinner(Vec<Clusters>);
 
-impl Skinner for Cluster {
-    const LAYOUT: Layout = Layout::Rows;
+impl Skinner for ClusterSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Rows;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
     }
 
-    fn bytes(crowd: &Crowd) -> u64 {
-        let mesh_bytes = |g: &crate::crowd::Group| Clusters::bytes(g.model.mesh());
-        crowd.groups().iter().map(mesh_bytes).sum()
+    fn bytes(crowd: &Crowd) -> Bytes {
+        // Their number is known only once the mesh is cut.
+        let clusters = crowd.groups().iter().map(|g| Clusters::new(g.model.mesh()).allocated());
+        Bytes::of(Purpose::Mesh, clusters.sum())
+    }
+
+    fn allocated(&self) -> Bytes {
+        Bytes::of(Purpose::Mesh, self.0.iter().map(Clusters::allocated).sum())
     }
 
     fn check(_: &Crowd, isa: Isa) -> Result<()> {

@@ -1,34 +1,39 @@
 //! `cpu-simd:dual-quaternion`: 16 instances side by side, joints blended as dual quaternions.
 
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
-use crate::frame::{Blending, Result};
+use crate::frame::{Blending, Bytes, Purpose, Result};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
 use std::sync::{Mutex, PoisonError};
 
 /// A block's palette as dual quaternions.
-pub struct DualQuaternions {
+pub struct DualQuaternionSkinner {
     palette: Mutex<Aligned<DualQuaternion>>,
 }
 
-impl DualQuaternions {
+impl DualQuaternionSkinner {
     fn entries(crowd: &Crowd) -> usize {
         crowd.groups().iter().map(|g| g.model.palette_joints().len()).max().unwrap_or(0)
     }
 }
 
-impl Skinner for DualQuaternions {
-    const LAYOUT: Layout = Layout::Lanes;
+impl Skinner for DualQuaternionSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
     const BLENDING: Blending = Blending::DualQuaternion;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self { palette: Mutex::new(Aligned::zeroed(Self::entries(crowd))) })
     }
 
-    fn bytes(crowd: &Crowd) -> u64 {
-        Aligned::<DualQuaternion>::bytes(Self::entries(crowd))
+    fn bytes(crowd: &Crowd) -> Bytes {
+        Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(Self::entries(crowd)))
+    }
+
+    fn allocated(&self) -> Bytes {
+        let palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
+        Bytes::of(Purpose::Palettes, palette.allocated())
     }
 
     fn check(crowd: &Crowd, _: Isa) -> Result<()> {

@@ -1,16 +1,16 @@
 //! `cpu-simd:fused`: 16 instances side by side; a block is skinned while its palette is in the cache.
 
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::simd::Isa;
 use crate::skin::skin_lanes;
 
-/// As [`super::Lanes`], block by block.
-pub struct Fused;
+/// As [`super::LanesSkinner`], block by block.
+pub struct FusedSkinner;
 
-impl Skinner for Fused {
-    const LAYOUT: Layout = Layout::Fused;
+impl Skinner for FusedSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Fused;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)

@@ -1,7 +1,7 @@
 //! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
 
 use super::super::Skinned;
-use super::super::cpu::{BlockJob, Layout, Skinner};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Result};
@@ -10,13 +10,13 @@ use crate::skin::{skin_interleaved, skin_lanes};
 use std::ops::Range;
 
 /// Writes one contiguous output per instance.
-pub struct Lanes;
+pub struct LanesSkinner;
 
 /// Writes `[block][vertex][word][instance of the block]`.
-pub struct Interleaved;
+pub struct InterleavedSkinner;
 
-impl Skinner for Lanes {
-    const LAYOUT: Layout = Layout::Lanes;
+impl Skinner for LanesSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)
@@ -27,8 +27,8 @@ impl Skinner for Lanes {
     }
 }
 
-impl Skinner for Interleaved {
-    const LAYOUT: Layout = Layout::Lanes;
+impl Skinner for InterleavedSkinner {
+    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
     const SKINNED: Skinned = Skinned::HostInBlocks;
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {

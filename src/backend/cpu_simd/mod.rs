@@ -8,14 +8,14 @@ mod fused;
 mod lanes;
 
 #[cfg(target_arch = "x86_64")]
-pub use cluster::Cluster;
-pub use columns::Columns;
-pub use dual_quaternion::DualQuaternions;
-pub use fused::Fused;
-pub use lanes::{Interleaved, Lanes};
+pub use cluster::ClusterSkinner;
+pub use columns::ColumnsSkinner;
+pub use dual_quaternion::DualQuaternionSkinner;
+pub use fused::FusedSkinner;
+pub use lanes::{InterleavedSkinner, LanesSkinner};
 
 use super::cpu::Cpu;
-use super::{Backend, Context, Prepared};
+use super::{Backend, Context, Prepared, Traits};
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Footprint, Job, Result};
@@ -31,11 +31,8 @@ struct CpuSimd {
 }
 
 /// Creates the plain `cpu-simd`.
-///
-/// # Errors
-/// None.
-pub fn create(context: &Context) -> Result<Box<dyn Backend>> {
-    Ok(Box::new(CpuSimd { isa: context.isa }))
+pub fn create(context: &Context) -> Box<dyn Backend> {
+    Box::new(CpuSimd { isa: context.isa })
 }
 
 impl CpuSimd {
@@ -44,15 +41,20 @@ impl CpuSimd {
         let blocks = Blocks::new(crowd, BLOCK, false).all().len();
         let filled = crowd.instance_count() as f64 >= FILLED * (blocks * BLOCK) as f64;
         match self.isa {
-            isa if filled => Cpu::<Lanes>::chosen("lanes", isa),
+            isa if filled => Cpu::<LanesSkinner>::chosen("lanes", isa),
             #[cfg(target_arch = "x86_64")]
-            isa @ Isa::Avx512 => Cpu::<Cluster>::chosen("cluster", isa),
-            isa => Cpu::<Columns>::chosen("columns", isa),
+            isa @ Isa::Avx512 => Cpu::<ClusterSkinner>::chosen("cluster", isa),
+            isa => Cpu::<ColumnsSkinner>::chosen("columns", isa),
         }
     }
 }
 
 impl Backend for CpuSimd {
+    fn traits(&self) -> Traits {
+        // Every variant that is chosen leaves its vertices in the same layout.
+        Cpu::<LanesSkinner>::chosen("lanes", self.isa).traits()
+    }
+
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.choose(crowd).footprint(crowd, job)
     }

@@ -1,13 +1,15 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{Kernels, Needs, PoseBindings, binding, dispatches};
+use super::kernels::{Kernels, Needs, PoseBindings, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
+use crate::frame::{Bytes, Purpose};
+use crate::gpu::counts::{filled_bytes, items_bytes, room_bytes};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::slots::{LOCAL_BYTES, slots};
 use crate::gpu::visibility::Visibility;
 use crate::gpu::{Chunk, Gpu};
-use crate::model::{NO_PARENT, Skeleton};
+use crate::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
 
 /// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
@@ -24,17 +26,70 @@ fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Upper bound of the bytes of a chunk's buffers.
-pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk) -> u64 {
-    let joints = crowd.groups()[chunk.group].model.skeleton().len() as u64;
-    let instances = chunk.instances.len() as u64;
-    let slots: u64 = chunk.instances.clone().map(|instance| u64::from(slots(crowd, instance))).sum();
+/// Bytes of a chunk's buffers, without palettes; `rigid` is that of the group's [`Needs`]. With `culled`, the batch and
+/// the players are those in view, which [`visibility`](crate::gpu::visibility) holds.
+pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk, rigid: bool, culled: bool) -> Bytes {
+    let joints = crowd.groups()[chunk.group].model.skeleton().len();
+    let instances = chunk.instances.len();
+    let count = instances as u64;
+    let slots: usize = chunk.instances.clone().map(|instance| slots(crowd, instance) as usize).sum();
     let layers: usize = chunk.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
-    slots * (joints * LOCAL_BYTES + size_of::<layout::Cursor>() as u64)
-        + instances * (joints * MODEL_BYTES + size_of::<layout::Player>() as u64)
-        + (momenta(crowd, instances) * size_of::<layout::Momentum>() as u64)
-        + (pose_pairs(crowd, instances) * size_of::<layout::PosePair>() as u64)
-        + (layers * size_of::<layout::Layer>()) as u64
+    let model_bytes = if rigid { RIGID_BYTES } else { MODEL_BYTES };
+    let players = if culled { 0 } else { items_bytes::<layout::Player>(instances) };
+    let batch = if culled { 0 } else { items_bytes::<layout::Batch>(1) };
+    let poses = room_bytes(slots as u64 * size_of::<layout::Cursor>() as u64)
+        + room_bytes(momenta(crowd, count) * size_of::<layout::Momentum>() as u64)
+        + room_bytes(pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64)
+        + filled_bytes(slots * joints * LOCAL_BYTES as usize)
+        + room_bytes(count * joints as u64 * model_bytes);
+    Bytes::of(Purpose::Clips, players + items_bytes::<layout::Layer>(layers))
+        + Bytes::of(Purpose::Scratch, batch + poses)
+}
+
+/// Contents of the buffers that a group's batches share.
+struct Contents<'a> {
+    store: ClipStore,
+    levels: u32,
+    order: Vec<u32>,
+    joints: Vec<layout::Joint>,
+    masks: &'a [f32],
+    matrices: Vec<Rows>,
+    entry_joints: Vec<u32>,
+    inverse_binds: &'a [Rows],
+}
+
+impl<'a> Contents<'a> {
+    /// Converts a group's model. `plain` means that no instance of the crowd blends.
+    fn new(group: &'a Group, plain: bool) -> Self {
+        let (model, skeleton) = (&group.model, group.model.skeleton());
+        let (levels, order) = levels(skeleton);
+        Self {
+            store: ClipStore::new(model, plain),
+            levels,
+            order,
+            joints: joints(skeleton),
+            masks: group.masks(),
+            matrices: skeleton.matrices().iter().map(|(_, rows)| *rows).collect(),
+            entry_joints: model.palette_joints().iter().map(|&j| j.into()).collect(),
+            inverse_binds: model.inverse_binds(),
+        }
+    }
+
+    /// Name and bytes of each buffer.
+    fn buffers(&self) -> [(&'static str, &[u8]); 10] {
+        [
+            ("clips", bytemuck::cast_slice(&self.store.clips)),
+            ("tracks", bytemuck::cast_slice(&self.store.tracks)),
+            ("words", bytemuck::cast_slice(&self.store.words)),
+            ("quads", bytemuck::cast_slice(&self.store.quads)),
+            ("joints", bytemuck::cast_slice(&self.joints)),
+            ("masks", bytemuck::cast_slice(self.masks)),
+            ("levels", bytemuck::cast_slice(&self.order)),
+            ("matrices", bytemuck::cast_slice(&self.matrices)),
+            ("palette joints", bytemuck::cast_slice(&self.entry_joints)),
+            ("inverse binds", bytemuck::cast_slice(self.inverse_binds)),
+        ]
+    }
 }
 
 /// Buffers on the device that a group's batches share.
@@ -56,14 +111,24 @@ pub struct Statics {
     inverse_binds: wgpu::Buffer,
 }
 
-/// Upper bound of the bytes of a group's shared buffers.
-pub fn static_bytes(group: &Group) -> u64 {
-    let (model, joints) = (&group.model, group.model.skeleton().len());
-    let entries = model.palette_joints().len();
-    let hierarchy = joints * (size_of::<layout::Joint>() + 2 * size_of::<u32>());
-    let palette = entries * (size_of::<u32>() + size_of::<crate::model::Rows>());
-    let masks = size_of_val(group.masks());
-    ClipStore::bytes(model) + (hierarchy + palette + masks + size_of_val(model.skeleton().matrices())) as u64
+/// Sizes of a group's shared buffers.
+pub struct StaticSizes {
+    /// Bytes of all buffers.
+    pub total: u64,
+    /// Bytes of the largest buffer.
+    pub largest: u64,
+    /// As in [`Needs`].
+    pub rigid: bool,
+}
+
+impl StaticSizes {
+    /// The sizes of the buffers that [`Statics::new`] creates.
+    pub fn of(group: &Group, plain: bool) -> Self {
+        let contents = Contents::new(group, plain);
+        let sizes = contents.buffers().map(|(_, bytes)| filled_bytes(bytes.len()));
+        let needs = Needs::new(&contents.store, false, false, !contents.matrices.is_empty());
+        Self { total: sizes.iter().sum(), largest: sizes.into_iter().max().unwrap_or(0), rigid: needs.rigid }
+    }
 }
 
 impl Statics {
@@ -71,27 +136,25 @@ impl Statics {
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Self {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
-        let storage = |label, contents: &[u8]| gpu.storage(label, contents);
-        let (model, skeleton) = (&group.model, group.model.skeleton());
-        let store = ClipStore::new(model, plain);
-        let (levels, order) = levels(skeleton);
-        let matrices: Vec<_> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
-        let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
+        let contents = Contents::new(group, plain);
+        let [clips, tracks, words, quads, joints, masks, order, matrices, entry_joints, inverse_binds] =
+            contents.buffers().map(|(label, bytes)| gpu.storage(Purpose::Clips, label, bytes));
+        let store = &contents.store;
         Self {
-            needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
-            levels,
+            needs: Needs::new(store, inertia, crowd.has_update_rates(), !contents.matrices.is_empty()),
+            levels: contents.levels,
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            clips: storage("clips", bytemuck::cast_slice(&store.clips)),
-            tracks: storage("tracks", bytemuck::cast_slice(&store.tracks)),
-            words: storage("words", bytemuck::cast_slice(&store.words)),
-            quads: storage("quads", bytemuck::cast_slice(&store.quads)),
-            joints: storage("joints", bytemuck::cast_slice(&joints(skeleton))),
-            masks: storage("masks", bytemuck::cast_slice(group.masks())),
-            order: storage("levels", bytemuck::cast_slice(&order)),
-            matrices: storage("matrices", bytemuck::cast_slice(&matrices)),
-            entry_joints: storage("palette joints", bytemuck::cast_slice(&entry_joints)),
-            inverse_binds: storage("inverse binds", bytemuck::cast_slice(model.inverse_binds())),
+            clips,
+            tracks,
+            words,
+            quads,
+            joints,
+            masks,
+            order,
+            matrices,
+            entry_joints,
+            inverse_binds,
         }
     }
 
@@ -155,7 +218,7 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
 }
 
 /// A chunk on the device.
-pub struct Batch {
+pub struct PoseBatch {
     /// The instances, including those out of view.
     pub instances: Range<u32>,
     /// Number of channels of a slot's joints that some clip moves.
@@ -168,7 +231,7 @@ pub struct Batch {
     pub model: wgpu::Buffer,
 }
 
-impl Batch {
+impl PoseBatch {
     /// Uploads a chunk's layers and allocates its poses. With `visibility`, only instances in view are posed.
     pub fn new(
         gpu: &Gpu,
@@ -187,8 +250,8 @@ impl Batch {
         let numbers = layout::Batch { instances, joints, entries, slots, levels: statics.levels, ..Default::default() };
         let (uniform, players, workgroups) = match visibility {
             None => (
-                gpu.uniform("batch", bytemuck::bytes_of(&numbers)),
-                gpu.storage("players", bytemuck::cast_slice(&players)),
+                gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&numbers)),
+                gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players)),
                 None,
             ),
             Some(visibility) => {
@@ -198,42 +261,41 @@ impl Batch {
         };
         let room = |label, count: u32, bytes: u64| {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-            gpu.buffer(label, u64::from(count) * bytes, usage)
+            gpu.buffer(Purpose::Scratch, label, u64::from(count) * bytes, usage)
         };
-        let layers = gpu.storage("layers", bytemuck::cast_slice(&layers));
+        let layers = gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers));
         let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
         let count = u64::from(instances);
         let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
         let pairs = room("pose pairs", pose_pairs(crowd, count) as u32, size_of::<layout::PosePair>() as u64);
         // Channels that no clip moves keep the value written here.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let locals = gpu.filled("local poses", bytemuck::cast_slice(&statics.rest.repeat(slots as usize)), usage);
+        let rest = statics.rest.repeat(slots as usize);
+        let locals = gpu.filled(Purpose::Scratch, "local poses", bytemuck::cast_slice(&rest), usage);
         let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
         let model_poses = room("model poses", instances * joints, model_bytes);
-        let mut buffers = [&uniform; binding::COUNT];
-        for (number, buffer) in [
-            (binding::NOW, now),
-            (binding::LAYERS, &layers),
-            (binding::PLAYERS, &players),
-            (binding::CLIPS, &statics.clips),
-            (binding::TRACKS, &statics.tracks),
-            (binding::WORDS, &statics.words),
-            (binding::QUADS, &statics.quads),
-            (binding::JOINTS, &statics.joints),
-            (binding::CURSORS, &cursors),
-            (binding::MOMENTA, &momenta),
-            (binding::MASKS, &statics.masks),
-            (binding::LOCALS, &locals),
-            (binding::LEVELS, &statics.order),
-            (binding::MATRICES, &statics.matrices),
-            (binding::MODEL, &model_poses),
-            (binding::ENTRY_JOINTS, &statics.entry_joints),
-            (binding::PALETTES, palettes),
-            (binding::INVERSE_BINDS, &statics.inverse_binds),
-            (binding::POSE_PAIRS, &pairs),
-        ] {
-            buffers[number as usize] = buffer;
-        }
+        let buffers = [
+            ("batch", &uniform),
+            ("now", now),
+            ("layers", &layers),
+            ("players", &players),
+            ("clips", &statics.clips),
+            ("tracks", &statics.tracks),
+            ("words", &statics.words),
+            ("quads", &statics.quads),
+            ("joints", &statics.joints),
+            ("cursors", &cursors),
+            ("momenta", &momenta),
+            ("masks", &statics.masks),
+            ("locals", &locals),
+            ("levels", &statics.order),
+            ("matrices", &statics.matrices),
+            ("model", &model_poses),
+            ("entry_joints", &statics.entry_joints),
+            ("palettes", palettes),
+            ("inverse_binds", &statics.inverse_binds),
+            ("pose_pairs", &pairs),
+        ];
         let bindings = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
         Self { instances: chunk.instances.clone(), moving: statics.moving, bindings, locals, model: model_poses }
     }

@@ -36,32 +36,15 @@ pub struct ClipStore {
     pub forms: [u32; 3],
     /// Number of channels of all joints that are not still.
     pub moving: u64,
-    /// Whether any clip or the rest pose has a scale.
+    /// `true` if any clip or the rest pose has a scale.
     pub scaled: bool,
-    /// Whether a track has key times other than its clip's.
+    /// `true` if a track has key times other than its clip's.
     pub own_times: bool,
-    /// Whether a clip is compact.
+    /// `true` if a clip is compact.
     pub compact: bool,
 }
 
 impl ClipStore {
-    /// Upper bound of the bytes of the store.
-    pub fn bytes(model: &Model) -> u64 {
-        let channels = 3 * model.skeleton().len() as u64;
-        let tracks = channels * size_of::<layout::Track>() as u64;
-        let of = |clip: &Clip| {
-            // A third more for vectors in quads, and the words of tracks and timelines.
-            let own = match clip.keys() {
-                ClipKeys::Raw(raw) => raw.timelines().len(),
-                ClipKeys::Compact(compact) => compact.tracks.len() + compact.still.len(),
-            };
-            let keys = clip.bytes() as u64 * 4 / 3 + 32 * own as u64;
-            size_of::<layout::Clip>() as u64 + tracks + keys
-        };
-        let rest = size_of::<layout::Clip>() as u64 + tracks + (channels + 3) * size_of::<[f32; 4]>() as u64;
-        rest + model.clips().iter().map(of).sum::<u64>()
-    }
-
     /// Converts the clips of a model, followed by the rest pose. `plain` means that sampled poses reach the hierarchy
     /// without blending.
     pub fn new(model: &Model, plain: bool) -> Self {

@@ -1,38 +1,12 @@
-//! The kernels that pose: source, bindings, and pipelines for the needs of a group.
+//! The kernels that pose: shaders, and pipelines for the needs of a group.
 
 use super::clips::ClipStore;
 use crate::gpu::Gpu;
-use crate::gpu::binding::{READ_ONLY, WRITTEN, bind_group_layout, bind_numbered, layout_entry, pipeline_layout};
+use crate::gpu::binding::{GroupLayout, Interface, pipeline_layout};
 use crate::gpu::layout::{self, WORKGROUP};
 use crate::gpu::shader::{Constants, Edit, compute_pipeline, module};
+use crate::gpu::wgsl::shader;
 use crate::model::Model;
-
-/// Bindings of group 0; a binding has the same number in every kernel.
-pub mod binding {
-    pub const BATCH: u32 = 0;
-    pub const NOW: u32 = 1;
-    pub const LAYERS: u32 = 2;
-    pub const PLAYERS: u32 = 3;
-    pub const CLIPS: u32 = 4;
-    pub const TRACKS: u32 = 5;
-    pub const WORDS: u32 = 6;
-    pub const QUADS: u32 = 7;
-    pub const JOINTS: u32 = 8;
-    pub const CURSORS: u32 = 9;
-    pub const MOMENTA: u32 = 10;
-    pub const MASKS: u32 = 11;
-    pub const LOCALS: u32 = 12;
-    pub const LEVELS: u32 = 13;
-    pub const MATRICES: u32 = 14;
-    pub const MODEL: u32 = 15;
-    pub const ENTRY_JOINTS: u32 = 16;
-    pub const PALETTES: u32 = 17;
-    pub const INVERSE_BINDS: u32 = 18;
-    pub const POSE_PAIRS: u32 = 19;
-    /// Number of bindings.
-    pub const COUNT: usize = 20;
-}
-use binding::*;
 
 /// Unit of work of a thread or workgroup in a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,111 +48,35 @@ fn at_once(gpu: &Gpu) -> u32 {
 /// A kernel that poses.
 #[derive(Debug)]
 pub struct PoseKernel {
-    /// Name of its file in shaders/.
+    /// Name of its file in shaders/, without the extension.
     pub name: &'static str,
-    /// Its WGSL, after shaders/pose.wgsl.
-    parts: &'static [&'static str],
-    reads: &'static [u32],
-    writes: &'static [u32],
-    /// Names of its overrides.
-    overrides: &'static [&'static str],
     threads: WorkUnit,
 }
 
-/// Clip positions and weights of the slots of every instance.
-const SCHEDULE: PoseKernel = PoseKernel {
-    name: "pose_schedule",
-    parts: &[
-        include_str!("../../../shaders/pose_time.wgsl"),
-        include_str!("../../../shaders/pose_keys.wgsl"),
-        include_str!("../../../shaders/pose_schedule.wgsl"),
-    ],
-    reads: &[NOW, LAYERS, PLAYERS, CLIPS, WORDS],
-    writes: &[CURSORS, MOMENTA, POSE_PAIRS],
-    overrides: &["INERTIA", "COMPACT", "RATES"],
-    threads: WorkUnit::Instances,
-};
-
-/// Local poses of slots.
-const SAMPLE: PoseKernel = PoseKernel {
-    name: "pose_sample",
-    parts: &[
-        include_str!("../../../shaders/pose_keys.wgsl"),
-        include_str!("../../../shaders/pose_curves.wgsl"),
-        include_str!("../../../shaders/pose_compact.wgsl"),
-        include_str!("../../../shaders/pose_sample.wgsl"),
-    ],
-    reads: &[TRACKS, WORDS, QUADS, CURSORS],
-    writes: &[LOCALS],
-    overrides: &["ROTATIONS", "TRANSLATIONS", "SCALES", "OWN_TIMES", "AT_ONCE"],
-    threads: WorkUnit::Slots,
-};
-
-/// Blends slots to one local pose per instance.
-const BLEND: PoseKernel = PoseKernel {
-    name: "pose_blend",
-    parts: &[include_str!("../../../shaders/pose_blend.wgsl")],
-    reads: &[PLAYERS, JOINTS, CURSORS, MOMENTA, MASKS, POSE_PAIRS],
-    writes: &[LOCALS],
-    overrides: &["INERTIA", "RATES"],
-    threads: WorkUnit::Joints,
-};
-
-const fn walk(name: &'static str, parts: &'static [&'static str], threads: WorkUnit) -> PoseKernel {
-    let reads = &[PLAYERS, JOINTS, LOCALS, LEVELS, MATRICES];
-    PoseKernel { name, parts, reads, writes: &[MODEL], overrides: &["MATRICES", "RIGID"], threads }
-}
-
-/// Local to model poses, one workgroup per instance.
-const LEVELS_AT_ONCE: PoseKernel = walk(
-    "pose_levels",
-    &[
-        include_str!("../../../shaders/pose_rows.wgsl"),
-        include_str!("../../../shaders/pose_hierarchy.wgsl"),
-        include_str!("../../../shaders/pose_levels.wgsl"),
-    ],
-    WorkUnit::Groups,
-);
-/// Local to model poses, one thread per instance.
-const SERIES: PoseKernel = walk(
-    "pose_series",
-    &[
-        include_str!("../../../shaders/pose_rows.wgsl"),
-        include_str!("../../../shaders/pose_hierarchy.wgsl"),
-        include_str!("../../../shaders/pose_series.wgsl"),
-    ],
-    WorkUnit::Instances,
-);
-/// Local to model poses, one thread per joint of an instance.
-const PATHS: PoseKernel = walk(
-    "pose_paths",
-    &[
-        include_str!("../../../shaders/pose_rows.wgsl"),
-        include_str!("../../../shaders/pose_hierarchy.wgsl"),
-        include_str!("../../../shaders/pose_paths.wgsl"),
-    ],
-    WorkUnit::Joints,
-);
-
-/// Model poses to palettes.
-const PALETTE: PoseKernel = PoseKernel {
-    name: "pose_palette",
-    parts: &[include_str!("../../../shaders/pose_rows.wgsl"), include_str!("../../../shaders/pose_palette.wgsl")],
-    reads: &[MODEL, ENTRY_JOINTS, INVERSE_BINDS],
-    writes: &[PALETTES],
-    overrides: &["AT_ONCE", "RIGID"],
-    threads: WorkUnit::Entries,
-};
-
 /// Every kernel, in the order in which they run; tests check their shaders.
-pub const KERNELS: &[&PoseKernel; 7] = &[&SCHEDULE, &SAMPLE, &BLEND, &LEVELS_AT_ONCE, &SERIES, &PATHS, &PALETTE];
+pub const KERNELS: &[PoseKernel; 7] = &[
+    // Clip positions and weights of the slots of every instance.
+    PoseKernel { name: "pose_schedule", threads: WorkUnit::Instances },
+    // Local poses of slots.
+    PoseKernel { name: "pose_sample", threads: WorkUnit::Slots },
+    // Blends slots to one local pose per instance.
+    PoseKernel { name: "pose_blend", threads: WorkUnit::Joints },
+    // Local to model poses, by one of three.
+    PoseKernel { name: "pose_levels", threads: WorkUnit::Groups },
+    PoseKernel { name: "pose_series", threads: WorkUnit::Instances },
+    PoseKernel { name: "pose_paths", threads: WorkUnit::Joints },
+    // Model poses to palettes.
+    PoseKernel { name: "pose_palette", threads: WorkUnit::Entries },
+];
 
 /// Index of the skinning dispatch, after those of all kernels.
 pub const SKIN: usize = KERNELS.len();
+/// Number of dispatches whose sizes the device computes if only instances in view are posed.
+pub const DISPATCHES: usize = KERNELS.len() + 1;
 
 /// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
 /// own.
-pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; KERNELS.len() + 1] {
+pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPATCHES] {
     let dispatch = |threads: WorkUnit| threads.dispatch(batch, at_once(gpu));
     let last = dispatch(WorkUnit::Instances);
     std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
@@ -215,13 +113,13 @@ pub struct Needs {
     forms: [u32; 3],
     own_times: bool,
     compact: bool,
-    /// Whether joints only rotate and translate: a model pose is then a rotation and a translation.
+    /// `true` if joints only rotate and translate: a model pose is then a rotation and a translation.
     pub rigid: bool,
-    /// Whether a layer of any instance fades inertially.
+    /// `true` if a layer of any instance fades inertially.
     pub inertia: bool,
-    /// Whether any instance is not posed at every tick.
+    /// `true` if any instance is not posed at every tick.
     pub rates: bool,
-    /// Whether any joint has a fixed matrix.
+    /// `true` if any joint has a fixed matrix.
     pub matrices: bool,
 }
 
@@ -231,72 +129,58 @@ impl Needs {
         Self { forms, own_times, compact, rigid: !scaled && !matrices, inertia, rates, matrices }
     }
 
-    fn constants(self, kernel: &PoseKernel, at_once: u32) -> Constants {
-        let value = |name: &&'static str| {
-            let value = match *name {
-                "AT_ONCE" => at_once,
-                "ROTATIONS" => self.forms[0],
-                "TRANSLATIONS" => self.forms[1],
-                "SCALES" => self.forms[2],
-                "RIGID" => self.rigid.into(),
-                "OWN_TIMES" => self.own_times.into(),
-                "COMPACT" => self.compact.into(),
-                "INERTIA" => self.inertia.into(),
-                "RATES" => self.rates.into(),
-                _ => self.matrices.into(),
-            };
-            (*name, value.into())
-        };
-        kernel.overrides.iter().map(value).collect()
+    /// Values of those overrides that a shader declares.
+    fn constants(self, overrides: &[String], at_once: u32) -> Constants {
+        let values = [
+            ("AT_ONCE", at_once),
+            ("ROTATIONS", self.forms[0]),
+            ("TRANSLATIONS", self.forms[1]),
+            ("SCALES", self.forms[2]),
+            ("RIGID", self.rigid.into()),
+            ("OWN_TIMES", self.own_times.into()),
+            ("COMPACT", self.compact.into()),
+            ("INERTIA", self.inertia.into()),
+            ("RATES", self.rates.into()),
+            ("MATRICES", self.matrices.into()),
+        ];
+        let declared = |(name, _): &(&str, u32)| overrides.iter().any(|known| known == name);
+        values.into_iter().filter(declared).map(|(name, value)| (name, value.into())).collect()
     }
 }
 
 impl PoseKernel {
     /// The complete shader.
     pub fn shader(&self) -> String {
-        include_str!("../../../shaders/pose.wgsl").to_owned() + &self.parts.concat()
+        shader(&format!("{}.wgsl", self.name), &[])
     }
 
     /// Values of the overrides on hardware, for crowds of a model: `plain` if every instance plays one layer, else for
     /// instances that use every feature of layers and update rates.
     pub fn constants_on_hardware(&self, model: &Model, plain: bool) -> Constants {
         let clips = ClipStore::new(model, plain);
-        Needs::new(&clips, !plain, !plain, !model.skeleton().matrices().is_empty()).constants(self, AT_ONCE[1])
+        let needs = Needs::new(&clips, !plain, !plain, !model.skeleton().matrices().is_empty());
+        needs.constants(&overrides(&self.shader()), AT_ONCE[1])
     }
+}
 
-    /// Its bindings in rising order, and whether it writes each.
-    fn bindings(&self) -> impl Iterator<Item = (u32, bool)> {
-        (0..COUNT as u32).filter_map(|b| match b {
-            _ if self.writes.contains(&b) => Some((b, true)),
-            _ if b == BATCH || self.reads.contains(&b) => Some((b, false)),
-            _ => None,
-        })
-    }
+/// Names of a shader's overrides; none if it does not parse, which creating its module reports.
+fn overrides(wgsl: &str) -> Vec<String> {
+    Interface::of(wgsl).map(|interface| interface.overrides).unwrap_or_default()
 }
 
 /// A kernel's layout and its pipelines.
 struct KernelPipelines {
     kernel: &'static PoseKernel,
-    layout: wgpu::BindGroupLayout,
+    layout: GroupLayout,
     pipelines: Vec<(Needs, wgpu::ComputePipeline)>,
 }
 
 impl KernelPipelines {
     fn new(gpu: &Gpu, kernel: &'static PoseKernel, needs: &[Needs], edit: Option<&Edit>) -> Self {
-        let entries: Vec<_> = kernel
-            .bindings()
-            .map(|(binding, written)| {
-                let ty = match binding {
-                    BATCH | NOW => wgpu::BufferBindingType::Uniform,
-                    _ if written => WRITTEN,
-                    _ => READ_ONLY,
-                };
-                layout_entry(binding, wgpu::ShaderStages::COMPUTE, ty)
-            })
-            .collect();
-        let layout = bind_group_layout(gpu, kernel.name, &entries);
-        let pipeline_layout = pipeline_layout(gpu, kernel.name, &[Some(&layout)]);
         let wgsl = kernel.shader();
+        let layout = GroupLayout::new(gpu, kernel.name, &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+        let pipeline_layout = pipeline_layout(gpu, kernel.name, &[&layout]);
+        let overrides = overrides(&wgsl);
         let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
         let module = module(gpu, kernel.name, wgsl, edit.is_none());
         let mut pipelines: Vec<(Needs, wgpu::ComputePipeline)> = Vec::new();
@@ -304,7 +188,7 @@ impl KernelPipelines {
             if pipelines.iter().any(|(known, _)| *known == needs) {
                 continue;
             }
-            let constants = needs.constants(kernel, at_once(gpu));
+            let constants = needs.constants(&overrides, at_once(gpu));
             let pipeline = compute_pipeline(gpu, kernel.name, &pipeline_layout, &module, &constants);
             pipelines.push((needs, pipeline));
         }
@@ -320,22 +204,22 @@ pub struct Kernels {
 impl Kernels {
     /// Creates the pipelines for groups with these needs.
     pub fn new(gpu: &Gpu, needs: &[Needs], edit: Option<&Edit>) -> Self {
-        Self { pipelines: KERNELS.map(|kernel| KernelPipelines::new(gpu, kernel, needs, edit)) }
+        Self { pipelines: KERNELS.each_ref().map(|kernel| KernelPipelines::new(gpu, kernel, needs, edit)) }
     }
 
-    /// Binds a chunk's buffers, in the order of their bindings, to every kernel.
+    /// Binds a chunk's buffers to the variables of their names in every kernel.
     pub fn bind(
         &self,
         gpu: &Gpu,
         needs: Needs,
         numbers: layout::Batch,
-        buffers: &[&wgpu::Buffer; COUNT],
+        buffers: &[(&str, &wgpu::Buffer)],
         workgroups: Option<wgpu::Buffer>,
     ) -> PoseBindings {
-        let groups = self.pipelines.each_ref().map(|pipelines| {
-            let bindings: Vec<_> = pipelines.kernel.bindings().map(|(b, _)| (b, buffers[b as usize])).collect();
-            bind_numbered(gpu, pipelines.kernel.name, &pipelines.layout, &bindings)
-        });
+        let groups = self
+            .pipelines
+            .each_ref()
+            .map(|pipelines| pipelines.layout.bind_buffers(gpu, pipelines.kernel.name, buffers));
         PoseBindings { needs, numbers, groups, workgroups }
     }
 

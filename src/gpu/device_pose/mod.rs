@@ -5,19 +5,20 @@ mod clips;
 mod kernels;
 
 pub(super) use batches::listed;
-pub use kernels::{KERNELS, SKIN, STORAGE_BUFFERS};
+pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
+use super::counts::room_bytes;
 use super::palette_source::{PaletteSource, PoseBytes};
 use super::shader::Edit;
 use super::slots::{LOCAL_BYTES, slots};
 use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, compute, layout};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
+use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::Frustum;
 use crate::model::Rows;
 use crate::pose::PoseData;
-use batches::{Batch, Statics, chunk_bytes, static_bytes};
+use batches::{PoseBatch, StaticSizes, Statics, chunk_bytes};
 use glam::{Mat3, Quat};
 use kernels::{Kernels, PoseBindings, Step};
 use std::ops::Range;
@@ -39,37 +40,41 @@ pub struct DevicePose {
     /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
     visible: Option<Vec<Vec<u32>>>,
     /// One per chunk.
-    batches: Vec<Batch>,
+    batches: Vec<PoseBatch>,
     palettes: Vec<Palettes>,
     blends: bool,
 }
 
 impl DevicePose {
-    /// Bytes on the device.
+    /// Bytes on the device; with `culled`, without those of the visibility pass.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
-    pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<u64> {
-        let limit = gpu.binding_bytes();
-        let statics = crowd.groups().iter().map(|group| {
-            let bytes = static_bytes(group);
-            match bytes > limit {
-                true => Err(BackendError::TooLarge(format!(
-                    "clips of {:?} need {bytes} bytes in one binding; the adapter allows {limit}",
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
+    pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], culled: bool) -> Result<Bytes> {
+        let (limit, plain) = (gpu.binding_bytes(), !blends(crowd));
+        let statics: Vec<_> = crowd.groups().iter().map(|group| StaticSizes::of(group, plain)).collect();
+        for (group, StaticSizes { largest, .. }) in crowd.groups().iter().zip(&statics) {
+            if *largest > limit {
+                return Err(BackendError::TooLarge(format!(
+                    "clips of {:?} need {largest} bytes in one binding; the adapter allows {limit}",
                     group.model.name()
-                ))),
-                false => Ok(bytes),
+                )));
             }
-        });
-        let poses: u64 = chunks.iter().map(|chunk| chunk_bytes(crowd, chunk)).sum();
-        let palettes = crowd.palette_entries() * size_of::<Rows>() as u64;
-        Ok(statics.sum::<Result<u64>>()? + poses + palettes + size_of::<layout::Now>() as u64)
+        }
+        let of_chunk = |chunk: &Chunk| {
+            let entries = crowd.groups()[chunk.group].model.palette_joints().len();
+            let palettes = room_bytes((chunk.instances.len() * entries * size_of::<Rows>()) as u64);
+            chunk_bytes(crowd, chunk, statics[chunk.group].rigid, culled) + Bytes::of(Purpose::Palettes, palettes)
+        };
+        let shared = Bytes::of(Purpose::Clips, statics.iter().map(|sizes| sizes.total).sum());
+        let now = Bytes::of(Purpose::Scratch, room_bytes(size_of::<layout::Now>() as u64));
+        Ok(shared + now + chunks.iter().map(of_chunk).sum())
     }
 
     /// Uploads constant data and allocates poses and palettes; with a frustum, only instances in it are posed.
     ///
     /// # Errors
-    /// A size that the adapter cannot hold.
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
     pub fn new(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
@@ -77,13 +82,13 @@ impl DevicePose {
         frustum: Option<&Frustum>,
         edit: Option<&Edit>,
     ) -> Result<Self> {
-        let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
-        let blends = crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain);
+        let blends = blends(crowd);
         let statics: Vec<Statics> =
             crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends)).collect();
         let needs: Vec<_> = statics.iter().map(Statics::needs).collect();
         let kernels = Kernels::new(gpu, &needs, edit);
         let now = gpu.buffer(
+            Purpose::Scratch,
             "now",
             size_of::<layout::Now>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
@@ -94,7 +99,7 @@ impl DevicePose {
             let entries = crowd.groups()[chunk.group].model.palette_joints().len();
             let own = Palettes::on_device(gpu, (chunk.instances.len() * entries * size_of::<Rows>()) as u64);
             let (statics, buffers) = (&statics[chunk.group], (&now, own.buffer()));
-            batches.push(Batch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
+            batches.push(PoseBatch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
             palettes.push(own);
         }
         if let Some(visibility) = &visibility {
@@ -187,7 +192,7 @@ impl PaletteSource for DevicePose {
     }
 
     fn poses(&self) -> Option<PoseBytes> {
-        let sum = |bytes: &dyn Fn(&Batch) -> u64| self.batches.iter().map(bytes).sum();
+        let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
             sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
             local: sum(&|batch| {
@@ -233,7 +238,7 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
-            let Batch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let PoseBatch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
             let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)
@@ -253,14 +258,20 @@ impl PaletteSource for DevicePose {
     }
 }
 
+/// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.
+fn blends(crowd: &Crowd) -> bool {
+    let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
+    crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain)
+}
+
 /// Checks that the device can pose for a shader that reads palettes in this form.
 ///
 /// # Errors
-/// It lacks features that the kernels need.
+/// [`BackendError::Unavailable`] if it lacks a feature that the kernels need.
 pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     match form {
-        PaletteForm::Rows | PaletteForm::Workgroup => Ok(()),
+        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => Ok(()),
         _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
     }
 }

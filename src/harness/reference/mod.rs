@@ -20,20 +20,20 @@ use local_pose::LocalPose;
 const HALF_TURN: f64 = 1e-5;
 
 /// A skinned vertex.
-pub(super) struct Vertex {
+pub(super) struct ReferenceVertex {
     pub position: DVec3,
     pub normal: DVec3,
     pub tangent: DVec4,
 }
 
 /// One instance at one tick.
-pub(super) struct Pose {
+pub(super) struct ReferencePose {
     pub local: Vec<LocalPose>,
     pub model: Vec<DAffine3>,
     pub palette: Vec<DAffine3>,
 }
 
-impl Pose {
+impl ReferencePose {
     /// The pose that an instance shows at a tick.
     pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
@@ -83,8 +83,8 @@ impl Pose {
         Self { local, model: pose, palette }
     }
 
-    /// Whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the direction of
-    /// dual quaternions.
+    /// Returns whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the
+    /// direction of dual quaternions.
     pub(super) fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
         let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
         let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
@@ -92,7 +92,7 @@ impl Pose {
     }
 
     /// A skinned vertex.
-    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> Vertex {
+    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> ReferenceVertex {
         let mesh = model.mesh();
         let influences = mesh.influences_of(vertex).map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
         let m = match blending {
@@ -110,7 +110,7 @@ impl Pose {
             }
         };
         let finished = |v: DVec3| if normals == Normals::Raw { v } else { v.normalize_or_zero() };
-        Vertex {
+        ReferenceVertex {
             position: m.matrix3 * p + m.translation,
             normal: finished(normal),
             tangent: finished(m.matrix3 * DVec3::new(t[0], t[1], t[2])).extend(t[3]),

@@ -1,18 +1,21 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
 mod estimate;
+mod memory;
 mod plan;
 mod search;
 
 pub use estimate::{Estimate, Size};
+pub use memory::MemoryBounds;
 pub use plan::{Series, Shard, SweepAxes, SweepPoint};
 pub use search::{Largest, Search};
 
-use super::run::{self, Observer, Options, Outcome, Status};
+use super::run::{self, Observer, Outcome, RunOptions, Status};
 use crate::backend::Context;
-use crate::frame::Stage;
-use crate::registry::Entry;
+use crate::frame::{BackendError, Stage};
+use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
+use bytesize::ByteSize;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
@@ -26,12 +29,30 @@ pub struct Sweep<'a> {
     /// The points in the order of measurement.
     pub points: Vec<SweepPoint>,
     /// Options of each measurement.
-    pub options: Options,
+    pub options: RunOptions,
     /// A series ends for a backend after a frame that took longer than this.
     pub max_frame_time: Option<Duration>,
     /// If set, searches the largest crowd that fits this time, for each backend and series, starting at the first
     /// point's instances.
     pub budget: Option<Duration>,
+    /// If set, searches the largest crowd whose memory on host and device fits these bytes, for each backend and
+    /// series. With a time budget too, the crowd fits both.
+    pub memory: Option<u64>,
+}
+
+/// Answer to the search for the largest crowd of a backend in a series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The series.
+    pub series: Series,
+    /// Name of the backend.
+    pub backend: &'static str,
+    /// The largest crowd by time, among those that fit the memory; `None` without a time budget.
+    pub time: Option<Largest>,
+    /// The largest crowd by memory; `None` without a memory budget.
+    pub memory: Option<MemoryBounds>,
+    /// Reason why there is no answer.
+    pub problem: Option<String>,
 }
 
 /// Result of a backend at a point, from an earlier sweep.
@@ -46,11 +67,11 @@ pub struct KnownResult {
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &Entry) -> Option<KnownResult>;
+    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
     /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
     /// take.
     fn progress(&mut self, what: &str, done: f64, left: Duration);
-    /// Whether to stop after the current frame.
+    /// Returns whether to stop after the current frame.
     fn interrupted(&self) -> bool;
     /// Called when a backend is finished at a point.
     ///
@@ -69,7 +90,7 @@ pub struct Ending {
     /// Number of them that were known before.
     pub kept: usize,
     /// Answers to the search for the largest crowd.
-    pub largest: Vec<(Series, &'static str, Largest)>,
+    pub largest: Vec<Found>,
 }
 
 /// Reason why a sweep cannot continue.
@@ -78,6 +99,9 @@ pub enum SweepError {
     /// A point's crowd cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// No crowd of any backend fits the memory.
+    #[error("{0}")]
+    Memory(String),
     /// Results cannot be stored.
     #[error("cannot write results: {0}")]
     Io(#[from] io::Error),
@@ -97,12 +121,77 @@ impl Sweep<'_> {
             over: HashSet::new(),
             ending: Ending::default(),
         };
-        match self.budget {
-            Some(budget) => drive.searches(budget)?,
-            None => drive.points()?,
+        if self.budget.is_some() || self.memory.is_some() {
+            drive.searches()?;
+        } else {
+            drive.points()?;
         }
         Ok(drive.ending)
     }
+
+    /// Checks that a single instance fits the memory on at least one backend.
+    ///
+    /// # Errors
+    /// It does not, or a crowd of one cannot be built.
+    pub fn check_memory(&self, context: &Context) -> Result<(), SweepError> {
+        let Some(budget) = self.memory else { return Ok(()) };
+        let mut least: Option<(u64, &str)> = None;
+        for point in self.series() {
+            for entry in &self.options.backends {
+                if let Some(bytes) = self.promised(context, point, entry, 1).ok().flatten() {
+                    if bytes <= budget {
+                        return Ok(());
+                    }
+                    least = least.filter(|(known, _)| *known <= bytes).or(Some((bytes, entry.name)));
+                }
+            }
+        }
+        // Backends that cannot run at all are reported one by one.
+        let Some((least, backend)) = least else { return Ok(()) };
+        let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
+        let name = self.scene.name();
+        Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
+    }
+
+    /// The first point of each series.
+    fn series(&self) -> Vec<&SweepPoint> {
+        let mut series: Vec<&SweepPoint> = Vec::new();
+        for point in &self.points {
+            if series.iter().all(|known| known.series != point.series) {
+                series.push(point);
+            }
+        }
+        series
+    }
+
+    /// Bytes on host and device that a backend promises for a crowd of a series; `None` if the crowd is too large to
+    /// be built or held.
+    fn promised(
+        &self,
+        context: &Context,
+        point: &SweepPoint,
+        entry: &BackendEntry,
+        instances: u64,
+    ) -> Result<Option<u64>, BackendError> {
+        let point = SweepPoint { instances: Some(instances), ..*point };
+        let scene = self.scene.clone().with(point.overrides(self.base)).build(self.options.memory);
+        let Ok(scene) = scene else { return Ok(None) };
+        match run::promised_memory(context, &scene, self.options.keep, entry) {
+            Ok(memory) => Ok(Some(memory.resident())),
+            Err(BackendError::TooLarge(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Result of measuring one crowd in a search.
+enum Trial {
+    /// The time of a frame.
+    Measured(Duration),
+    /// The crowd does not fit in memory.
+    TooLarge,
+    /// Reason why the backend does not run.
+    Failed(String),
 }
 
 struct Drive<'a> {
@@ -135,47 +224,104 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Finds for each series and backend the largest crowd within `budget`.
-    fn searches(&mut self, budget: Duration) -> Result<(), SweepError> {
-        let mut series: Vec<&SweepPoint> = Vec::new();
-        for point in &self.sweep.points {
-            if series.iter().all(|known| known.series != point.series) {
-                series.push(point);
+    /// Finds for each series and backend the largest crowd within the budgets.
+    fn searches(&mut self) -> Result<(), SweepError> {
+        let sweep = self.sweep;
+        let series = sweep.series();
+        let backends = &sweep.options.backends;
+        let total = (series.len() * backends.len()) as f64;
+        for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
+            let (own, done) = (sweep.scene.instances(), at as f64 / total);
+            let start = point.instances.or(sweep.base.instances).unwrap_or(own);
+            let mut found =
+                Found { series: point.series, backend: entry.name, time: None, memory: None, problem: None };
+            if let Some(budget) = sweep.memory {
+                self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
+                let promised = |instances| sweep.promised(self.context, point, entry, instances);
+                match memory::largest(budget, start, promised) {
+                    Ok(bounds) => found.memory = Some(bounds),
+                    Err(error) => found.problem = Some(error.to_string()),
+                }
             }
-        }
-        let total = series.len() * self.sweep.options.backends.len();
-        let own = self.sweep.scene.instances();
-        for (at, (point, &entry)) in
-            series.iter().flat_map(|p| self.sweep.options.backends.iter().map(move |b| (p, b))).enumerate()
-        {
-            let start = point.instances.or(self.sweep.base.instances).unwrap_or(own);
-            let mut search = Search::new(budget, start);
-            while let Some(instances) = search.next() {
-                let trial = SweepPoint { instances: Some(instances), ..**point };
-                let frames = match self.point(&trial, &[entry], &[], at as f64 / total as f64) {
-                    // A crowd that does not fit in memory bounds the search from above.
-                    Err(SweepError::Scene(_)) if search.largest().fits.is_some() => HashMap::new(),
-                    frames => frames?,
-                };
+            let most = match (&found.problem, found.memory) {
+                (None, Some(bounds)) => bounds.fits.map(|(count, _)| count),
+                (None, None) => Some(u64::MAX),
+                (Some(_), _) => None,
+            };
+            if let Some(most) = most {
+                match sweep.budget {
+                    Some(budget) => {
+                        self.search_time(Search::new(budget, start, most), point, entry, done, &mut found)?;
+                    }
+                    // The crowd that was found is run and verified.
+                    None => match self.trial(most, point, entry, done)? {
+                        Trial::Measured(_) => {}
+                        Trial::TooLarge => found.problem = Some(format!("{most} instances cannot be run here")),
+                        Trial::Failed(problem) => found.problem = Some(problem),
+                    },
+                }
                 if self.log.interrupted() {
                     return Ok(());
                 }
-                match frames.get(entry.name) {
-                    Some((Status::Ok, Some(frame))) => search.record(instances, Some(*frame)),
-                    Some((Status::TooLarge, _)) | None => search.record(instances, None),
-                    Some(_) => break,
-                }
             }
-            self.ending.largest.push((point.series, entry.name, search.largest()));
+            self.ending.largest.push(found);
         }
         Ok(())
+    }
+
+    /// Measures crowds until the largest one within the time is known, the backend fails, or the log asks to stop.
+    fn search_time(
+        &mut self,
+        mut search: Search,
+        point: &SweepPoint,
+        entry: &'static BackendEntry,
+        done: f64,
+        found: &mut Found,
+    ) -> Result<(), SweepError> {
+        while let Some(instances) = search.next() {
+            let trial = match self.trial(instances, point, entry, done) {
+                // A crowd that does not fit in memory bounds the search from above.
+                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Trial::TooLarge,
+                trial => trial?,
+            };
+            if self.log.interrupted() {
+                return Ok(());
+            }
+            match trial {
+                Trial::Measured(frame) => search.record(instances, Some(frame)),
+                Trial::TooLarge => search.record(instances, None),
+                Trial::Failed(problem) => {
+                    found.problem = Some(problem);
+                    return Ok(());
+                }
+            }
+            found.time = Some(search.largest());
+        }
+        Ok(())
+    }
+
+    /// Measures a backend on one crowd.
+    fn trial(
+        &mut self,
+        instances: u64,
+        point: &SweepPoint,
+        entry: &'static BackendEntry,
+        done: f64,
+    ) -> Result<Trial, SweepError> {
+        let trial = SweepPoint { instances: Some(instances), ..*point };
+        let frames = self.point(&trial, &[entry], &[], done)?;
+        Ok(match frames.get(entry.name) {
+            Some((Status::Ok, Some(frame))) => Trial::Measured(*frame),
+            Some((Status::TooLarge, _)) | None => Trial::TooLarge,
+            Some((status, _)) => Trial::Failed(format!("{} at {instances} instances", status.name())),
+        })
     }
 
     /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.
     fn point(
         &mut self,
         point: &SweepPoint,
-        racing: &[&'static Entry],
+        racing: &[&'static BackendEntry],
         rest: &[SweepPoint],
         done: f64,
     ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
@@ -208,7 +354,7 @@ impl Drive<'_> {
         let mut interrupted = false;
         if !missing.is_empty() {
             let start = Instant::now();
-            let options = Options { backends: missing, ..self.sweep.options.clone() };
+            let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
             let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
             let mut watch = Watch { log: &mut *self.log, scene: &scene, done, part, now, later, start };
             let outcomes = run::run(&scene, self.context, &options, &mut watch)?;

@@ -14,6 +14,7 @@ const STEP: f64 = 8.0;
 pub struct Search {
     budget: f64,
     start: u64,
+    most: u64,
     fits: Option<(u64, f64)>,
     exceeds: Option<(u64, f64)>,
     trials: u32,
@@ -29,14 +30,15 @@ pub struct Largest {
 }
 
 impl Search {
-    /// Starts a search from a crowd of `start` instances.
-    pub fn new(budget: Duration, start: u64) -> Self {
-        Self { budget: budget.as_nanos() as f64, start: start.max(1), fits: None, exceeds: None, trials: 0 }
+    /// Starts a search from a crowd of `start` instances, among crowds of at most `most`.
+    pub fn new(budget: Duration, start: u64, most: u64) -> Self {
+        let start = start.min(most).max(1);
+        Self { budget: budget.as_nanos() as f64, start, most, fits: None, exceeds: None, trials: 0 }
     }
 
     /// The crowd to measure next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
-        if self.trials == TRIALS {
+        if self.trials == TRIALS || self.fits.is_some_and(|(count, _)| count >= self.most) {
             return None;
         }
         let proportional = |(count, ns): (u64, f64)| count as f64 * (self.budget / ns.max(1.0));
@@ -66,7 +68,7 @@ impl Search {
             }
         };
         Some(match (self.fits, self.exceeds) {
-            (Some(fits), None) => next.max(fits.0 + 1),
+            (Some(fits), None) => next.max(fits.0 + 1).min(self.most),
             (None, Some(exceeds)) => next.clamp(1, exceeds.0 - 1),
             _ => next,
         })
@@ -99,7 +101,7 @@ mod tests {
 
     /// Searches with frames that take `fixed + each * instances` nanoseconds, up to `memory` instances.
     fn search(start: u64, fixed: u64, each: u64, memory: u64) -> (Largest, u32) {
-        let mut search = Search::new(Duration::from_micros(16_700), start);
+        let mut search = Search::new(Duration::from_micros(16_700), start, u64::MAX);
         while let Some(next) = search.next() {
             let time = Duration::from_nanos(fixed + each * next);
             search.record(next, (next <= memory).then_some(time));
@@ -116,6 +118,20 @@ mod tests {
             assert!(fits <= exact && exact < exceeds, "{fits} {exact} {exceeds}");
             assert!(exceeds as f64 <= fits as f64 * CLOSE || exceeds == fits + 1, "{fits} {exceeds}");
             assert!(trials <= TRIALS, "{trials}");
+        }
+    }
+
+    #[test]
+    fn no_crowd_beyond_the_most_is_measured() {
+        // 1,670 instances would fit the time.
+        for (most, expected) in [(300, 300), (1_500, 1_500), (1_000_000, 1_670)] {
+            let mut search = Search::new(Duration::from_micros(16_700), 1_000, most);
+            while let Some(next) = search.next() {
+                assert!(next <= most, "{next}");
+                search.record(next, Some(Duration::from_nanos(10_000 * next)));
+            }
+            let fits = search.largest().fits.unwrap();
+            assert!(fits <= expected && fits as f64 * CLOSE >= expected as f64, "{most}: {fits}");
         }
     }
 

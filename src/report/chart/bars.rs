@@ -6,7 +6,7 @@ use super::drawing::{Chart, class, slug};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
-use crate::results::study::{Entry, Study};
+use crate::results::study::{Study, StudyEntry};
 
 /// Height of a bar with the space around it, and height of the bar as a fraction of that.
 const ROW: u32 = 38;
@@ -39,7 +39,7 @@ pub fn stages(study: &Study) -> Vec<Chart> {
 }
 
 fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
-    let entries: Vec<&Entry> = study.at(point).filter(|entry| entry.median(Stage::Frame).is_some()).collect();
+    let entries: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.median(Stage::Frame).is_some()).collect();
     let mut items = Vec::new();
     let mut present: Vec<Stage> = Vec::new();
     let mut table = vec![["backend", "stage", "median"].map(String::from).to_vec()];
@@ -76,12 +76,12 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
 /// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
 pub fn limits(study: &Study) -> Option<Chart> {
     let point = study.headlines().into_iter().max_by_key(|point| {
-        let told = |entry: &Entry| parts().filter(|&stage| percentage(entry, stage).is_some()).count();
+        let told = |entry: &StudyEntry| parts().filter(|&stage| percentage(entry, stage).is_some()).count();
         (study.at(point).map(told).sum::<usize>(), point.instances)
     })?;
-    let entries: Vec<&Entry> =
+    let entries: Vec<&StudyEntry> =
         study.at(point).filter(|e| parts().any(|stage| percentage(e, stage).is_some())).collect();
-    let told: Vec<(&Entry, Stage, f64)> = entries
+    let told: Vec<(&StudyEntry, Stage, f64)> = entries
         .iter()
         .flat_map(|entry| parts().filter_map(|stage| Some((*entry, stage, percentage(entry, stage)?))))
         .collect();
@@ -109,7 +109,7 @@ pub fn limits(study: &Study) -> Option<Chart> {
     (!told.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
 
-fn percentage(entry: &Entry, stage: Stage) -> Option<f64> {
+fn percentage(entry: &StudyEntry, stage: Stage) -> Option<f64> {
     entry.stage(stage)?.row.pct_of_limit.filter(|pct| pct.is_finite() && *pct >= 0.0)
 }
 
@@ -119,7 +119,7 @@ pub fn distributions(study: &Study) -> Vec<Chart> {
 }
 
 fn distribution(study: &Study, point: &Point) -> Option<Chart> {
-    let entries: Vec<&Entry> =
+    let entries: Vec<&StudyEntry> =
         study.at(point).filter(|e| e.stage(Stage::Frame).is_some_and(|m| !m.samples.is_empty())).collect();
     let mut items = Vec::new();
     let mut table =
@@ -159,7 +159,7 @@ fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let title = format!("Every frame: {}", place(point));
     let id = slug(&format!("frames {} {} passes {}", point.scene, point.instances, point.passes));
     let plot = rows(id, title, &names(&entries), items, scale, Vec::new());
-    let caption = "A stroke a frame, in percent of its backend's median, which is the long stroke. Several clumps are several states of the machine.";
+    let caption = "One stroke per frame, in percent of the median of its backend, which is the long stroke. Several clusters are several states of the machine.";
     (!entries.is_empty()).then(|| Chart::new(&plot, caption.into(), table))
 }
 
@@ -173,17 +173,18 @@ fn middle(rows: usize, row: usize) -> f64 {
     (rows - row) as f64 - 0.5
 }
 
-fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
+/// A bar in one of `rows` rows, from one value to another.
+pub(super) fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
     let (y, half) = (middle(rows, row), BAR / 2.0);
     Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
 }
 
-fn names(entries: &[&Entry]) -> Vec<String> {
+fn names(entries: &[&StudyEntry]) -> Vec<String> {
     entries.iter().map(|entry| entry.backend.clone()).collect()
 }
 
 /// A plot with one named row per bar.
-fn rows(
+pub(super) fn rows(
     id: String,
     title: String,
     names: &[String],

@@ -3,6 +3,7 @@
 mod bars;
 mod curves;
 mod drawing;
+mod memory;
 mod page;
 mod plot;
 
@@ -14,6 +15,7 @@ use crate::results::study::Study;
 /// All charts for which the results have figures.
 pub fn charts(study: &Study) -> Vec<Chart> {
     let mut charts = bars::stages(study);
+    charts.extend(memory::memory(study));
     charts.extend(curves::curves(study));
     charts.extend(bars::limits(study));
     charts.extend(bars::distributions(study));

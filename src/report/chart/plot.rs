@@ -30,7 +30,7 @@ pub struct Scale {
     pub title: String,
     /// Smallest and largest value.
     pub range: (f64, f64),
-    /// Whether equal ratios have equal distances.
+    /// `true` if equal ratios have equal distances.
     pub logarithmic: bool,
     /// Formats a value; `None` if the items are named themselves.
     pub label: Option<fn(f64) -> String>,

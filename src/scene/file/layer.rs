@@ -4,7 +4,7 @@ use super::super::description::ClipChoice;
 use super::super::error::SceneError;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
 use super::checked_text::{SceneText, positive};
-use super::keys::{GroupKeys, LayerKeys, MaskKeys};
+use super::toml_keys::{GroupKeys, LayerKeys, MaskKeys};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 use crate::wording;
 use toml::Spanned;
@@ -17,7 +17,7 @@ pub(super) fn playback(source: &SceneText, name: Option<&Spanned<String>>) -> Re
     named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
 }
 
-/// Whether keys are to be smoothed.
+/// Returns whether keys are to be smoothed.
 pub(super) fn interpolation(source: &SceneText, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
     let smooth = |name: &str| match name {
         "authored" => Some(false),
@@ -80,7 +80,7 @@ pub(super) fn layers(source: &SceneText, group: &GroupKeys) -> Result<Vec<LayerP
         return Err(SceneError::at(source.file, source.place(at), problem));
     }
     if let Some((second, _)) = plans.iter().enumerate().filter(|(_, l)| l.fade == Fade::Inertial).nth(1) {
-        return refused(second, "a second inertial layer; expected one a group at most".into());
+        return refused(second, "a second inertial layer; expected at most one per group".into());
     }
     let looping = |mode| matches!(mode, PlaybackMode::Loop | PlaybackMode::Wrap);
     if let Some(index) = plans.iter().position(|l| l.speed.is_none())
@@ -161,7 +161,9 @@ fn times(
         return Ok(None);
     };
     match (times.every, times.lasts) {
-        (Some(_), None) => return Err(source.error(first, "every without lasts; expected how long it stays".into())),
+        (Some(_), None) => {
+            return Err(source.error(first, "every without lasts; expected the seconds that the layer stays".into()));
+        }
         (Some(every), Some(lasts)) if lasts > every => {
             let problem = format!("lasts = {lasts} in every = {every}; expected at most as much");
             return Err(source.error(keys.lasts.as_ref().unwrap_or(first), problem));
@@ -174,7 +176,7 @@ fn times(
         return Err(source.error(keys.fade_in.as_ref().or(keys.fade_out.as_ref()).unwrap_or(first), problem));
     }
     if let (Some(fade_out), None) = (&keys.fade_out, times.lasts) {
-        return Err(source.error(fade_out, "fade_out without lasts; expected how long it stays".into()));
+        return Err(source.error(fade_out, "fade_out without lasts; expected the seconds that the layer stays".into()));
     }
     if let (Some(stagger), None) = (&keys.stagger, times.every) {
         return Err(source.error(stagger, "stagger without every; expected a layer that starts again".into()));

@@ -1,21 +1,21 @@
 //! Parsing of scene files: every key is checked, and errors state line and column.
 
 mod checked_text;
-mod keys;
 mod layer;
+mod toml_keys;
 
 use super::camera::Camera;
 use super::description::{ClipChoice, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::layer::Play;
+use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use super::placing::Layout;
-use super::source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use crate::asset::FORMATS;
 use crate::wording;
 use checked_text::{SceneText, positive};
-use keys::{GroupKeys, SceneKeys};
 use std::path::Path;
 use toml::Spanned;
+use toml_keys::{GroupKeys, SceneKeys};
 
 /// Parses a scene file's text; model paths are relative to `folder`.
 pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {

@@ -1,22 +1,25 @@
 //! Tests of pictures, without a window.
 
 use super::*;
-use crate::backend::{Prepared, Skinned, Ticket};
+use crate::backend::{Prepared, Skinned, Ticket, Traits};
 use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
 use crate::gpu::Gpu;
 use crate::pose::PoseData;
 use crate::view::state::Settings;
 use std::ops::Range;
 
-/// A backend that is right but for some vertices of each instance.
+/// A backend that is correct except for some vertices of each instance.
 struct Mutant(Box<dyn Backend>);
 struct PreparedMutant(Box<dyn Prepared>);
 
-/// The first of the vertices that the mutant moves, and how far, in metres; the first one twice as far.
+/// The first vertex that the mutant moves, and the distance in metres. The first one is moved twice as far.
 const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
 impl Backend for Mutant {
+    fn traits(&self) -> Traits {
+        self.0.traits()
+    }
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.0.footprint(crowd, job)
     }
@@ -28,6 +31,9 @@ impl Backend for Mutant {
 impl Prepared for PreparedMutant {
     fn device(&self) -> String {
         self.0.device()
+    }
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        self.0.footprint(crowd)
     }
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         self.0.traffic(crowd)
@@ -65,7 +71,7 @@ fn make(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
     }
 }
 
-/// An engine on the first adapter; none where there is none, unless the tests require one.
+/// An engine on the first adapter; `None` without an adapter, unless the tests require one.
 fn engine(memory: fn() -> u64) -> Option<Engine> {
     let required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
     if let Err(error) = Gpu::open(None) {
@@ -160,7 +166,10 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
     for side in &shown.sides {
         assert_eq!(side.worst.map(|worst| worst.error), Some(0.0));
         let colors = covered(side);
-        assert!(colors.len() > 500 && colors.iter().all(|color| *color == [0; 3]), "all black");
+        let black = colors.iter().filter(|color| **color == [0; 3]).count();
+        // At edges black is mixed with the background, in which blue is brightest; every colour of an error has more red.
+        let mixed = |[r, g, b]: &[u8; 3]| r <= g && g <= b;
+        assert!(black > 300 && colors.iter().all(mixed), "all black: {black} of {}", colors.len());
     }
     let right = engine.show(&wanted(&["cpu-scalar"], |state| state.errors = Errors::Reference));
     let error = right.sides[0].worst.map(|worst| worst.error).unwrap();
@@ -194,6 +203,56 @@ fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     let shown = small.show(&unknown);
     assert!(shown.problem.unwrap().contains("odd.toml:3:8: unknown clip \"fly\""));
     assert!(!shown.sides[0].pixels.is_empty(), "what was there before stays");
+}
+
+#[test]
+fn threads_are_chosen_and_given_back() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    let mut device = |threads| {
+        let shown = engine.show(&wanted(&["cpu-rayon"], |state| state.workload.threads = threads));
+        assert_eq!((shown.problem, &shown.sides[0].problem), (None, &None));
+        shown.sides[0].device.clone()
+    };
+    let all = device(None);
+    assert!(device(Some(3)).contains("3 threads"), "{}", device(Some(3)));
+    assert_eq!(device(None), all);
+}
+
+#[test]
+fn pictures_show_textures_and_notes_tell_of_those_that_are_missing() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("textured.glb");
+    let mut parts = crate::asset::walker::walker(1_000).unwrap().into_parts();
+    let mut bytes = Vec::new();
+    let red = image::RgbImage::from_pixel(4, 4, image::Rgb([255, 0, 0]));
+    red.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+    for material in &mut parts.materials {
+        let image = crate::model::Image::Embedded(bytes.as_slice().into());
+        let texture =
+            crate::model::Texture { image, wrap: Default::default(), transform: crate::model::Texture::IDENTITY };
+        (material.base_color, material.texture) = ([1.0; 4], Some(texture));
+    }
+    let model = crate::model::Model::new(parts).unwrap();
+    crate::asset::glb::write(&model, &path).unwrap();
+    let mut show = |from: &[u8], to: &[u8]| {
+        let mut file = std::fs::read(&path).unwrap();
+        let places: Vec<usize> = (0..file.len() - from.len()).filter(|&at| file[at..].starts_with(from)).collect();
+        places.into_iter().for_each(|at| file[at..at + to.len()].copy_from_slice(to));
+        std::fs::write(&path, file).unwrap();
+        engine.show(&wanted(&["cpu-scalar"], |state| {
+            state.switch_to(path.to_str().unwrap());
+            state.workload.instances = Some(4 + to.len() as u64);
+        }))
+    };
+    let reds = |shown: &Shown| covered(&shown.sides[0]).iter().filter(|[r, g, _]| *r > 60 && *g == 0).count();
+    let shown = show(b"", b"");
+    assert!(reds(&shown) > 300, "{} red pixels", reds(&shown));
+    assert_eq!(shown.facts.unwrap().notes, Vec::<String>::new());
+    let shown = show(b"IHDR", b"IXXX");
+    assert_eq!(reds(&shown), 0, "plain white");
+    let notes = shown.facts.unwrap().notes;
+    assert!(matches!(&notes[..], [note] if note.starts_with("textured: a texture is left out: ")), "{notes:?}");
 }
 
 #[test]

@@ -1,15 +1,23 @@
 //! The right panel: crowd, backends, live figures, errors, and the measurement.
 
 use super::live::{Action, HISTORY, Live};
-use super::widgets::{choice, heading};
+use super::widgets::{choice, heading, optional, problem_color};
 use crate::frame::{Clock, Span, Stage, StageGroup};
+use crate::model::MAX_INFLUENCES;
 use crate::registry::REGISTRY;
+use crate::report::grouped;
+use crate::scene::Economy;
 use crate::vertex::{Attributes, Normals};
 use crate::view::engine::SideShown;
 use crate::view::heat;
 use crate::view::state::{Errors, MOST_PASSES, State};
 use eframe::egui::{self, Color32, Sense, Vec2};
 
+/// Shown for an option that is left to the scene.
+const AS_IS: &str = "as is";
+/// Most vertices of a model, and most threads, that can be chosen.
+const MOST_VERTICES: u32 = 1_000_000;
+const MOST_THREADS: u32 = 1_024;
 /// Colours of the sides in the graph.
 const SIDES: [Color32; 2] = [Color32::from_rgb(0x2f, 0x7e, 0xd8), Color32::from_rgb(0xd9, 0x73, 0x1a)];
 
@@ -35,7 +43,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     let workload = &mut state.workload;
     ui.horizontal(|ui| {
         let mut instances = workload.instances.unwrap_or(facts.instances as u64);
-        // Applies when the pointer lets go or the number is typed: each change builds the crowd again.
+        // Applied when the drag or the input ends, because every change builds the crowd again.
         let drag = egui::DragValue::new(&mut instances).range(1..=10_000_000).speed(1.0).update_while_editing(false);
         let label = ui.label("Instances");
         if ui.add(drag).labelled_by(label.id).changed() {
@@ -61,8 +69,48 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         });
         ui.checkbox(&mut workload.packed, "Packed vertices").on_hover_text("16 bits for each number");
         ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of 16-bit numbers");
+        ui.checkbox(&mut workload.smooth, "Smooth clips").on_hover_text("Curves between linear keys");
+        let hint = "Most influences that a vertex keeps";
+        optional(ui, "Influences", &mut workload.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
+        let hint = "About so many vertices for each model";
+        optional(ui, "Vertices", &mut workload.vertices, MOST_VERTICES, AS_IS).on_hover_text(hint);
+        let hint = "Threads of parallel backends";
+        optional(ui, "Threads", &mut workload.threads, MOST_THREADS, "all").on_hover_text(hint);
+        economy(ui, &mut workload.economy);
     });
-    ui.small(format!("{} vertices per frame", thousands(facts.vertices)));
+    ui.small(format!("{} vertices per frame", grouped(facts.vertices)));
+}
+
+/// Controls for how often instances are posed.
+fn economy(ui: &mut egui::Ui, economy: &mut Option<Economy>) {
+    ui.label("Poses");
+    ui.horizontal(|ui| {
+        let buckets = |economy: &Option<Economy>| matches!(economy, Some(Economy::PhaseBuckets(_)));
+        let rates = |economy: &Option<Economy>| matches!(economy, Some(Economy::UpdateRate(_)));
+        if ui.radio(economy.is_none(), AS_IS).clicked() {
+            *economy = None;
+        }
+        if ui.radio(buckets(economy), "shared").on_hover_text("Instances share poses: phases are rounded").clicked() {
+            *economy = Some(Economy::PhaseBuckets(16));
+        }
+        let hint = "Instances far from the camera are posed every second and every fourth frame";
+        if ui.radio(rates(economy), "by distance").on_hover_text(hint).clicked() {
+            *economy = Some(Economy::UpdateRate([20.0, 40.0]));
+        }
+    });
+    match economy {
+        Some(Economy::PhaseBuckets(count)) => {
+            let drag = egui::DragValue::new(count).range(1..=Economy::MOST_BUCKETS).update_while_editing(false);
+            ui.add(drag.suffix(" phases"));
+        }
+        Some(Economy::UpdateRate([near, far])) => {
+            ui.horizontal(|ui| {
+                ui.add(egui::DragValue::new(near).range(0.0..=*far).suffix(" m").update_while_editing(false));
+                ui.add(egui::DragValue::new(far).range(*near..=1e6).suffix(" m").update_while_editing(false));
+            });
+        }
+        None | Some(Economy::Plain) => {}
+    }
 }
 
 fn backends(ui: &mut egui::Ui, state: &mut State) {
@@ -122,7 +170,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
         });
     }
     if let Some(problem) = &side.problem {
-        ui.colored_label(ui.visuals().error_fg_color, problem);
+        ui.colored_label(problem_color(ui), problem);
     }
 }
 
@@ -216,15 +264,15 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.vertex, worst.instance);
             ui.horizontal(|ui| {
                 ui.colored_label(SIDES[index], ["A", "B"][index]);
-                ui.monospace(text);
+                ui.label(egui::RichText::new(text).size(12.0));
             });
         }
         let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
         if side.painted > 0 && side.painted < instances {
             ui.small(format!(
                 "{} of {} instances are painted",
-                thousands(side.painted as u64),
-                thousands(instances as u64)
+                grouped(side.painted as u64),
+                grouped(instances as u64)
             ));
         }
     }
@@ -272,7 +320,7 @@ pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
                     }
                 }
                 Err(problem) => {
-                    ui.colored_label(ui.visuals().error_fg_color, problem);
+                    ui.colored_label(problem_color(ui), problem);
                 }
             }
         });
@@ -280,12 +328,6 @@ pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
     if !open {
         live.table = None;
     }
-}
-
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group)).collect();
-    groups.join(",")
 }
 
 #[cfg(test)]
@@ -298,7 +340,6 @@ mod tests {
             [0.07, 1.0, 1.01, 34.0, 99.0].map(scale).map(|top| (top * 100.0).round()),
             [10.0, 100.0, 200.0, 5000.0, 10000.0]
         );
-        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -17,12 +17,14 @@ pub struct Live {
     pub textures: [Option<egui::TextureHandle>; 2],
     /// Milliseconds of each side's last frames, the newest last.
     pub history: [VecDeque<f32>; 2],
-    /// What a measurement is at, and which part of it is done; none while there is none.
+    /// Current step of a measurement and the fraction that is done, 0 to 1; `None` while nothing is measured.
     pub progress: Option<(String, f64)>,
     /// The table of the last measurement, until it is closed.
     pub table: Option<Result<String, String>>,
     /// Pixels that the picture takes on the screen.
     pub size: [u32; 2],
+    /// `true` while a drag moves the divider between the sides.
+    pub divider_held: bool,
 }
 
 /// A request of a panel to the window.
@@ -49,7 +51,7 @@ impl Live {
             let side = shown.sides.get(index);
             let same = side.map(|side| &side.backend) == self.shown.sides.get(index).map(|side| &side.backend);
             if !same || shown.facts != self.shown.facts {
-                // Frames of another crowd or backend are no frames of this one.
+                // Times of another crowd or backend do not belong to this history.
                 history.clear();
             }
             if let Some(side) = side.filter(|side| side.frame > Duration::ZERO) {

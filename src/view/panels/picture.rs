@@ -1,6 +1,7 @@
 //! The picture in the middle: one side or two with a divider, moved with the mouse, and what went wrong.
 
 use super::live::{Action, Live};
+use super::widgets::problem_color;
 use crate::view::state::{Errors, State};
 use eframe::egui::{self, Color32, Pos2, Rect, Sense};
 
@@ -12,8 +13,20 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
     let pixels = ui.pixels_per_point();
     live.size = [rect.width(), rect.height()].map(|points| (points * pixels).round().max(1.0) as u32);
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
-    navigate(ui, state, rect, &response);
     let split = state.split && live.shown.sides.len() > 1;
+    let divider = rect.left() + rect.width() * state.divider;
+    let on_divider = |at: Pos2| split && (at.x - divider).abs() <= GRIP;
+    if response.drag_started() {
+        // A slow frame sees the pointer where it has gone meanwhile, not where it was pressed.
+        live.divider_held = ui.input(|input| input.pointer.press_origin()).is_some_and(on_divider);
+    }
+    if response.hover_pos().is_some_and(on_divider) || (live.divider_held && response.dragged()) {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
+    }
+    match response.interact_pointer_pos().filter(|_| live.divider_held && response.dragged()) {
+        Some(at) => state.divider = ((at.x - rect.left()) / rect.width().max(1.0)).clamp(0.02, 0.98),
+        None => navigate(ui, state, rect, &response),
+    }
     let middle = rect.left() + rect.width() * state.divider;
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     ui.painter().rect_filled(rect, 0.0, ui.visuals().extreme_bg_color);
@@ -28,7 +41,8 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
         ui.painter().image(texture.id(), part, uv, Color32::WHITE);
     }
     if split {
-        divider(ui, state, rect, middle);
+        ui.painter().vline(middle, rect.y_range(), egui::Stroke::new(2.0, Color32::WHITE));
+        ui.painter().circle_filled(Pos2::new(middle, rect.center().y), 5.0, Color32::WHITE);
     }
     let corners = [(rect.left_top(), egui::Align2::LEFT_TOP), (rect.right_top(), egui::Align2::RIGHT_TOP)];
     for ((corner, align), side) in corners.into_iter().zip(&live.shown.sides).take(if split { 2 } else { 1 }) {
@@ -36,7 +50,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
         label(ui, corner, align, format!("{}{worst}", side.backend));
     }
     if live.textures[0].is_none() && live.shown.problem.is_none() && state.problem.is_none() {
-        ui.put(rect, egui::Label::new("The crowd is on its way …"));
+        ui.put(rect, egui::Label::new("The crowd is on its way …").selectable(false));
     }
     problems(ui, state, live, rect, actions);
 }
@@ -63,19 +77,6 @@ fn navigate(ui: &egui::Ui, state: &mut State, rect: Rect, response: &egui::Respo
     }
 }
 
-fn divider(ui: &mut egui::Ui, state: &mut State, rect: Rect, middle: f32) {
-    let line = Rect::from_min_max(Pos2::new(middle - GRIP, rect.top()), Pos2::new(middle + GRIP, rect.bottom()));
-    let grip = ui
-        .interact(line, ui.scope_id().with("divider"), Sense::drag())
-        .on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
-    grip.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, "Divider"));
-    if grip.dragged() {
-        state.divider = (state.divider + grip.drag_delta().x / rect.width().max(1.0)).clamp(0.02, 0.98);
-    }
-    ui.painter().vline(middle, rect.y_range(), egui::Stroke::new(2.0, Color32::WHITE));
-    ui.painter().circle_filled(Pos2::new(middle, rect.center().y), 5.0, Color32::WHITE);
-}
-
 fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
     let inset = if align == egui::Align2::LEFT_TOP { egui::vec2(10.0, 8.0) } else { egui::vec2(-10.0, 8.0) };
     let galley = ui.painter().layout_no_wrap(text, egui::FontId::proportional(13.0), Color32::WHITE);
@@ -84,8 +85,8 @@ fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
     ui.painter().galley(place.min, galley, Color32::WHITE);
 }
 
-/// What went wrong, over the picture; everything else can be used.
-fn problems(ui: &mut egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: &mut Vec<Action>) {
+/// Shows problems on top of the picture; everything else stays usable.
+fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: &mut Vec<Action>) {
     let whole = live.shown.problem.iter().cloned();
     let sides =
         live.shown.sides.iter().filter_map(|side| Some(format!("{}: {}", side.backend, side.problem.as_ref()?)));
@@ -97,27 +98,22 @@ fn problems(ui: &mut egui::Ui, state: &mut State, live: &Live, rect: Rect, actio
     if found.is_empty() && state.problem.is_none() && note.is_none() {
         return;
     }
-    let area =
-        Rect::from_min_max(Pos2::new(rect.left() + 10.0, rect.bottom() - 130.0), rect.max - egui::vec2(10.0, 10.0));
-    let builder = egui::UiBuilder::new().max_rect(area).layout(egui::Layout::bottom_up(egui::Align::LEFT));
-    ui.scope_builder(builder, |ui| {
+    let area = egui::Area::new(egui::Id::unique("problems")).fixed_pos(rect.left_bottom() + egui::vec2(10.0, -10.0));
+    area.pivot(egui::Align2::LEFT_BOTTOM).show(ui.ctx(), |ui| {
+        ui.set_max_width(rect.width() - 40.0);
         egui::Frame::popup(ui.style()).show(ui, |ui| {
-            ui.with_layout(egui::Layout::top_down(egui::Align::LEFT), |ui| {
-                for problem in found.iter().chain(&note) {
-                    ui.colored_label(ui.visuals().error_fg_color, problem);
+            for problem in found.iter().chain(&note) {
+                ui.colored_label(problem_color(ui), problem);
+            }
+            if live.shown.problem.is_some() && ui.button("Try again").clicked() {
+                actions.push(Action::Retry);
+            }
+            if let Some(problem) = state.problem.clone() {
+                ui.colored_label(problem_color(ui), problem);
+                if ui.button("Dismiss").clicked() {
+                    state.problem = None;
                 }
-                if live.shown.problem.is_some() && ui.button("Try again").clicked() {
-                    actions.push(Action::Retry);
-                }
-                if let Some(problem) = state.problem.clone() {
-                    ui.horizontal(|ui| {
-                        ui.colored_label(ui.visuals().error_fg_color, problem);
-                        if ui.button("Dismiss").clicked() {
-                            state.problem = None;
-                        }
-                    });
-                }
-            });
+            }
         });
     });
 }

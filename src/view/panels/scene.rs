@@ -3,6 +3,7 @@
 use super::live::{Action, Live};
 use super::widgets::{choice, heading};
 use crate::view::orbit::{DISTANCE, ELEVATION};
+use crate::view::scene_document::LayerIndex;
 use crate::view::state::State;
 use eframe::egui;
 
@@ -69,10 +70,10 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
 
     heading(ui, "Wave");
     wave(ui, state, &facts.clips);
-    let layers = state.document.layers();
-    if !layers.is_empty() {
-        heading(ui, "Layers");
-        self::layers(ui, state, &facts.joints);
+    layers(ui, state, &facts.joints);
+    if !facts.notes.is_empty() {
+        ui.add_space(10.0);
+        ui.collapsing("Notes on the model", |ui| facts.notes.iter().for_each(|note| drop(ui.small(note))));
     }
 }
 
@@ -94,23 +95,40 @@ fn wave(ui: &mut egui::Ui, state: &mut State, clips: &[String]) {
     });
 }
 
-/// Weights, masks and fades of the first group's layers.
-fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[String]) {
+/// Weights, masks and fades of a group's layers. `joints` are those of each group.
+fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
+    let groups = state.document.groups();
+    let mut layered = (0..groups.len()).filter(|&group| !state.document.layers(group).is_empty());
+    let Some(first) = layered.next() else { return };
+    heading(ui, "Layers");
+    let layered: Vec<usize> = std::iter::once(first).chain(layered).collect();
+    if !layered.contains(&state.group) {
+        state.group = first;
+    }
+    let group = state.group;
+    if layered.len() > 1 {
+        let names = layered.iter().map(|&group| groups[group].as_str());
+        if let Some(chosen) = choice(ui, "Group", &groups[group], names) {
+            state.group = layered.into_iter().find(|&group| groups[group] == chosen).unwrap_or(first);
+        }
+    }
+    let joints = joints.get(group).map_or(&[][..], Vec::as_slice);
     let (tick, fade) = (state.player.tick(), state.fade);
-    for (index, layer) in state.document.layers().into_iter().enumerate() {
-        ui.push_id(index, |ui| {
+    for (index, layer) in state.document.layers(group).into_iter().enumerate() {
+        let at = LayerIndex { group, layer: index };
+        ui.push_id((group, index), |ui| {
             ui.label(format!("{} ({})", layer.clip, layer.kind));
             let most = if layer.kind == "merge" { 4.0 } else { 1.0 };
             let mut weight = layer.weight;
             if ui.add(egui::Slider::new(&mut weight, 0.0..=most).max_decimals(2).text("Weight")).changed() {
-                state.document.set_layer_weight(index, weight);
+                state.document.set_layer_weight(at, weight);
             }
             ui.horizontal(|ui| {
                 if ui.button("Fade in").on_hover_text("From this moment on").clicked() {
-                    state.document.fade_in(index, tick, fade);
+                    state.document.fade_in(at, tick, fade);
                 }
                 if ui.button("Fade out").on_hover_text("From this moment on").clicked() {
-                    state.document.fade_out(index, tick, fade);
+                    state.document.fade_out(at, tick, fade);
                 }
             });
             let masked = !layer.mask.is_empty() || !layer.subtrees.is_empty();
@@ -123,11 +141,11 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[String]) {
                     let known = layer.mask.iter().find(|(name, _)| name == joint).map(|(_, weight)| *weight);
                     let mut weight = known.unwrap_or(0.0);
                     if ui.add(egui::Slider::new(&mut weight, 0.0..=1.0).max_decimals(2).text(joint)).changed() {
-                        state.document.set_mask(index, joint, weight);
+                        state.document.set_mask(at, joint, weight);
                     }
                 }
                 if masked && ui.button("All joints").clicked() {
-                    state.document.clear_mask(index);
+                    state.document.clear_mask(at);
                 }
             });
         });

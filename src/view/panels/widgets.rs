@@ -9,6 +9,40 @@ pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
     ui.add_space(2.0);
 }
 
+/// Colour of messages about problems, which can be read on either background.
+pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
+    match ui.visuals().dark_mode {
+        true => egui::Color32::from_rgb(0xff, 0x8a, 0x7a),
+        false => egui::Color32::from_rgb(0xb0, 0x10, 0x20),
+    }
+}
+
+/// A number that can be left to the scene: 0 is shown as `none` and stands for it.
+pub(super) fn optional(
+    ui: &mut egui::Ui,
+    label: &str,
+    value: &mut Option<u32>,
+    most: u32,
+    none: &'static str,
+) -> egui::Response {
+    let mut number = value.unwrap_or(0);
+    ui.horizontal(|ui| {
+        let named = ui.label(label);
+        let drag = egui::DragValue::new(&mut number)
+            .range(0..=most)
+            .speed(0.1)
+            .update_while_editing(false)
+            .custom_formatter(move |number, _| if number == 0.0 { none.into() } else { format!("{number:.0}") })
+            .custom_parser(move |text| if text == none { Some(0.0) } else { text.trim().parse().ok() });
+        let response = ui.add(drag).labelled_by(named.id);
+        if response.changed() {
+            *value = Some(number).filter(|number| *number > 0);
+        }
+        response
+    })
+    .inner
+}
+
 /// A combination box of names. Returns the name that was chosen.
 pub(super) fn choice<'a>(
     ui: &mut egui::Ui,

@@ -10,7 +10,7 @@ use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
 };
-use skinbench::registry::{Entry, REGISTRY};
+use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::simd::Isa;
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
@@ -140,13 +140,13 @@ pub fn context() -> Context {
 }
 
 /// Every registered backend that this machine can run.
-pub fn backends(context: &Context) -> Vec<(&'static Entry, Box<dyn Backend>)> {
+pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backend>)> {
     REGISTRY.iter().filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend))).collect()
 }
 
-/// Backends that keep joints as rotations: they take no uneven scale, and [`tube`] has one.
-const EVENLY_SCALED: [&str; 4] =
-    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-baked", "gpu-baked:compute"];
+/// Backends that take no uneven scale; [`tube`] has one.
+const EVENLY_SCALED: [&str; 5] =
+    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends whose vertices are captured from a vertex shader.
 const CAPTURED: [&str; 8] = [
     "gpu-vertex",
@@ -159,15 +159,15 @@ const CAPTURED: [&str; 8] = [
     "gpu-baked:matrices",
 ];
 
-/// Whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.
+/// Returns whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.
 ///
 /// An adapter may lack what a backend needs, unless SKINBENCH_REQUIRE_GPU is set.
-pub fn refuses(entry: &Entry, backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> bool {
+pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> bool {
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
         name if EVENLY_SCALED.contains(&name) => {
-            Some("takes no uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
+            Some("does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
         }
         "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
             Some(format!("needs avx512; this run uses {}", context.isa))

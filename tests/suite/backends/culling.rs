@@ -1,4 +1,4 @@
-//! Who is left out because it is out of view, and what becomes of the others.
+//! Culling: the instances that are left out because they are out of view, and the vertices of the others.
 
 use crate::backends::common::{backends, close_up, context, crowd, prepare_for, refuses, tube};
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
@@ -19,7 +19,7 @@ fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
     (0..crowd.instance_count() as u32).filter(|&instance| reaches(instance)).collect()
 }
 
-/// Who the backends show that leave instances out, verified at two ticks: those of the registry that say who is visible.
+/// Returns the instances that each culling backend of the registry shows, verified at two ticks.
 fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
     let context = context();
     if let (Some(gpu), Some(limit)) = (&context.gpu, limit) {

@@ -1,6 +1,7 @@
 //! The device itself: what it moves, what it refuses, who it is.
 
 use crate::backends::common::context;
+use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
 use std::time::Instant;
 
@@ -18,8 +19,8 @@ fn rate(gpu: &Gpu, bytes: u64, times: u64, record: impl Fn(&mut wgpu::CommandEnc
     (bytes * times) as f64 / least
 }
 
-/// What the device is said to move is what plain calls move just before and after. A wrong unit (bits for bytes), a
-/// round that is not waited for or rounds that are counted together would be farther off than noise.
+/// The stated bandwidth must be that of plain calls just before and after. A wrong unit (bits for bytes), a round that
+/// is not waited for, or rounds that are counted together would be farther off than noise.
 #[test]
 fn bandwidth_is_what_plain_calls_reach() {
     const BYTES: u64 = 64 << 20;
@@ -54,7 +55,8 @@ fn bandwidth_is_what_plain_calls_reach() {
 #[test]
 fn a_refused_command_is_told_once() {
     let Some(gpu) = context().gpu else { return };
-    let small = gpu.buffer("too small", 16, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+    let small =
+        gpu.buffer(Purpose::Staging, "too small", 16, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
     let mut read = Vec::new();
     assert!(gpu.read_back(&small, 1_000, 4, &mut read).is_err());
     gpu.check().unwrap();

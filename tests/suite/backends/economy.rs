@@ -24,7 +24,9 @@ fn assert_parity(crowd: &Crowd) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
-                ["no uneven scale", "without update rates", "without layers"].iter().any(|r| refusal.contains(r)),
+                ["does not support uneven scale", "without update rates", "without layers"]
+                    .iter()
+                    .any(|r| refusal.contains(r)),
                 "{refusal}"
             );
             continue;

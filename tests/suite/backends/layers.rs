@@ -4,7 +4,7 @@ use crate::backends::common::{backends, context, prepare, tube};
 use glam::{DQuat, Quat, Vec3};
 use proptest::prelude::*;
 use rand_core::Rng;
-use skinbench::compact;
+use skinbench::compaction;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
 use skinbench::frame::Job;
 use skinbench::harness::fidelity;
@@ -60,7 +60,7 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
-                ["no uneven scale", "without layers"].iter().any(|r| refusal.contains(r)),
+                ["does not support uneven scale", "without layers"].iter().any(|r| refusal.contains(r)),
                 "{}: {refusal}",
                 entry.name
             );
@@ -177,7 +177,7 @@ fn a_slot_may_mix_clips_of_every_form() {
         model.add_clip(clip).unwrap();
     }
     // So many whole turns one after the other keep no small error.
-    let compact = compact::clips(&model, 1e-2).unwrap().split_off(2);
+    let compact = compaction::clips(&model, 1e-2).unwrap().split_off(2);
     let dropped = |clip: &Clip| clip.keys().compact().unwrap().tracks.iter().map(|t| t.dropped).collect::<Vec<_>>();
     assert!(dropped(&compact[0]).contains(&ANY) && dropped(&compact[0]).iter().any(|&d| d != ANY));
     assert!(!dropped(&compact[1]).contains(&ANY) && !compact[1].keys().compact().unwrap().still.is_empty());

@@ -10,8 +10,13 @@ mod draw;
 mod economy;
 mod kernels;
 mod layers;
+mod memory;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]
+mod pictures;
+#[cfg(feature = "gpu")]
 mod shader_layout;
+#[cfg(feature = "gpu")]
+mod shaders;
 mod unchecked;

@@ -1,7 +1,7 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
 use crate::backends::common::{close_up, crowd, prepare_for, tube};
-use skinbench::backend::{Backend, Context, Prepared, Skinned, Ticket};
+use skinbench::backend::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
@@ -25,7 +25,7 @@ fn small_crowd() -> Crowd {
     crowd
 }
 
-/// Why the gate refuses a backend, if it does.
+/// Returns the reason why the gate refuses a backend, if it does.
 fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
     refused_with(&small_crowd(), backend, context)
 }
@@ -117,6 +117,9 @@ impl PreparedMutant {
 }
 
 impl Backend for Mutant {
+    fn traits(&self) -> Traits {
+        Traits { joints: Joints::Host, later_passes: LaterPasses::Free }
+    }
     fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
         Ok(Footprint::default())
     }
@@ -129,6 +132,9 @@ impl Backend for Mutant {
 }
 
 impl Prepared for PreparedMutant {
+    fn footprint(&self, _: &Crowd) -> Footprint {
+        Footprint::default()
+    }
     fn device(&self) -> String {
         String::new()
     }
@@ -199,14 +205,15 @@ mod gpu {
     /// Old text, which the shader must hold, and the text that breaks it.
     type Mutation = (&'static str, &'static str);
 
-    const SKINNING: [Mutation; 8] = [
+    const SKINNING: [Mutation; 9] = [
         ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
         ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
         ("k < vertex.count", "k + 1u < vertex.count"),
-        ("let weight = vertex.weights.x", "let weight = vertex.weights.y"),
+        ("(8u * k) & 16u", "(8u * k) & 8u"),
+        ("var heaviest = 1.0 - f32(others.x + ", "var heaviest = 1.0 - f32("),
         ("(upper << vec3u(1u)) | lower", "upper"),
-        ("weights.x -= influences[i].weight", "weights.x -= 0.0"),
-        ("vec4u(0u, 8u, 16u, 24u)", "vec4u(8u, 0u, 16u, 24u)"),
+        ("heaviest -= influences[i].weight", "heaviest -= 0.0"),
+        ("vertex.entries >> (8u * k)", "vertex.entries >> (8u * (k ^ 1u))"),
         ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
     ];
 
@@ -298,6 +305,41 @@ mod gpu {
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
+    }
+
+    #[test]
+    fn half_precision_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| edited(&context, "gpu-compute:f16", None, Some(edit));
+        let mutations = [
+            ("vec4f(y.y, unpack", "vec4f(y.x, unpack"),
+            ("(second.w).x, t.z", "(second.w).y, t.z"),
+            ("(second.w).x, t.z", "(second.w).x, t.y"),
+            ("2u * (instance * chunk.entries + entry)", "2u * (instance * chunk.entries + entry + 1u)"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn subgroup_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let create = |edit| edited(&context, "gpu-compute:subgroup", None, Some(edit));
+        let mutations = [
+            ("weights.x, here.x", "weights.y, here.x"),
+            ("select(0.0, weights.w, here.w)", "0.0"),
+            ("weights > vec4f(0.0)", "weights > vec4f(0.3)"),
+            ("influences[i].weight, entry_of", "0.0, entry_of"),
+            ("chunk.vertices - 1u", "chunk.vertices - 2u"),
+            ("if vertex < chunk.vertices", "if vertex + 1u < chunk.vertices"),
+        ];
+        all_die(&small_crowd(), &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     /// Each kernel is a shader of its own: a mutation changes those that hold its text.

@@ -5,7 +5,7 @@ use crate::backends::common::prepare_for;
 use crate::backends::common::{backends, context, crowd, crowd_of, prepare, refuses, tube};
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
-use skinbench::compact;
+use skinbench::compaction;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 #[cfg(feature = "gpu")]
@@ -71,14 +71,14 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
     let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
     let keys = Keys { joint: 7, channel, interpolation, times, values };
     model.add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap()).unwrap();
-    let compact = compact::compacted(model.clone(), compact::ERROR).unwrap();
+    let compact = compaction::compacted(model.clone(), compaction::ERROR).unwrap();
     assert!(compact.clips().last().unwrap().keys().compact().is_some());
     let name = model.skeleton().names()[7].clone();
     for model in [model, compact] {
         let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
         let backend = entry.create(&Context::default()).unwrap();
         let refusal = backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string();
-        assert_eq!(refusal, format!("takes no uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
+        assert_eq!(refusal, format!("does not support uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
     }
 }
 
@@ -156,6 +156,37 @@ fn dual_quaternions_agree_on_the_device_too() {
         let coverage = Coverage::all(&crowd, &[0, 33]);
         let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
         assert_eq!(parity.failure, None);
+    }
+}
+
+/// The stated error of 16-bit palettes holds, and is not far above the real one.
+#[cfg(feature = "gpu")]
+#[test]
+fn half_precision_keeps_its_stated_error() {
+    let context = context();
+    if context.gpu.is_none() {
+        return;
+    }
+    let backend = registry::find("gpu-compute:f16").unwrap().create(&context).unwrap();
+    for (normals, encoding) in
+        [(Normals::Unit, Encoding::F32), (Normals::Exact, Encoding::F32), (Normals::Unit, Encoding::Packed)]
+    {
+        let format = VertexFormat { attributes: Attributes::Pnt, normals, encoding };
+        let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)]);
+        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let coverage = Coverage::all(&crowd, &[0, 33]);
+        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        assert_eq!(parity.failure, None);
+        let stated = parity.approximation.unwrap();
+        println!(
+            "{:.1e} of {:.1e}, normals {:.1e} of {:.1e}",
+            parity.max_rel, stated.position, parity.max_normal, stated.normal
+        );
+        assert_eq!(stated.clip_error, None, "poses are exact");
+        if encoding == Encoding::F32 {
+            assert!(parity.max_rel < stated.position && parity.max_rel > 0.01 * stated.position);
+            assert!(parity.max_normal < stated.normal && parity.max_normal > 0.01 * stated.normal);
+        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-use skinbench::bake::BakeFormat;
+use crate::backends::shaders;
 use skinbench::gpu::compute::ThreadLayout;
 use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
 use skinbench::gpu::layout::{Form, WORKGROUP};
 use skinbench::gpu::skin_kernels;
-use skinbench::gpu::skinning::{Kind, wgsl};
-use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl, tinted_draw_wgsl};
-use skinbench::gpu::{MeshForm, PaletteForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
-use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use skinbench::gpu::skinning::Kind;
+use skinbench::gpu::wgsl::shader;
+use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
+use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
 
 /// Name, bytes, and (field, offset) of a Rust struct.
@@ -28,6 +27,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(Influence: entry, weight),
         layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
         layout_of!(View: view_projection, light, padding),
+        layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
         layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
@@ -54,54 +54,7 @@ fn shared() -> Vec<Layout> {
 /// Structs that stay inside a shader.
 const LOCAL: [&str; 7] = ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
 
-const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
-
-fn kernels() -> Vec<(String, String)> {
-    let mut kernels = Vec::new();
-    for (strategy, mesh) in skin_kernels::ALL.iter().flat_map(|s| FORMS.map(|mesh| (s, mesh))) {
-        let formats = [Attributes::P, Attributes::Pn, Attributes::Pnt].into_iter().flat_map(|attributes| {
-            [Encoding::F32, Encoding::Packed].map(|encoding| VertexFormat {
-                attributes,
-                encoding,
-                ..Default::default()
-            })
-        });
-        for format in formats {
-            let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
-            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
-        }
-    }
-    kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
-    kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
-    kernels.push(("pose_baked".to_owned(), baked::shader()));
-    let tails = [draw_wgsl(false), include_str!("../../../shaders/capture.wgsl").to_owned()];
-    let palettes = [
-        PaletteForm::Rows,
-        PaletteForm::Columns,
-        PaletteForm::Uniform,
-        PaletteForm::Texture,
-        PaletteForm::DualQuaternions,
-        PaletteForm::Baked(BakeFormat::Motions),
-        PaletteForm::Baked(BakeFormat::Matrices),
-    ];
-    for (palette, mesh) in palettes.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
-        let own = wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl");
-        for tail in &tails {
-            kernels.push((format!("gpu-vertex, {palette:?}, {mesh:?}"), own.clone() + tail));
-        }
-    }
-    for encoding in [Encoding::F32, Encoding::Packed] {
-        for motion in [false, true] {
-            let name = format!("preskinned, {encoding:?}, motion: {motion}");
-            kernels.push((name, preskinned_wgsl(encoding, motion) + &draw_wgsl(motion)));
-            let tinted = preskinned_wgsl(encoding, motion) + &tinted_draw_wgsl(motion);
-            kernels.push((format!("preskinned and tinted, {encoding:?}, motion: {motion}"), tinted));
-        }
-    }
-    kernels
-}
-
-/// What differs between the structs of a parsed shader and Rust's.
+/// Lists the differences between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
     let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
     let mut differences = Vec::new();
@@ -125,17 +78,8 @@ fn differences(wgsl: &str) -> Vec<String> {
 
 #[test]
 fn shared_structs_agree() {
-    for (name, wgsl) in kernels() {
+    for (name, wgsl) in shaders::all() {
         assert_eq!(differences(&wgsl), Vec::<String>::new(), "{name}");
-    }
-}
-
-#[test]
-fn every_shader_is_valid() {
-    for (name, wgsl) in kernels() {
-        let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
-        let valid = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
-        assert!(valid.is_ok(), "{name}: {}", valid.unwrap_err().emit_to_string(&wgsl));
     }
 }
 
@@ -145,7 +89,7 @@ fn a_swapped_field_is_noticed() {
         assert!(wgsl.contains(a) && wgsl.contains(b));
         differences(&wgsl.replacen(a, "\0", 1).replacen(b, a, 1).replacen('\0', b, 1))
     };
-    let plain = &kernels()[0].1;
+    let plain = &shaders::all()[0].1;
     assert_eq!(swapped(plain, "first_instance: u32", "entries: u32").len(), 1);
     assert_eq!(swapped(plain, "entry: u32", "weight: f32").len(), 1);
     assert!(differences("struct Vertex { position: vec3f, normal: vec3f }").len() == 1);
@@ -166,7 +110,6 @@ fn numbers_are_as_in_rust() {
     for strategy in skin_kernels::ALL {
         let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
-        assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
         let workgroup = match strategy.threads {
             ThreadLayout::Instance(_) => constant(&module, "SHARING"),
             _ => WORKGROUP,
@@ -177,9 +120,10 @@ fn numbers_are_as_in_rust() {
         assert_eq!(asks("INSTANCES"), matches!(strategy.threads, ThreadLayout::Vertex(_)), "{}", strategy.name);
         assert_eq!(asks("VERTICES"), matches!(strategy.threads, ThreadLayout::Instance(_)), "{}", strategy.name);
     }
-    let module = |palette| naga::front::wgsl::parse_str(&wgsl(MeshForm::Plain, palette)).unwrap();
-    assert_eq!(constant(&module(PaletteForm::Uniform), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
-    assert_eq!(constant(&module(PaletteForm::Texture), "WIDTH"), TEXTURE_WIDTH);
+    let module = |file| naga::front::wgsl::parse_str(&shader(file, &[])).unwrap();
+    assert_eq!(constant(&module("workgroup.wgsl"), "WORKGROUP"), WORKGROUP);
+    assert_eq!(constant(&module("palette_uniform.wgsl"), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
+    assert_eq!(constant(&module("palette_texture.wgsl"), "WIDTH"), TEXTURE_WIDTH);
 }
 
 /// The kernels that pose bind what a device of the WebGPU defaults has, and name forms of tracks as Rust does.
@@ -188,8 +132,6 @@ fn kernels_that_pose_are_as_in_rust() {
     let most = |shaders: Vec<(&str, String)>| {
         let buffers = shaders.into_iter().map(|(name, wgsl)| {
             let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
-            assert_eq!(constant(&module, "WORKGROUP"), WORKGROUP);
-            assert_eq!(constant(&module, "NONE"), layout::NONE);
             assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{name}");
             let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
             module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32
@@ -198,6 +140,9 @@ fn kernels_that_pose_are_as_in_rust() {
     };
     assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name, kernel.shader())).collect()), STORAGE_BUFFERS);
     assert_eq!(most(visibility::shaders().to_vec()), visibility::STORAGE_BUFFERS);
+    assert_eq!(most(vec![("pose_baked", baked::shader())]), baked::STORAGE_BUFFERS);
+    let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
+    assert_eq!(constant(&batch, "NONE"), layout::NONE);
     assert!(STORAGE_BUFFERS.max(visibility::STORAGE_BUFFERS) <= 8);
     let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
     let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();

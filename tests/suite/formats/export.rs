@@ -1,4 +1,4 @@
-//! What glTF has no word for, and how it is exported all the same.
+//! Export of features that glTF cannot express directly.
 use crate::support::reference;
 use glam::Vec3;
 use skinbench::asset::{self, glb};
@@ -52,7 +52,7 @@ fn again(model: &Model) -> Model {
 fn compact_clips_are_refused() {
     let track = keys(Channel::Rotation, Interpolation::Linear, &[0.0, 1.0], &turns(&[0.5, 0.5]));
     let clip = Clip::new("still", None, RotationBlend::Slerp, vec![track]).unwrap();
-    let compact = skinbench::compact::compacted(model(clip, &[0, 1]), 1e-4).unwrap();
+    let compact = skinbench::compaction::compacted(model(clip, &[0, 1]), 1e-4).unwrap();
     let error = glb::to_glb(&compact).unwrap_err();
     assert_eq!(error.to_string(), "clip \"still\" is compact; expected the clip that it was made from");
 }

@@ -4,4 +4,5 @@ mod goldens;
 mod refusals;
 mod round_trip;
 mod samples;
+mod textures;
 mod traits;

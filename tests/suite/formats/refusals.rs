@@ -1,4 +1,4 @@
-//! What is refused, by which file and place, and with which words: a sample with one thing changed.
+//! Refusals: samples with one change each, and the file, the place and the words of the error that they cause.
 use crate::support::sprout::Sprout;
 use skinbench::asset::{self, ImportError};
 use std::fs;
@@ -170,7 +170,7 @@ fn ogre_skeleton() {
         "angle=\"0.6\"><axis x=\"0\" y=\"1\"",
         "angle=\"0.6\"><axis x=\"0\" y=\"0\"",
         "line 7 column 30",
-        "no axis",
+        "an axis of zero length",
     );
     refused("</skeleton>", "", "line 109 column 1", "the file ends inside an element; expected its end");
 }
@@ -188,7 +188,7 @@ fn md5() {
     refused("tri 0 0 ", "tri 0 96 ", "line 114 column 8", "vertex 96 is out of range; there are 96");
     refused("weight 0 0 ", "weight 0 4 ", "line 291 column 11", "joint 4 is out of range; there are 4");
     refused(" ) 0 1\n", " ) 0 999\n", "line 17 column 2", "999 weights from 0; expected them among the mesh's");
-    refused(" ) 0 1\n", " ) 0 0\n", "line 17 column 2", "no weight holds the vertex");
+    refused(" ) 0 1\n", " ) 0 0\n", "line 17 column 2", "the vertex has no weight above 0");
     let refused = |from, to, place, problem| sample.refused("a.md5anim", from, to, place, problem);
     refused("numJoints 4", "numJoints 5", "line 5 column 1", "5 joints; expected 4, as the mesh has");
     refused("\"tip\" 1 56 6", "\"top\" 1 56 6", "line 12 column 2", "as the mesh has");

@@ -1,11 +1,11 @@
-//! What files of the formats can have, one trait a test.
+//! Features of the formats, one per test.
 use crate::support::reference;
 use crate::support::sprout::Sprout;
 use glam::DVec3;
 use skinbench::asset::{self, glb};
 use skinbench::model::{Channel, Handedness, Model, RawKeys};
 use skinbench::report::inspection::Inspection;
-use skinbench::{compact, pose};
+use skinbench::{compaction, pose};
 use std::fs;
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ fn ram_joins_what_is_indexed_separately() {
         repairs(&model),
         [
             "renormalised the weights of 2 vertices (worst sum 0.5)",
-            "2 vertices that no joint held are held by the skin's joint 0"
+            "2 vertices without a joint now follow the skin's joint 0"
         ]
     );
 }
@@ -196,7 +196,7 @@ fn ogre_strips_and_fans_become_triangles_and_submeshes_may_own_vertices() {
     };
     assert_eq!(triangles(0), [0, 1, 2, 1, 3, 2]);
     assert_eq!(triangles(1), [1, 2, 0, 2, 3, 0]);
-    assert_eq!(repairs(&model), ["8 vertices that no joint held are held by the skin's joint 0"]);
+    assert_eq!(repairs(&model), ["8 vertices without a joint now follow the skin's joint 0"]);
 }
 
 /// One bone that slides along X by its keyframes (time, distance) in a clip of 1 s, and one vertex on it.
@@ -215,7 +215,8 @@ fn ogre_slide(keyframes: &[(f32, f32)]) -> Model {
     load(&[("a.mesh.xml", mesh), ("a.skeleton.xml", &skeleton)])
 }
 
-/// Where the vertex of [`ogre_slide`] is at a time, in the sampler that frames use and in the f64 reference.
+/// Returns the position of the vertex of [`ogre_slide`] at a time, after checking that the sampler of frames and the
+/// f64 reference agree.
 fn slid(model: &Model, time: f32) -> f32 {
     let mut local = vec![[[0.0; 1]; 10]];
     pose::one::sample(model.skeleton(), Some(&model.clips()[0]), time, &mut local);
@@ -279,7 +280,7 @@ fn ogre_steps_survive_export() {
     let file = folder.path().join("a.glb");
     glb::write(&model, &file).unwrap();
     let copy = asset::load(&file).unwrap();
-    assert_eq!(compact::clips(&model, compact::ERROR).unwrap(), model.clips());
+    assert_eq!(compaction::clips(&model, compaction::ERROR).unwrap(), model.clips());
     let at = 0.3f32;
     for time in [0.0, 0.15, at.next_down(), at, at.next_up(), 0.45, 0.6, 0.8, 1.0] {
         assert_eq!(slid(&copy, time), slid(&model, time), "exported, at {time} s");
@@ -297,7 +298,10 @@ fn md5_frames_hold_the_components_that_move() {
                 frame 0 { 0 0 } frame 1 { 3 -0.70710678 }";
     let model = load(&[("a.md5mesh", mesh), ("a.md5anim", anim)]);
     assert_eq!(model.axes().up, 2);
-    assert_eq!(repairs(&model), ["placed 1 vertices amid their weights, which are up to 0.5 apart at bind"]);
+    assert_eq!(
+        repairs(&model),
+        ["placed 1 vertices at the mean of their weights' positions, which are up to 0.5 apart at bind"]
+    );
     assert!(
         largest_difference(&positions(&model, None), &[DVec3::new(2.5, 0.0, 0.0), DVec3::new(1.0, 0.0, 5.0)]) < 1e-6
     );

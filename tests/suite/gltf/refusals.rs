@@ -319,7 +319,7 @@ fn animations() {
     refused(&format!("{sampler}.interpolation"), "\"EASE\"; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"", |f| {
         f.set("/animations/0/samplers/0/interpolation", json!("EASE"));
     });
-    refused(&format!("{sampler}.output"), "2 elements for 2 keys; expected 3 a key", |f| {
+    refused(&format!("{sampler}.output"), "2 elements for 2 keys; expected 3 per key", |f| {
         f.set("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"));
     });
     refused("accessors[6].type", "\"VEC4\"; expected \"VEC3\" for animations[0].samplers[0].output", |f| {

@@ -1,4 +1,4 @@
-//! What changed and what is noise.
+//! Comparison of two results: changes and noise.
 
 use super::{ROWS, changed, fixture, read, skinbench, unchanged};
 use skinbench::report::comparison;

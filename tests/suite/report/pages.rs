@@ -30,7 +30,7 @@ fn answers_are_those_of_the_figures() {
 
 #[test]
 fn the_page_needs_nothing_but_itself() {
-    let page = html::page(&Study::new(Recorded::read(&[fixture()]).unwrap()));
+    let page = html::page(&Study::of_each_machine(Recorded::read(&[fixture()]).unwrap()));
     assert!(page.contains("Test CPU &lt;&amp;&gt;"), "what results say is escaped");
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
     let outside: Vec<_> = page.match_indices("http").map(|(at, _)| &page[at..at + 26]).collect();
@@ -125,7 +125,7 @@ fn chosen_figures_are_spliced() {
         ("table many a/b", "line 1: unknown figure \"a\";"),
         ("runs . few,none cpu-rayon skin", "none: cannot read: "),
         ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
-        ("runs . few", "line 1: runs is not followed by what it asks for"),
+        ("runs . few", "line 1: runs lacks arguments"),
         ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
         ("limits few", "few/limits.csv: "),
     ] {
@@ -146,7 +146,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
     assert_eq!(run("-o out.md").0, Some(0));
     assert!(fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("# Skinning"));
     assert_eq!(run("--format svg -o charts").0, Some(0));
-    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 13);
+    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 16);
     let (code, _, said) = run("--format svg");
     assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
 }
@@ -155,7 +155,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = ["README.md", "docs/animation.md", "docs/cpu.md", "docs/gpu.md"];
+    let pages = ["README.md", "docs/animation.md", "docs/choosing.md", "docs/cpu.md", "docs/gpu.md"];
     let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
     skinbench(root, &format!("report {arguments} --check")).assert().success();
 }

@@ -3,7 +3,7 @@
 use super::{ROWS, changed, fixture, read, unchanged, with_field};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use skinbench::report::chart;
+use skinbench::report::{chart, html};
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
 use std::fs;
@@ -26,9 +26,9 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
-            &|text| text.replacen("\n1,2026", "\n1,20\n1,2026", 1),
+            &|text| text.replacen("\n2,2026", "\n2,20\n2,2026", 1),
             ROWS,
-            "summary.csv:2: 2 fields; expected 41",
+            "summary.csv:2: 2 fields; expected 58",
         ),
         (
             "stage",
@@ -50,12 +50,12 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
             ROWS - 1,
             "status ok, but parity_max_rel is NaN",
         ),
-        ("older", &|text| text.replace("\n1,2026", "\n0,2026"), ROWS, "older schema 0"),
+        ("older", &|text| text.replace("\n2,2026", "\n1,2026"), ROWS, "older schema 1"),
         (
             "newer",
-            &|text| with_field(&text, 3, "schema", "2"),
+            &|text| with_field(&text, 3, "schema", "3"),
             ROWS - 1,
-            "summary.csv:3: schema 2; this skinbench reads up to 1",
+            "summary.csv:3: schema 3; this skinbench reads up to 2",
         ),
         (
             "twice",
@@ -93,7 +93,7 @@ fn columns_that_only_describe_may_be_missing() {
     }
     let folder = changed(|text| without(without(text, "scene_hash"), "stage"), unchanged);
     let error = Recorded::read(&[folder.path()]).unwrap_err().to_string();
-    assert!(error.contains("no column scene_hash, stage: nothing of it can be used"), "{error}");
+    assert!(error.contains("no column scene_hash, stage: the file is not used"), "{error}");
 }
 
 #[test]
@@ -143,6 +143,12 @@ fn folders_without_results_and_mixed_hosts_are_named() {
     let study = Study::new(read(&folder));
     assert_eq!(study.rows.len(), ROWS - 1);
     assert!(study.problems.iter().any(|p| p.contains("1 rows of another machine left out: Another CPU")), "{study:?}");
+
+    // A page has both.
+    let studies = Study::of_each_machine(read(&folder));
+    assert_eq!(studies.iter().map(|study| study.rows.len()).collect::<Vec<_>>(), [ROWS - 1, 1]);
+    let page = html::page(&studies);
+    assert!(page.contains("Another machine: Another CPU") && page.contains("id=\"machine-2-raw\""));
 }
 
 #[test]

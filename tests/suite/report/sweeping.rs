@@ -1,10 +1,14 @@
 //! Sweeps that stop and go on, in parts, within limits.
 
 use super::skinbench;
-use skinbench::frame::{Clock, Stage};
+use crate::backends::common::context;
+use skinbench::frame::{Clock, Retention, Stage};
+use skinbench::harness::run::{Status, promised_memory};
+use skinbench::registry::find;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::SummaryRow;
 use skinbench::results::study::Study;
+use skinbench::scene::{Overrides, Scene};
 use std::fs;
 use std::path::Path;
 
@@ -81,4 +85,50 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     assert!(answer.contains("of smoke fit, ") || answer.contains("not even"), "{said}");
     let measured: Vec<_> = summary(&folder.path().join("budget")).iter().map(|row| row.instances).collect();
     assert!(measured.contains(&3) && measured.len() > 5, "{measured:?}");
+}
+
+/// The largest crowd within a memory budget fits by the backend's promise, and one instance more does not.
+#[test]
+fn memory_budgets_are_kept_to() {
+    const BUDGET: u64 = 20_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let arguments = format!("sweep smoke --passes 0 --frames 2 --memory 20MB {arguments}");
+        let output = skinbench(folder.path(), &arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let context = context();
+    let names: Vec<&str> = ["cpu-scalar", "cpu-rayon", "gpu-compute", "gpu-full"]
+        .into_iter()
+        .filter(|name| find(name).is_some_and(|entry| entry.create(&context).is_ok()))
+        .collect();
+    let said = run(&format!("-b {} -o memory", names.join(",")));
+    assert!(said.contains("largest crowd within 20.0 MB on host and device:\n"), "{said}");
+    let rows = summary(&folder.path().join("memory"));
+    for name in names {
+        let answer = said.lines().find(|line| line.starts_with(&format!("  {name}, passes 0: "))).unwrap();
+        let number = |after: &str| -> u64 {
+            let rest = &answer[answer.find(after).unwrap() + after.len()..];
+            rest.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+        };
+        let (fits, exceeds) = (number("passes 0: "), number("MB, "));
+        assert_eq!(exceeds, fits + 1, "{answer}");
+        let promised = |instances| {
+            let crowd = Overrides { instances: Some(instances), passes: Some(0), ..Overrides::default() };
+            let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 32).unwrap();
+            promised_memory(&context, &scene, Retention::Frame, find(name).unwrap()).unwrap().resident()
+        };
+        assert!(promised(fits) <= BUDGET && BUDGET < promised(exceeds), "{answer}");
+        let row = rows.iter().find(|row| row.backend == name && row.host_bytes.is_some()).unwrap();
+        assert_eq!((row.instances as u64, row.status), (fits, Status::Ok), "the crowd was run: {answer}");
+        assert!(row.host_bytes.unwrap() + row.device_bytes.unwrap() <= BUDGET, "{row:?}");
+    }
+
+    // A time that every crowd keeps leaves the bound of memory.
+    let both = run("-b cpu-scalar --budget 1000s -o both");
+    let answer = both.lines().find(|line| line.starts_with("  cpu-scalar, passes 0: ")).unwrap();
+    let counts: Vec<_> = answer.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
+    assert!(both.contains(" a frame and 20.0 MB on host and device:\n"), "{both}");
+    assert!(counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "), "{answer}");
 }

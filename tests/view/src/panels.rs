@@ -4,14 +4,16 @@ use eframe::egui;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions};
 use skinbench::frame::{Clock, Span, Stage};
+use skinbench::scene::Economy;
 use skinbench::view::engine::{Facts, Shown, SideShown};
 use skinbench::view::heat::Worst;
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Settings, State};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// What a panel is given, and what it asked for.
+/// Input of a panel, and the actions that it asks for.
 struct Shell {
     state: State,
     live: Live,
@@ -41,8 +43,9 @@ fn shown() -> Shown {
         vertices: 994_000,
         passes: 1,
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
-        joints: ["hips", "spine", "head"].map(String::from).to_vec(),
+        joints: Arc::new(vec![["hips", "spine", "head"].map(String::from).to_vec()]),
         duration: 2.0,
+        notes: Vec::new(),
     };
     Shown {
         facts: Some(facts),
@@ -122,6 +125,47 @@ fn models_and_backends_are_switched_in_their_lists() {
     assert_eq!(harness.state().state.backends(), ["cpu-rayon", "cpu-simd"]);
 }
 
+/// Presses a button, moves on before a frame is drawn, and lets go.
+fn drag(harness: &mut Harness<Shell>, from: egui::Pos2, to: egui::Pos2, button: egui::PointerButton) {
+    let press = |pos, pressed| egui::Event::PointerButton { pos, button, pressed, modifiers: Default::default() };
+    harness.event(egui::Event::PointerMoved(from));
+    harness.run();
+    // A frame that was slow sees both at once.
+    harness.input_mut().events.extend([press(from, true), egui::Event::PointerMoved(from.lerp(to, 0.5))]);
+    harness.run();
+    harness.event(egui::Event::PointerMoved(to));
+    harness.run();
+    harness.event(press(to, false));
+    harness.run();
+}
+
+#[test]
+fn the_mouse_moves_the_divider_and_the_camera() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.split = true);
+    let before = harness.state().state.orbit;
+    // The picture lies between panels of 250 and 290 points.
+    let (left, width) = (250.0, 1_200.0 - 250.0 - 290.0);
+    let at = |part: f32| egui::pos2(left + part * width, 400.0);
+    drag(&mut harness, at(0.5), at(0.25), egui::PointerButton::Primary);
+    assert!((harness.state().state.divider - 0.25).abs() < 0.01, "{}", harness.state().state.divider);
+    assert_eq!(harness.state().state.orbit, before, "the camera stays");
+    drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Primary);
+    let orbit = harness.state().state.orbit;
+    assert!((harness.state().state.divider - 0.25).abs() < 0.01 && orbit.camera.orbit < before.camera.orbit);
+    drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Secondary);
+    let panned = harness.state().state.orbit;
+    assert!(panned.pan[0] < 0.0 && panned.camera == orbit.camera);
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 2.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+        modifiers: Default::default(),
+    });
+    harness.run();
+    assert!(harness.state().state.orbit.camera.distance < panned.camera.distance);
+}
+
 #[test]
 fn parts_of_the_picture_and_errors_are_switched() {
     let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
@@ -159,6 +203,52 @@ fn the_wave_is_switched_on_and_off() {
     harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
     harness.run();
     assert_eq!(harness.state().state.document.wave.as_ref().unwrap().end, Some(60));
+}
+
+#[test]
+fn options_of_a_run_are_chosen_by_their_controls() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    click(&mut harness, "Options");
+    for option in ["Smooth clips", "Compact clips", "shared"] {
+        click(&mut harness, option);
+    }
+    for (label, number) in [("Influences", 3.0), ("Threads", 2.0)] {
+        harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label).set_value_accesskit(number);
+        harness.run();
+    }
+    let workload = harness.state().state.workload;
+    assert_eq!((workload.influences, workload.threads), (Some(3), Some(2)));
+    assert!(workload.smooth && workload.compact && workload.economy == Some(Economy::PhaseBuckets(16)));
+}
+
+#[test]
+fn layers_of_any_group_are_edited() {
+    let mut harness = harness("street", egui::Theme::Dark, |_| {});
+    let groups = harness.state().state.document.groups();
+    let layered = |shell: &Shell, group: usize| !shell.state.document.layers(group).is_empty();
+    let last = (0..groups.len()).rfind(|&group| layered(harness.state(), group)).unwrap();
+    let first = (0..groups.len()).find(|&group| layered(harness.state(), group)).unwrap();
+    assert_ne!(first, last);
+    harness.get_by_value(&groups[first]).click();
+    harness.run();
+    click(&mut harness, &groups[last]);
+    assert_eq!(harness.state().state.group, last);
+    let before = harness.state().state.document.layers(first);
+    harness.get_all_by_label("Fade out").next().unwrap().click();
+    harness.run();
+    let document = &harness.state().state.document;
+    assert!(document.is_modified() && document.layers(first) == before);
+    assert!(document.text().contains("fade_out = 0.4"), "{}", document.text());
+}
+
+#[test]
+fn notes_on_a_model_can_be_read() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        let facts = shell.live.shown.facts.as_mut().unwrap();
+        facts.notes = vec!["fox: left out the texture of a material: \"fox.dds\" is neither PNG nor JPEG".into()];
+    });
+    click(&mut harness, "Notes on the model");
+    assert!(harness.query_all_by_label_contains("fox.dds").count() > 0);
 }
 
 #[test]

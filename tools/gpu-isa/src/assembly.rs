@@ -76,6 +76,8 @@ pub struct Work {
     pub setup_turns: u32,
     /// Influences of each vertex.
     pub influences: u32,
+    /// Turns of the loop over the first four influences, if these are not its turns.
+    pub turns: Option<f64>,
 }
 
 impl Listing {
@@ -144,17 +146,18 @@ impl Listing {
         let mut setup = self.total() + self.sum(pairs.clone()) * -1.0;
         outside.for_each(|l| setup += self.sum(l) * (f64::from(work.setup_turns) - 1.0));
         let own = self.within(&pairs);
-        let (first, more) = (work.influences.min(4) - 1, work.influences.saturating_sub(4));
+        let first = work.turns.unwrap_or(f64::from(work.influences.min(4) - 1));
+        let more = f64::from(work.influences.saturating_sub(4));
         // A vertex shader that culls has the first loop twice: for positions, then for what else is left to skin.
-        let place = match (more, own.len()) {
-            (0, 1..=2) => 0..own.len(),
-            (1.., 2..) => own.len() - 2..own.len() - 1,
+        let place = match (work.influences, own.len()) {
+            (..=4, 1..=2) => 0..own.len(),
+            (5.., 2..) => own.len() - 2..own.len() - 1,
             _ => return None,
         };
         let (mut pair, mut influence) = (self.sum(pairs), Counts::default());
         for (index, l) in own.into_iter().enumerate() {
             let (turn, counted) = (self.sum(l), place.contains(&index));
-            pair += turn * (f64::from(if counted { first } else { more }) - 1.0);
+            pair += turn * (if counted { first } else { more } - 1.0);
             influence += if counted { turn } else { Counts::default() };
         }
         Some([setup * (1.0 / f64::from(work.pairs)) + pair, influence])
@@ -230,12 +233,13 @@ BB4:
     fn loops_are_turned_and_set_up_is_shared() {
         let listing = Listing::parse(TEXT);
         assert_eq!(listing.loops, [2..9, 3..6]);
-        let [pair, influence] = listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 4 }).unwrap();
+        let [pair, influence] =
+            listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 4, turns: None }).unwrap();
         // Three outside for three pairs, four of a pair, three times the three of an influence.
         assert_eq!(pair.instructions, 1.0 + 4.0 + 9.0);
         assert_eq!(pair.loaded_bytes, 3.0 * 12.0 + 12.0);
         assert_eq!((influence.instructions, influence.loaded_bytes), (3.0, 12.0));
-        assert!(listing.per_pair(Work { pairs: 1, setup_turns: 1, influences: 4 }).is_none());
-        assert!(listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 8 }).is_none());
+        assert!(listing.per_pair(Work { pairs: 1, setup_turns: 1, influences: 4, turns: None }).is_none());
+        assert!(listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 8, turns: None }).is_none());
     }
 }

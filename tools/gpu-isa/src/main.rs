@@ -1,5 +1,5 @@
-//! What AMD's hardware makes of the product's shaders, as the compiler of Mesa's RADV sees it: tables of registers,
-//! occupancy and instructions, and whether they got worse. docs/gpu-isa.md says how to read them.
+//! Compiles the shaders of skinbench for AMD's hardware with Mesa's RADV, lists registers, occupancy and instructions,
+//! and reports whether they got worse. docs/gpu-isa.md explains the tables.
 
 mod assembly;
 mod page;
@@ -18,7 +18,7 @@ use table::{Row, compare, compiled, csv, parse};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: scripts/gpu-isa [--check]";
-/// Where tables are kept, one for each version of Mesa.
+/// Folder of the tables, one for each version of Mesa.
 const RESULTS: &str = "results/gpu-isa";
 /// Folders in which drivers describe themselves to the Vulkan loader.
 const DRIVERS: [&str; 3] = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         ["--check"] => check(),
         // One process for each family, because the driver looks at its environment once.
         ["--family", family] => compile(family),
+        // For scripts/test-dawn.
+        ["--programs"] => programs::json().map(|json| println!("{json}")),
         _ => Err(USAGE.into()),
     };
     done.map_or_else(

@@ -5,10 +5,11 @@ use skinbench::asset::walker::walker;
 use skinbench::bake::BakeFormat;
 use skinbench::gpu::compute::ThreadLayout;
 use skinbench::gpu::shader::Constants;
-use skinbench::gpu::skinning::{self, Kind};
-use skinbench::gpu::source::{draw_wgsl, preskinned_wgsl};
+use skinbench::gpu::skinning::{Kind, vertex_shader};
+use skinbench::gpu::source::{draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use std::collections::BTreeSet;
 
 /// Most influences of a vertex: pipelines differ only in whether that is more than four.
 pub const INFLUENCES: [u32; 2] = [4, 16];
@@ -16,29 +17,55 @@ pub const INFLUENCES: [u32; 2] = [4, 16];
 const ATTRIBUTES: [Attributes; 3] = [Attributes::P, Attributes::Pn, Attributes::Pnt];
 const ENCODINGS: [Encoding; 2] = [Encoding::F32, Encoding::Packed];
 
+/// Threads of a wave.
+const WAVE: usize = 64;
+
 /// A pipeline.
 pub struct Program {
     pub name: String,
-    /// Which of several pipelines of that name, or nothing.
+    /// Variant among several pipelines of that name; empty if there is only one.
     pub variant: &'static str,
     /// Forms of mesh and vertex, and most influences, where the pipeline skins or reads skinned vertices.
     pub kind: Option<Kind>,
     pub wgsl: String,
     pub constants: Constants,
-    pub dynamic: &'static [(u32, u32)],
+    /// The binding whose offset is given when it is bound.
+    pub dynamic: Option<&'static str>,
     pub stages: Stages,
-    /// How the threads share skinning out; none for pipelines that do not skin, and for vertex shaders whose loops
+    /// Distribution of skinning over threads; `None` for pipelines that do not skin, and for vertex shaders whose loops
     /// over more than four influences the compiler mixes with those of culling.
     pub threads: Option<ThreadLayout>,
+    /// Turns of the loop over influences, if that is a loop over the entries that a wave names.
+    pub turns: Option<f64>,
 }
 
 /// All pipelines.
 pub fn all() -> crate::Result<Vec<Program>> {
     let mut programs = Vec::new();
-    skin(&mut programs);
+    skin(&mut programs)?;
     pose(&mut programs)?;
     draw(&mut programs);
     Ok(programs)
+}
+
+/// All pipelines as JSON, for other compilers of WGSL: name, text, overrides, and the pair of entry points that drawing
+/// has instead of `main`.
+pub fn json() -> crate::Result<String> {
+    let listed = all()?.into_iter().map(|Program { name, variant, wgsl, constants, stages, .. }| {
+        let constants: serde_json::Map<_, _> =
+            constants.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let (vertex, fragment) = match stages {
+            Stages::Compute => (None, None),
+            Stages::Depth => (Some("vertex"), None),
+            Stages::Color => (Some("vertex"), Some("fragment")),
+            Stages::Motion => (Some("vertex_motion"), Some("fragment_motion")),
+        };
+        serde_json::json!({
+            "name": name, "variant": variant, "wgsl": wgsl, "constants": constants,
+            "vertex": vertex, "fragment": fragment,
+        })
+    });
+    Ok(serde_json::to_string(&listed.collect::<Vec<_>>())?)
 }
 
 fn formats() -> impl Iterator<Item = VertexFormat> {
@@ -46,7 +73,19 @@ fn formats() -> impl Iterator<Item = VertexFormat> {
     ATTRIBUTES.into_iter().flat_map(|a| ENCODINGS.map(|e| (a, e))).map(format)
 }
 
-fn skin(programs: &mut Vec<Program>) {
+/// Entries that the vertices of a wave name, on average over the walker of `crowd-10k-dense`.
+pub fn entries_of_a_wave() -> crate::Result<f64> {
+    let model = walker(10_000)?;
+    let vertices: Vec<_> = (0..model.mesh().vertex_count()).collect();
+    let named = vertices.chunks(WAVE).map(|wave| {
+        let influences = wave.iter().flat_map(|&vertex| model.mesh().influences_of(vertex));
+        influences.filter(|(_, weight)| *weight > 0.0).map(|(entry, _)| entry).collect::<BTreeSet<_>>().len()
+    });
+    Ok(named.clone().sum::<usize>() as f64 / named.len() as f64)
+}
+
+fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
+    let turns = entries_of_a_wave()?;
     let baked =
         skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
     let four = [&skin_kernels::FOUR_INSTANCES];
@@ -61,12 +100,14 @@ fn skin(programs: &mut Vec<Program>) {
                 wgsl: kernel.shader(kind),
                 constants: kernel.constants(kind),
                 // The instance of a dispatch per character.
-                dynamic: &[(1, 0)],
+                dynamic: Some("character"),
                 stages: Stages::Compute,
                 threads: Some(kernel.threads),
+                turns: (kernel.palette == PaletteForm::Subgroup).then_some(turns),
             });
         }
     }
+    Ok(())
 }
 
 fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
@@ -77,9 +118,10 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         kind: None,
         wgsl,
         constants,
-        dynamic: &[],
+        dynamic: None,
         stages: Stages::Compute,
         threads: None,
+        turns: None,
     };
     for kernel in device_pose::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
@@ -103,7 +145,7 @@ fn draw(programs: &mut Vec<Program>) {
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
-        let wgsl = skinning::wgsl(mesh, palette) + include_str!("../../../shaders/gpu_vertex.wgsl") + &draw_wgsl(false);
+        let wgsl = vertex_shader(mesh, palette, draw_root(false, false), &[]);
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
@@ -116,9 +158,10 @@ fn draw(programs: &mut Vec<Program>) {
                     kind: Some(kind),
                     wgsl: wgsl.clone(),
                     constants: kind.constants(),
-                    dynamic: if palette == PaletteForm::Uniform { &[(0, 4)] } else { &[] },
+                    dynamic: palette.stride().map(|_| "palettes"),
                     stages,
                     threads: (stages == Stages::Color && influences <= 4).then_some(ThreadLayout::Pair),
+                    turns: None,
                 });
             }
         }
@@ -131,11 +174,12 @@ fn draw(programs: &mut Vec<Program>) {
                 name: "draw".into(),
                 variant,
                 kind: Some(kind),
-                wgsl: preskinned_wgsl(format.encoding, motion) + &draw_wgsl(motion),
+                wgsl: preskinned_shader(format.encoding, draw_root(motion, false), &[]),
                 constants: kind.constants(),
-                dynamic: &[],
+                dynamic: None,
                 stages,
                 threads: None,
+                turns: None,
             });
         }
     }
@@ -144,21 +188,17 @@ fn draw(programs: &mut Vec<Program>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spirv::Shader;
-    use naga::ShaderStage;
 
     /// The table lists two classes of pipelines for 1 to 16 influences.
     #[test]
     fn influences_matter_only_beyond_four() {
         for kernel in skin_kernels::ALL {
-            let spirv = |influences| {
-                let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences };
-                let shader = Shader::new(&kernel.shader(kind)).unwrap();
-                shader.spirv(ShaderStage::Compute, "main", &kernel.constants(kind)).unwrap()
-            };
-            let [one, two, four, eight, sixteen] = [1, 2, 4, 8, 16].map(spirv);
-            assert!(one == two && two == four, "{}", kernel.name);
-            assert!(eight == sixteen && four != eight, "{}", kernel.name);
+            let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4 };
+            let wgsl = kernel.shader(kind);
+            let code = wgsl.lines().map(|line| line.split("//").next().unwrap_or_default());
+            let uses: Vec<_> = code.filter(|line| line.contains("INFLUENCES")).map(str::trim).collect();
+            let known = ["override INFLUENCES: u32;", "if INFLUENCES > 4u {"];
+            assert!(uses.len() > 1 && uses.iter().all(|line| known.contains(line)), "{}: {uses:?}", kernel.name);
         }
     }
 }

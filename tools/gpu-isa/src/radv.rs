@@ -2,11 +2,13 @@
 //! `VK_KHR_pipeline_executable_properties` says what became of each shader.
 
 use crate::Result;
-use crate::spirv::{Binding, Kind, Shader};
+use crate::spirv::Shader;
 use ash::{khr, vk};
 use naga::ShaderStage;
+use skinbench::gpu::binding::Binding;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
+use wgpu::{BindingType, BufferBindingType};
 
 /// Formats of the pictures that are drawn (`src/gpu/present.rs`).
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -34,12 +36,12 @@ pub struct Executable {
     pub assembly: String,
 }
 
-/// What a pipeline is created from.
+/// Source of a pipeline.
 pub struct Pipeline<'a> {
     pub shader: &'a Shader,
     pub constants: &'a [(&'static str, f64)],
-    /// Groups and bindings whose offsets are given when they are bound.
-    pub dynamic: &'a [(u32, u32)],
+    /// The binding whose offset is given when it is bound.
+    pub dynamic: Option<&'a str>,
     pub stages: Stages,
 }
 
@@ -143,25 +145,25 @@ impl Radv {
     }
 
     unsafe fn layout(&self, pipeline: &Pipeline) -> Result<(Vec<vk::DescriptorSetLayout>, vk::PipelineLayout)> {
-        let bindings = pipeline.shader.bindings();
+        let bindings = &pipeline.shader.bindings;
         let groups = bindings.last().map_or(0, |last| last.group + 1);
         let mut sets = Vec::new();
         for group in 0..groups {
             let own: Vec<_> = bindings
                 .iter()
                 .filter(|b| b.group == group)
-                .map(|&Binding { group, binding, kind }| {
-                    let ty = match kind {
-                        Kind::Uniform if pipeline.dynamic.contains(&(group, binding)) => {
-                            vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
+                .map(|Binding { name, number, ty, .. }| {
+                    let ty = match ty {
+                        BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
+                        BindingType::Buffer { ty: BufferBindingType::Storage { .. }, .. } => {
+                            vk::DescriptorType::STORAGE_BUFFER
                         }
-                        Kind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
-                        Kind::Storage => vk::DescriptorType::STORAGE_BUFFER,
-                        Kind::Texture => vk::DescriptorType::SAMPLED_IMAGE,
+                        _ if pipeline.dynamic == Some(&**name) => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
+                        _ => vk::DescriptorType::UNIFORM_BUFFER,
                     };
                     let all = vk::ShaderStageFlags::ALL;
                     vk::DescriptorSetLayoutBinding::default()
-                        .binding(binding)
+                        .binding(*number)
                         .descriptor_type(ty)
                         .descriptor_count(1)
                         .stage_flags(all)

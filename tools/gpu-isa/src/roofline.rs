@@ -1,11 +1,10 @@
-//! What three GPUs need at least for `crowd-10k-dense`, on paper: bytes by the vendor's bandwidth, and on hardware that
-//! the driver compiles for vector instructions by the rate at which they are issued.
+//! Least times of three GPUs for `crowd-10k-dense`, on paper: bytes divided by the vendor's bandwidth, and, on hardware
+//! that the driver compiles for, vector instructions divided by the rate at which they are issued.
 
 use crate::Result;
 use crate::table::{Row, number};
 use skinbench::bake::BakeFormat;
 use skinbench::crowd::Crowd;
-use skinbench::frame::Arena;
 use skinbench::gpu::{MeshBuffers, MeshForm, PaletteForm};
 use skinbench::scene::{Overrides, Scene};
 use skinbench::vertex::{Encoding, VertexFormat};
@@ -33,9 +32,11 @@ const GPUS: [Gpu; 3] = [
 /// A strategy: its pipeline's name, forms, and whether it writes vertices.
 struct Strategy(&'static str, MeshForm, PaletteForm, Option<Encoding>);
 
-const STRATEGIES: [Strategy; 12] = [
+const STRATEGIES: [Strategy; 14] = [
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::Packed)),
+    Strategy("gpu-compute:f16", MeshForm::Packed, PaletteForm::Half, Some(Encoding::F32)),
+    Strategy("gpu-compute:subgroup", MeshForm::Packed, PaletteForm::Subgroup, Some(Encoding::F32)),
     Strategy("gpu-compute:shared", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:naive", MeshForm::Plain, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:per-character", MeshForm::Plain, PaletteForm::Columns, Some(Encoding::F32)),
@@ -74,7 +75,9 @@ fn mean_influences(crowd: &Crowd) -> f64 {
 /// Bytes of an entry that a shader reads; baked frames are shared by the crowd and stay in a cache.
 fn entry_bytes(palette: PaletteForm) -> u64 {
     match palette {
-        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Texture | PaletteForm::DualQuaternions => 48,
+        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => 48,
+        PaletteForm::Texture | PaletteForm::DualQuaternions => 48,
+        PaletteForm::Half => 32,
         PaletteForm::Columns | PaletteForm::Uniform => 64,
         PaletteForm::Baked(_) => 0,
     }
@@ -101,9 +104,9 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
     text += &format!("\n| --- | --- | ---: | ---: |{}\n", " ---: |".repeat(columns));
     for Strategy(name, mesh, palette, output) in &STRATEGIES {
         let crowd = &crowds[usize::from(*output == Some(Encoding::Packed))];
-        let meshes: u64 = crowd.groups().iter().map(|group| MeshBuffers::bytes(group, *mesh)).sum();
+        let meshes = MeshBuffers::bytes(crowd, *mesh);
         let read = meshes + crowd.palette_entries() * entry_bytes(*palette);
-        let written = if output.is_some() { Arena::bytes(crowd) } else { 0 };
+        let written = if output.is_some() { 4 * crowd.output_words() } else { 0 };
         let encoding = output.map_or("-", Encoding::name);
         let megabytes = |bytes: u64| number((bytes as f64 / 1e5).round() / 10.0);
         text += &format!("| `{name}` | {encoding} | {} | {} |", megabytes(read), megabytes(written));
@@ -117,8 +120,9 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
                 keys == [family, *name, &form, "1-4"] && row.value("pair_vector").is_some()
             });
             let vector = own.and_then(|row| {
-                // The row is for four influences.
-                Some(row.value("pair_vector")? - (4.0 - influences) * row.value("influence_vector")?)
+                // The row is for four influences, unless its loop is over the entries that a wave names.
+                let fewer = if *palette == PaletteForm::Subgroup { 0.0 } else { 4.0 - influences };
+                Some(row.value("pair_vector")? - fewer * row.value("influence_vector")?)
             });
             let vector = vector.ok_or_else(|| format!("no row of {name} for {family}"))?;
             text += &microseconds(vertices as f64 * vector / rate);

@@ -6,28 +6,15 @@ use naga::back::spv::{Options, PipelineOptions, WriterFlags, ZeroInitializeWorkg
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use naga::{AddressSpace, ImageClass, Module, ShaderStage, TypeInner};
+use naga::{Module, ShaderStage};
+use skinbench::gpu::binding::{Binding, Interface};
 
 /// A parsed and valid shader.
 pub struct Shader {
     module: Module,
     info: ModuleInfo,
-}
-
-/// What a shader binds at a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Binding {
-    pub group: u32,
-    pub binding: u32,
-    pub kind: Kind,
-}
-
-/// The kind of a binding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    Uniform,
-    Storage,
-    Texture,
+    /// In the order of groups and numbers.
+    pub bindings: Vec<Binding>,
 }
 
 impl Shader {
@@ -36,24 +23,7 @@ impl Shader {
         let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
         let info = validator.validate(&module).map_err(|e| e.emit_to_string(wgsl))?;
-        Ok(Self { module, info })
-    }
-
-    /// The module's bindings in rising order.
-    pub fn bindings(&self) -> Vec<Binding> {
-        let bound = |variable: &naga::GlobalVariable| {
-            let place = variable.binding?;
-            let kind = match (variable.space, &self.module.types[variable.ty].inner) {
-                (AddressSpace::Uniform, _) => Kind::Uniform,
-                (AddressSpace::Storage { .. }, _) => Kind::Storage,
-                (_, TypeInner::Image { class: ImageClass::Sampled { .. }, .. }) => Kind::Texture,
-                _ => return None,
-            };
-            Some(Binding { group: place.group, binding: place.binding, kind })
-        };
-        let mut bindings: Vec<_> = self.module.global_variables.iter().filter_map(|(_, v)| bound(v)).collect();
-        bindings.sort_unstable();
-        bindings
+        Ok(Self { module, info, bindings: Interface::of(wgsl)?.bindings })
     }
 
     /// Threads of a workgroup; 0 where there are none.

@@ -10,9 +10,9 @@ use skinbench::gpu::MeshForm;
 use skinbench::gpu::compute::ThreadLayout;
 use std::collections::BTreeMap;
 
-/// What a row is about.
+/// Columns that identify a row.
 pub const KEYS: [&str; 7] = ["family", "pipeline", "variant", "stage", "mesh", "vertices", "influences"];
-/// What a row says: first what the driver does, then what is counted in the disassembly.
+/// Columns of values: first those that the driver reports, then those counted in the disassembly.
 pub const VALUES: [&str; 25] = [
     "wave",
     "vgprs",
@@ -138,7 +138,7 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
                 ThreadLayout::Instance(vertices) => (vertices / workgroup, (3 * WALKER_ENTRIES).div_ceil(workgroup)),
                 ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
             };
-            Work { pairs, setup_turns, influences: kind.influences }
+            Work { pairs, setup_turns, influences: kind.influences, turns: program.turns }
         });
         let kind = program.kind;
         let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
@@ -201,7 +201,7 @@ fn values(executable: &Executable, total: Counts, pair: Option<[Counts; 2]>) -> 
     Ok(values)
 }
 
-/// How a table differs from an earlier one.
+/// Difference between a table and an earlier one.
 #[derive(Debug, Default, PartialEq)]
 pub struct Difference {
     /// Registers, spills or instructions rose, or occupancy fell.

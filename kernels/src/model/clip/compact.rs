@@ -156,7 +156,7 @@ impl Compact {
     }
 }
 
-/// Whether two values of a channel differ by no more than they round.
+/// Returns whether two values of a channel differ by no more than they round.
 fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
     let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
     let sign = if channel == Channel::Rotation && dot < 0.0 { -1.0 } else { 1.0 };

@@ -25,7 +25,7 @@ impl Clip {
             if track.channel == Channel::Scale && first.contains(&0.0) {
                 return Err(ModelError::new(
                     format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
-                    "its first scale is 0; expected one that can be divided by",
+                    "its first scale is 0; expected another number",
                 ));
             }
             let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();

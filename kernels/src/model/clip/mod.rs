@@ -99,7 +99,7 @@ impl Clip {
     pub fn rotation_blend(&self) -> RotationBlend {
         self.rotation_blend
     }
-    /// Whether values are differences from the first frame, of [`Clip::additive`].
+    /// Returns whether values are differences from the first frame, of [`Clip::additive`].
     pub fn is_additive(&self) -> bool {
         self.additive
     }

@@ -203,7 +203,7 @@ fn check_keys(track: &Keys) -> Result<(), String> {
     }
     let per_key = track.channel.width() * track.interpolation.values_per_key();
     if track.values.len() != count * per_key {
-        return Err(format!("{} numbers for {count} keys; expected {per_key} a key", track.values.len()));
+        return Err(format!("{} numbers for {count} keys; expected {per_key} per key", track.values.len()));
     }
     match track.values.iter().position(|v| !v.is_finite()) {
         Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),

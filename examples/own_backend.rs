@@ -1,0 +1,73 @@
+//! Adds a backend from outside the crate: the harness verifies it and measures it next to a built-in one.
+//!
+//! A CPU backend is a [`Skinner`]: it receives blocks of up to 16 instances with their palettes, and writes vertices. The
+//! one here skins with a plain loop over the influences of each vertex. `cargo run --release --example own_backend`.
+
+use glam::Vec3;
+use skinbench::backend::Context;
+use skinbench::backend::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
+use skinbench::crowd::Crowd;
+use skinbench::frame::{BackendError, Result, Stage};
+use skinbench::harness::run::{self, RunOptions};
+use skinbench::model::{Mesh, Rows};
+use skinbench::registry::{self, BackendEntry};
+use skinbench::scene::{Overrides, Scene};
+use skinbench::simd::Isa;
+use skinbench::vertex::VertexFormat;
+
+/// The row of the backend, as in the registry of the crate.
+static PLAIN_LOOP: BackendEntry =
+    BackendEntry::new("plain-loop", "one vertex at a time, one influence at a time", Cpu::<PlainLoop>::one_thread);
+
+struct PlainLoop;
+
+impl Skinner for PlainLoop {
+    /// Palettes of 3x4 matrices, `[instance][entry]`.
+    const LAYOUT: PaletteLayout = PaletteLayout::Rows;
+
+    fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
+        match crowd.format() == VertexFormat::default() {
+            true => Ok(Self),
+            false => Err(BackendError::Unavailable("skins f32 positions and unit normals only".into())),
+        }
+    }
+
+    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
+        let mesh = job.group.model.mesh();
+        let palettes = job.rows.chunks_exact(job.rows.len() / job.block.instances.len());
+        for (palette, vertices) in palettes.zip(out.chunks_exact_mut(job.group.instance_words())) {
+            skin_instance(mesh, palette, vertices);
+        }
+    }
+}
+
+/// `v' = sum w_k * palette_k * v`; the normal takes the 3x3 part and is normalised.
+fn skin_instance(mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
+    for (vertex, out) in out.as_chunks_mut::<6>().0.iter_mut().enumerate() {
+        let (bound_position, bound_normal) = (mesh.positions()[vertex], mesh.normals()[vertex]);
+        let (mut position, mut normal) = (Vec3::ZERO, Vec3::ZERO);
+        for (joint, weight) in mesh.influences_of(vertex) {
+            let rows = palette[usize::from(joint)].as_chunks::<4>().0;
+            for (axis, row) in rows.iter().enumerate() {
+                let direction = Vec3::from_slice(row);
+                position[axis] += weight * (direction.dot(bound_position.into()) + row[3]);
+                normal[axis] += weight * direction.dot(bound_normal.into());
+            }
+        }
+        out[..3].copy_from_slice(&position.to_array());
+        out[3..].copy_from_slice(&normal.normalize_or_zero().to_array());
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let overrides = Overrides { instances: Some(64), passes: Some(0), ..Overrides::default() };
+    let scene = Scene::load("walkers")?.with(overrides).build(u64::MAX)?;
+    let backends = registry::find("cpu-scalar").into_iter().chain([&PLAIN_LOOP]).collect();
+    let options = RunOptions { backends, frames: Some(20), ..RunOptions::default() };
+    for outcome in run::run(&scene, &Context::default(), &options, &mut ())? {
+        let parity = outcome.parity.as_ref().map_or(f64::NAN, |parity| parity.max_rel);
+        let skin = outcome.median(Stage::Skin).map_or(f64::NAN, |ns| ns as f64 / 1e6);
+        println!("{}: {}, parity {parity:.1e}, skin {skin:.3} ms", outcome.name(), outcome.status.name());
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Rows: one number of 16 neighbouring joints side by side.
+
+use crate::model::{Channel, Transform};
+use crate::simd::{Simd, load_group};
+
+/// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
+pub(super) const STRIP: usize = 16;
+
+/// One number of 16 joints.
+pub(super) type Row = [f32; STRIP];
+
+/// Translations and scales of 16 joints.
+pub(super) type Vectors = [Row; 6];
+
+/// One number of a strip's joints, one per lane; lanes beyond the last joint repeat it.
+pub(super) fn row(base: &[Transform], strip: usize, number: impl Fn(&Transform) -> f32) -> Row {
+    std::array::from_fn(|lane| number(&base[(strip * STRIP + lane).min(base.len() - 1)]))
+}
+
+/// Translations and scales of a strip.
+pub(super) fn vectors(base: &[Transform], strip: usize) -> Vectors {
+    std::array::from_fn(|c| row(base, strip, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
+}
+
+/// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
+pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
+    let mut moves = vec![false; strips];
+    tracks.filter(|t| t.1 != Channel::Rotation).for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
+    moves.iter().filter(|moves| **moves).count() as u64
+}
+
+/// Loads `W` neighbouring joints of rows.
+#[inline(always)] // to take on the caller's instruction set
+pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
+    let mut loaded = [S::splat(0.0); R];
+    for (v, row) in loaded.iter_mut().zip(rows) {
+        *v = load_group::<STRIP, W, S>(row, group);
+    }
+    loaded
+}
+
+/// Linear interpolation between two sets of translations and scales.
+#[inline(always)] // as above
+pub(super) fn line<const W: usize, S: Simd<W>>(a: [S::V; 6], b: [S::V; 6], fraction: f32) -> [S::V; 6] {
+    let mut v = a;
+    for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
+        *v = S::mul_add(S::splat(fraction), S::sub(b, a), a);
+    }
+    v
+}

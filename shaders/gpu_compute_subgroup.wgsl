@@ -1,0 +1,28 @@
+// gpu-compute:subgroup: as gpu-compute:instances, but threads beyond the last vertex stay, because all threads of a
+// subgroup must reach its operations. They skin the last vertex once more and write nothing.
+//
+// import chunk from chunk.wgsl
+// import skin from skinning.wgsl
+// import WORKGROUP from workgroup.wgsl
+// import load_vertex from mesh
+// import store from output
+
+override INSTANCES: u32;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let vertex = (group.z * groups.x + group.x) * WORKGROUP + thread;
+    let v = load_vertex(min(vertex, chunk.vertices - 1u));
+    let first = group.y * INSTANCES;
+    let end = min(first + INSTANCES, chunk.instances);
+    for (var instance = first; instance < end; instance++) {
+        let skinned = skin(v, instance);
+        if vertex < chunk.vertices {
+            store(vertex, instance, skinned);
+        }
+    }
+}

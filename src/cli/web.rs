@@ -1,0 +1,84 @@
+//! `skinbench web`: a page that verifies and measures the GPU backends in a browser.
+
+use super::built_from::built_from;
+use super::common::{self, ModelArguments, positive};
+use super::exit::{Exit, UsageError};
+use super::output::write_file;
+use clap::Args;
+use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::scene::{BuiltScene, Scene};
+use skinbench::web::{Choice, page};
+use std::path::PathBuf;
+
+/// Instances of smaller crowds, as fractions of the scene's own.
+const FRACTIONS: [u64; 2] = [10, 3];
+
+/// Make a page that verifies and measures GPU backends in a browser
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Built-in scene, scene file (.toml) or model
+    #[arg(value_name = "SCENE|MODEL", default_value = "walkers")]
+    scene: String,
+    /// HTML file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// GPU backends by name or pattern; default: all that skin the whole crowd
+    #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
+    backends: Vec<String>,
+    /// Crowds to measure, by the number of instances; default: the scene's, a third and a tenth of it
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u64>)]
+    instances: Vec<u64>,
+    /// Numbers of times that a frame draws the largest crowd; the others are drawn as often as the first says
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>, default_value = "1,2,4")]
+    passes: Vec<u32>,
+    #[command(flatten)]
+    shape: ModelArguments,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let backends = backends(&arguments.backends)?;
+    let crowds = crowds(arguments)?;
+    let choice = Choice { backends: &backends, passes: &arguments.passes, build: &built_from() };
+    let text = page(&crowds, choice)?;
+    write_file(&arguments.output, |file| file.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+/// The backends on the device that match the patterns. The plain `gpu-compute` chooses one of its variants by a trial,
+/// which a recording cannot, and variants that cull skin other instances at every tick.
+fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
+    let served = |entry: &&'static BackendEntry| {
+        entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !entry.name.ends_with("culled")
+    };
+    if globs.is_empty() {
+        return Ok(REGISTRY.iter().filter(served).collect());
+    }
+    let matching: Vec<_> = common::backends(globs)?.into_iter().filter(served).collect();
+    if matching.is_empty() {
+        let names: Vec<_> = REGISTRY.iter().filter(served).map(|entry| entry.name).collect();
+        let message = format!("a page has none of the backends {}; it has {}", globs.join(", "), names.join(", "));
+        return Err(UsageError(message).into());
+    }
+    Ok(matching)
+}
+
+/// The crowds, the smallest first.
+fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
+    let sized = |instances| -> anyhow::Result<Scene> {
+        let overrides = arguments.shape.overrides(instances, arguments.passes.first().copied());
+        Ok(common::load_scene(&arguments.scene)?.with(overrides))
+    };
+    let mut counts = arguments.instances.clone();
+    if counts.is_empty() {
+        let own = sized(None)?.instances();
+        counts.extend(FRACTIONS.map(|fraction| (own / fraction).max(1)));
+        counts.push(own);
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    let scenes: Vec<_> = counts.into_iter().map(|count| sized(Some(count))).collect::<anyhow::Result<_>>()?;
+    let mut crowds = common::build(&scenes)?;
+    // A scene has at least one instance of each group, however few are asked for.
+    crowds.dedup_by_key(|scene| scene.crowd.instance_count());
+    Ok(crowds)
+}

@@ -1,0 +1,161 @@
+//! Memory of backends by purpose, and commands of a frame.
+
+use crate::crowd::{Crowd, Group};
+use crate::model::Model;
+use crate::pose::PoseMemory;
+use crate::vertex::Attributes;
+use std::ops::{Add, AddAssign, Sub};
+use std::sync::Arc;
+
+/// Purpose of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Constant data that skinning reads: vertices and influences.
+    Mesh,
+    /// Constant data that posing reads: clips, skeletons, and the layers of each instance. Baked frames too.
+    Clips,
+    /// Palettes, in the form that skinning reads and in those that they are made from.
+    Palettes,
+    /// Skinned vertices.
+    Output,
+    /// Everything else that a frame needs: local and model poses, lists of instances, uniforms.
+    Scratch,
+    /// Pictures, and data that only drawing reads.
+    Targets,
+    /// Memory of trials and read-backs, which a frame does not need.
+    Staging,
+}
+
+impl Purpose {
+    /// All purposes.
+    pub const ALL: [Self; 7] =
+        [Self::Mesh, Self::Clips, Self::Palettes, Self::Output, Self::Scratch, Self::Targets, Self::Staging];
+    /// Purposes of the memory that frames need, without drawing.
+    pub const RESIDENT: [Self; 5] = [Self::Mesh, Self::Clips, Self::Palettes, Self::Output, Self::Scratch];
+}
+
+/// Numbers of bytes by purpose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bytes([u64; Purpose::ALL.len()]);
+
+impl Bytes {
+    /// Bytes of one purpose.
+    pub fn of(purpose: Purpose, bytes: u64) -> Self {
+        let mut all = Self::default();
+        all.0[purpose as usize] = bytes;
+        all
+    }
+
+    /// The bytes of a purpose.
+    pub fn get(self, purpose: Purpose) -> u64 {
+        self.0[purpose as usize]
+    }
+
+    /// The bytes of all purposes together.
+    pub fn total(self) -> u64 {
+        self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+
+    /// The bytes that frames need, without drawing: those of [`Purpose::RESIDENT`].
+    pub fn resident(self) -> u64 {
+        Purpose::RESIDENT.iter().fold(0, |sum, purpose| sum.saturating_add(self.get(*purpose)))
+    }
+
+    /// The same bytes, all for one purpose.
+    pub fn all_for(self, purpose: Purpose) -> Self {
+        Self::of(purpose, self.total())
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|purpose| self.0[purpose].saturating_add(other.0[purpose])))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(std::array::from_fn(|purpose| self.0[purpose].saturating_sub(other.0[purpose])))
+    }
+}
+
+impl std::iter::Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
+    }
+}
+
+impl From<PoseMemory> for Bytes {
+    fn from(pose: PoseMemory) -> Self {
+        let PoseMemory { clips, palettes, poses } = pose;
+        Self::of(Purpose::Clips, clips) + Self::of(Purpose::Palettes, palettes) + Self::of(Purpose::Scratch, poses)
+    }
+}
+
+/// Memory of a backend for a crowd, besides the shared [`Arena`](super::Arena).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Bytes of main memory.
+    pub host: Bytes,
+    /// Bytes of device memory.
+    pub device: Bytes,
+    /// Bytes of the models' stores that frames read where they are, which all backends share.
+    pub in_place: Bytes,
+    /// `true` if vertices go to the arena's host side.
+    pub host_output: bool,
+    /// `true` if vertices go to the arena's device side.
+    pub device_output: bool,
+}
+
+/// Bytes of the clips, skeletons and layers that posing on the host reads where they are.
+pub fn clips_in_place(crowd: &Crowd) -> Bytes {
+    let model = |model: &Model| {
+        let skeleton = model.skeleton();
+        let clips: usize = model.clips().iter().map(crate::model::Clip::bytes).sum();
+        let hierarchy = size_of_val(skeleton.parents()) + size_of_val(skeleton.rest());
+        let entries = size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds());
+        clips + hierarchy + size_of_val(skeleton.matrices()) + entries
+    };
+    let models: usize = distinct(crowd).map(|group| model(&group.model)).sum();
+    let layers = size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets());
+    Bytes::of(Purpose::Clips, (models + layers) as u64)
+}
+
+/// Bytes of the vertices and influences that skinning on the host reads where they are.
+pub fn meshes_in_place(crowd: &Crowd) -> Bytes {
+    let mesh = |group: &Group| {
+        let mesh = group.model.mesh();
+        let tangents = mesh.tangents().filter(|_| group.format.attributes == Attributes::Pnt);
+        let vertices = size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + tangents.map_or(0, size_of_val);
+        vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights())
+    };
+    Bytes::of(Purpose::Mesh, distinct(crowd).map(mesh).sum::<usize>() as u64)
+}
+
+/// The first group of each model.
+fn distinct(crowd: &Crowd) -> impl Iterator<Item = &Group> {
+    let groups = crowd.groups();
+    let known = |index: usize| groups[..index].iter().any(|other| Arc::ptr_eq(&other.model, &groups[index].model));
+    groups.iter().enumerate().filter(move |(index, _)| !known(*index)).map(|(_, group)| group)
+}
+
+/// Work that a frame gives to the device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FrameWork {
+    /// Bytes copied from host to device.
+    pub uploaded: u64,
+    /// Draw calls of all passes.
+    pub draws: u64,
+    /// Dispatches of compute kernels.
+    pub dispatches: u64,
+}

@@ -1,0 +1,185 @@
+//! The decision card: cost and abilities of every backend at a point, and the cheapest backends in words.
+//!
+//! Costs are those of the results. Abilities are asked of the registry by the backend's name.
+
+use super::findings::{crowd, drawn, fastest, overtakes, place};
+use super::table::new_table;
+use super::units::grouped;
+use crate::backend::{Joints, LaterPasses};
+use crate::registry;
+use crate::results::crossover::crossovers;
+use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
+use crate::results::key::Point;
+use crate::results::ranking::Ranking;
+use crate::results::study::{Axis, Sheet, Study, StudyEntry};
+
+/// Columns of the card.
+const COLUMNS: [&str; 11] = [
+    "backend",
+    "processor ms",
+    "device ms",
+    "host MB",
+    "device MB",
+    "MB up",
+    "draws",
+    "largest error",
+    "layers, fades",
+    "joints",
+    "later passes",
+];
+
+/// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
+/// dash.
+pub(super) fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
+    let measured = study.at(point).filter(|entry| entry.is_ok()).map(cells);
+    std::iter::once(COLUMNS.map(String::from).to_vec()).chain(measured).collect()
+}
+
+fn cells(entry: &StudyEntry) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let milliseconds = |ns: Option<u64>| ns.map_or_else(dash, |ns| three_digits(ns as f64 / 1e6));
+    let row = entry.frame();
+    let megabytes = |bytes: Option<u64>| bytes.map_or_else(dash, |bytes| three_digits(bytes as f64 / 1e6));
+    let known = registry::find(&entry.backend);
+    let traits = known.map(registry::BackendEntry::traits);
+    let joints = traits.map_or("-", |traits| match traits.joints {
+        Joints::Host => "same frame",
+        Joints::Device => "by read-back",
+        Joints::DeviceInView => "by read-back, in view",
+        Joints::Nowhere => "none",
+    });
+    let later = traits.map_or("-", |traits| match traits.later_passes {
+        LaterPasses::Free => "free",
+        LaterPasses::SkinAgain => "skin again",
+        LaterPasses::NotDrawn => "not drawn",
+    });
+    let blends = known.map_or("-", |known| if known.blends() { "yes" } else { "no" });
+    vec![
+        entry.backend.clone(),
+        milliseconds(entry.processor()),
+        milliseconds(entry.device()),
+        megabytes(row.and_then(|row| row.host_bytes)),
+        megabytes(row.and_then(|row| row.device_bytes)),
+        megabytes(row.and_then(|row| row.upload_bytes)),
+        row.and_then(|row| row.draws).map_or_else(dash, grouped),
+        row.and_then(|row| row.parity_max_rel).map_or_else(dash, |error| format!("{error:.1e}")),
+        blends.into(),
+        joints.into(),
+        later.into(),
+    ]
+}
+
+/// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
+pub(super) fn paragraph(study: &Study, point: &Point) -> String {
+    let Decision { time, memory, tolerance, exact_time, exact_memory } = decision(study, point);
+    let mut sentences = Vec::new();
+    sentences.extend(time.as_ref().map(fastest));
+    sentences.extend(memory.map(|(entry, bytes)| {
+        let megabytes = three_digits(bytes as f64 / 1e6);
+        format!("{} takes the least memory, {megabytes} MB on host and device.", entry.backend)
+    }));
+    let name = |ranking: &Option<Ranking>| ranking.as_ref().map(|ranking| ranking.first.backend.clone());
+    let least = |found: Option<(&StudyEntry, u64)>| found.map(|(entry, _)| entry.backend.clone());
+    if let Some(tolerance) = tolerance {
+        let same = (name(&time), least(memory)) == (name(&exact_time), least(exact_memory));
+        let (fast, small) = (name(&exact_time), least(exact_memory));
+        let both = fast.is_some() && fast == small;
+        let fast = fast.map(|backend| format!("{backend} is fastest"));
+        let small = small.map(|backend| match both {
+            true => "takes the least memory".into(),
+            false => format!("{backend} takes the least memory"),
+        });
+        let answers: Vec<_> = fast.into_iter().chain(small).collect();
+        if same {
+            sentences.push(format!("The answers at equal error (vertices within {tolerance:.0e}) are the same."));
+        } else if !answers.is_empty() {
+            let answers = answers.join(" and ");
+            sentences.push(format!("At equal error (vertices within {tolerance:.0e}), {answers}."));
+        }
+    }
+    let sheets = sheets_through(study, point);
+    if sheets.is_empty() {
+        sentences.push("`skinbench sweep` finds where the answers change with instances and passes.".into());
+    }
+    sentences.extend(sheets.iter().flat_map(|sheet| changes(study, sheet, memory.is_some())));
+    format!("{}: {}", place(point), sentences.join(" "))
+}
+
+/// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along a
+/// sheet's axis.
+fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
+    let leading = crossovers(study, sheet).into_iter().filter(|crossover| crossover.leads);
+    let mut found: Vec<String> = leading.map(|crossover| overtakes(sheet, &crossover)).collect();
+    let place = |value: u64| match sheet.axis {
+        Axis::Instances => crowd(&sheet.fixed.scene, value),
+        Axis::Passes => drawn(value as u32),
+        axis => format!("{} {}", grouped(value), axis.title()),
+    };
+    let fixed = match sheet.axis {
+        Axis::Instances => format!(" ({})", drawn(sheet.fixed.passes)),
+        _ => String::new(),
+    };
+    found.extend(memory_changes(study, sheet).into_iter().map(|MemoryChange { before, after, from }| {
+        format!("From {} on, {after} takes the least memory instead of {before}{fixed}.", place(from))
+    }));
+    if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {
+        let (first, last) = (place(*first), place(*last));
+        let memory = if has_memory { ", and the least memory stays with the same one" } else { "" };
+        found.push(format!("From {first} to {last}, no backend overtakes the fastest{memory}{fixed}."));
+    }
+    found
+}
+
+/// The cards of all points as text for terminals.
+pub fn text(study: &Study) -> String {
+    let mut text = String::new();
+    for point in study.points() {
+        let rows = table(study, point);
+        let mut columns = new_table(&COLUMNS);
+        columns.add_rows(rows.iter().skip(1));
+        text += &format!("card: {}\n{columns}\n{}\n", place(point), paragraph(study, point));
+    }
+    text
+}
+
+/// A number with three digits, or with all digits before the point.
+fn three_digits(value: f64) -> String {
+    let digits = match value {
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => return grouped(value.round() as u64),
+    };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_or_more() {
+        assert_eq!([0.0, 1.234, 12.34, 123.4, 12_345.6].map(three_digits), ["0.00", "1.23", "12.3", "123", "12,346"]);
+    }
+
+    #[test]
+    fn abilities_are_the_backends_own() {
+        let said = |name: &str| {
+            let entry = registry::find(name).unwrap();
+            (entry.blends(), entry.traits().joints, entry.traits().later_passes)
+        };
+        assert_eq!(said("cpu-rayon"), (true, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:dual-quaternion"), (true, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:lanes-interleaved"), (true, Joints::Host, LaterPasses::NotDrawn));
+        #[cfg(feature = "gpu")]
+        for (name, expected) in [
+            ("gpu-vertex", (true, Joints::Host, LaterPasses::SkinAgain)),
+            ("gpu-compute", (true, Joints::Host, LaterPasses::Free)),
+            ("gpu-full", (true, Joints::Device, LaterPasses::Free)),
+            ("gpu-full:vertex-culled", (true, Joints::DeviceInView, LaterPasses::SkinAgain)),
+            ("gpu-baked", (false, Joints::Nowhere, LaterPasses::SkinAgain)),
+            ("gpu-baked:compute", (false, Joints::Nowhere, LaterPasses::Free)),
+        ] {
+            assert_eq!(said(name), expected, "{name}");
+        }
+    }
+}

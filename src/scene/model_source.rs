@@ -1,0 +1,148 @@
+//! Source of a group's model, and the numbers that it is adapted to.
+
+use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
+use crate::model::Model;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Vertices of a built-in model by default.
+const DEFAULT_VERTICES: u32 = 1_000;
+
+/// Models that need no file.
+pub const BUILT_IN_MODELS: [&str; 11] = [
+    "walker",
+    "walker-8",
+    "chain-64",
+    "star-64",
+    "sprout-glb",
+    "sprout-m3d",
+    "sprout-ram",
+    "sprout-js",
+    "sprout-frames",
+    "sprout-ogre",
+    "sprout-md5",
+];
+
+/// A built-in sample: name of the model, and its files, with the one to open first.
+type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
+
+macro_rules! file {
+    ($name:literal) => {
+        ($name, include_bytes!(concat!("../../scenes/models/", $name)))
+    };
+}
+
+const SAMPLES: [Sample; 7] = [
+    ("sprout-glb", &[file!("sprout.glb")]),
+    ("sprout-m3d", &[file!("sprout.m3d")]),
+    ("sprout-ram", &[file!("sprout.ram"), file!("sprout.raa"), file!("sprout-nod.raa")]),
+    ("sprout-js", &[file!("sprout.js")]),
+    ("sprout-frames", &[file!("sprout-frames.json")]),
+    ("sprout-ogre", &[file!("sprout.mesh.xml"), file!("sprout.skeleton.xml")]),
+    ("sprout-md5", &[file!("sprout.md5mesh"), file!("sprout.md5anim"), file!("sprout-nod.md5anim")]),
+];
+
+/// Origin of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Origin {
+    BuiltIn(&'static str),
+    File(PathBuf),
+}
+
+/// A model to load, and changes to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelSource {
+    origin: Origin,
+    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for a walker.
+    pub vertices: Option<u32>,
+    /// Most influences of a vertex.
+    pub influences: Option<u32>,
+    /// `true` if clips with only linear keys are smoothed to curves.
+    pub smooth: bool,
+}
+
+impl ModelSource {
+    /// The built-in model with this name, or a model file.
+    pub fn from_name(name: &str) -> Self {
+        Self::in_folder(name, Path::new(""))
+    }
+
+    /// As [`ModelSource::from_name`], with files relative to a folder.
+    pub(super) fn in_folder(name: &str, folder: &Path) -> Self {
+        let origin = match BUILT_IN_MODELS.into_iter().find(|known| *known == name) {
+            Some(known) => Origin::BuiltIn(known),
+            None => Origin::File(folder.join(name)),
+        };
+        Self { origin, vertices: None, influences: None, smooth: false }
+    }
+
+    /// Builds or reads the model, then adapts it.
+    ///
+    /// # Errors
+    /// One line: any error of the importer, or numbers that the model cannot be adapted to.
+    pub fn load(&self) -> Result<Model, String> {
+        let said = |error: crate::model::ModelError| error.to_string();
+        let walker = || walker(self.vertices.unwrap_or(DEFAULT_VERTICES));
+        let mut model = match &self.origin {
+            Origin::BuiltIn("walker") => walker().map_err(said)?,
+            Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
+            Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
+            Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
+            Origin::BuiltIn(name) => sample(name)?,
+            Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
+        };
+        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8"));
+        if let (Some(vertices), false) = (self.vertices, made) {
+            model = with_vertices(model, vertices)?;
+        }
+        if let Some(influences) = self.influences {
+            model = adapt::with_influences(model, influences as usize).map_err(said)?;
+        }
+        if self.smooth {
+            model = model.smoothed().map_err(said)?;
+        }
+        Ok(model)
+    }
+}
+
+#[cfg(feature = "resample")]
+fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
+    adapt::with_vertices(model, vertices).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "resample"))]
+fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
+    Err(format!("{vertices} vertices for {:?}; this build lacks the feature `resample`", model.name()))
+}
+
+/// Importers read folders, so a sample is written to a temporary one.
+fn sample(name: &str) -> Result<Model, String> {
+    let Some((_, files)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
+        return Err(format!("unknown built-in model {name:?}"));
+    };
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    for (file, bytes) in *files {
+        let path = folder.path().join(file);
+        fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
+}
+
+/// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.
+pub(super) fn is_model_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_model_loads() {
+        for name in BUILT_IN_MODELS {
+            let model = ModelSource::from_name(name).load().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!model.clips().is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! Turns requests into pictures: builds the crowd, prepares one or two backends, computes and draws frames. It reuses
+//! whatever has not changed since the last frame.
+
+use super::bind_pose::crowd_at_bind;
+use super::heat::{Heat, Worst};
+use super::orbit::Orbit;
+use super::side::{Canvas, Side};
+use super::state::{Errors, Show, State};
+use crate::backend::{Backend, Context};
+use crate::crowd::{Crowd, REST};
+use crate::frame::{BackendError, Job, Mode, Result, Span};
+use crate::frustum::Frustum;
+use crate::gpu::{Beneath, Ground, Overlay};
+use crate::harness::environment::{Adapter, Build, Environment};
+use crate::harness::fidelity;
+use crate::harness::limits::Host;
+use crate::harness::run::{self, Observer, RunOptions};
+use crate::registry;
+use crate::report::table;
+use crate::results::warnings;
+use crate::scene::{BuiltScene, Scene, SceneError};
+use crate::threads::Threads;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A request: everything that determines a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// The scene with the options of the run.
+    pub scene: Scene,
+    /// `true` to show all instances in their bind pose.
+    pub at_bind: bool,
+    /// Tick of the crowd.
+    pub tick: u32,
+    /// The camera.
+    pub orbit: Orbit,
+    /// Pixels across and down.
+    pub size: [u32; 2],
+    /// Parts of the picture.
+    pub show: Show,
+    /// Backends of the sides, one or two.
+    pub backends: Vec<String>,
+    /// Vertices that the error colours compare.
+    pub errors: Errors,
+    /// Threads of parallel backends; none for all.
+    pub threads: Option<u32>,
+    /// Number of attempts to reopen the device; a new number reopens it.
+    pub attempt: u32,
+}
+
+impl Wanted {
+    /// Collects everything that a window of `size` pixels shows of a state.
+    ///
+    /// # Errors
+    /// As [`State::scene`].
+    pub fn new(state: &State, size: [u32; 2]) -> std::result::Result<Self, SceneError> {
+        Ok(Self {
+            scene: state.scene()?,
+            at_bind: state.player.at_bind,
+            tick: state.player.tick(),
+            orbit: state.orbit,
+            size: size.map(|pixels| pixels.max(1)),
+            show: state.settings.show,
+            backends: state.backends().to_vec(),
+            errors: state.errors,
+            threads: state.workload.threads,
+            attempt: state.attempt,
+        })
+    }
+}
+
+/// Numbers of the crowd that is shown.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// Instances of all groups.
+    pub instances: usize,
+    /// Skinned vertices of a frame.
+    pub vertices: u64,
+    /// Number of times that a frame draws the crowd.
+    pub passes: u32,
+    /// Clips of the first group's model.
+    pub clips: Vec<String>,
+    /// Joints of the model of each of the scene's groups.
+    pub joints: Arc<Vec<Vec<String>>>,
+    /// Length of the clip of the first instance in seconds.
+    pub duration: f64,
+    /// Repairs and omissions of importers, and textures that cannot be decoded.
+    pub notes: Vec<String>,
+}
+
+/// Picture and figures of one side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SideShown {
+    /// Name of the backend.
+    pub backend: String,
+    /// Instruction set or adapter, threads, kernels.
+    pub device: String,
+    /// Width and height of the picture.
+    pub size: [u32; 2],
+    /// RGBA 8 bit sRGB, rows from the top; empty if there is no picture.
+    pub pixels: Vec<u8>,
+    /// Stages of the frame.
+    pub spans: Vec<Span>,
+    /// Wall-clock time of the frame.
+    pub frame: Duration,
+    /// The largest error, if errors are shown.
+    pub worst: Option<Worst>,
+    /// Instances whose errors are painted.
+    pub painted: usize,
+    /// Reason why something is not shown.
+    pub problem: Option<String>,
+}
+
+/// The answer to a [`Wanted`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Shown {
+    /// Numbers of the crowd; `None` until one has been built.
+    pub facts: Option<Facts>,
+    /// The sides.
+    pub sides: Vec<SideShown>,
+    /// Name of the adapter, marked `CPU-emulated` if it is.
+    pub adapter: String,
+    /// `true` if the adapter is emulated on the CPU.
+    pub software: bool,
+    /// Name of the processor.
+    pub cpu: String,
+    /// Reason why the scene or the device cannot be used; the previous picture then remains.
+    pub problem: Option<String>,
+}
+
+/// A function that opens instruction set, threads and adapter.
+pub type Open = Box<dyn Fn() -> std::result::Result<Context, String>>;
+
+/// A function that creates a backend by name.
+pub type Make = fn(&str, &Context) -> Result<Box<dyn Backend>>;
+
+/// Creates the backend of this name in the registry.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if there is none, or the machine lacks something that it needs.
+pub fn registered(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
+    let entry = registry::find(name).ok_or_else(|| BackendError::Unavailable(format!("no backend {name:?}")))?;
+    entry.create(context)
+}
+
+/// Builds crowds, computes and draws frames.
+pub struct Engine {
+    open: Open,
+    make: Make,
+    /// Returns the bytes of main memory that may be used.
+    memory: fn() -> u64,
+    build: Build,
+    cpu: String,
+    context: std::result::Result<Context, String>,
+    attempt: u32,
+    /// Threads of the context; none for all.
+    threads: Option<u32>,
+    stage: Option<ShownCrowd>,
+    sides: Vec<Slot>,
+}
+
+/// The crowd that is shown.
+struct ShownCrowd {
+    /// Last request, whether or not it could be built.
+    wanted: (Scene, bool),
+    problem: Option<String>,
+    built: Option<Built>,
+    /// Number of crowds built so far.
+    generation: u64,
+}
+
+struct Built {
+    scene: BuiltScene,
+    at_bind: Option<Crowd>,
+    ground: Ground,
+    facts: Facts,
+}
+
+impl Built {
+    fn crowd(&self) -> &Crowd {
+        self.at_bind.as_ref().unwrap_or(&self.scene.crowd)
+    }
+}
+
+/// A side, and the request that it was made for.
+struct Slot {
+    key: (String, u64, Option<Frustum>),
+    culls: bool,
+    side: Result<Side>,
+}
+
+impl Engine {
+    /// Creates an engine. If the machine cannot be opened, every answer states the problem until another attempt is
+    /// requested.
+    pub fn new(open: Open, make: Make, memory: fn() -> u64, build: Build) -> Self {
+        let context = open();
+        let cpu = Environment::collect(build.clone(), None).cpu;
+        Self { open, make, memory, build, cpu, context, attempt: 0, threads: None, stage: None, sides: Vec::new() }
+    }
+
+    /// Answers a request.
+    pub fn show(&mut self, wanted: &Wanted) -> Shown {
+        if wanted.attempt != self.attempt {
+            self.attempt = wanted.attempt;
+            self.sides.clear();
+            self.context = (self.open)();
+            self.threads = None;
+        }
+        let no_threads = self.set_threads(wanted.threads).err();
+        self.set_stage(wanted);
+        let (name, software) = match self.adapter() {
+            Some(adapter) => (adapter.label(), adapter.software),
+            None => ("no adapter".into(), false),
+        };
+        let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
+        let Some(stage) = &self.stage else { return shown };
+        shown.problem = stage.problem.clone().or(no_threads);
+        let context = match &self.context {
+            Ok(context) => context,
+            Err(error) => {
+                shown.problem = Some(error.clone());
+                return shown;
+            }
+        };
+        let Some(built) = &stage.built else { return shown };
+        shown.facts = Some(built.facts.clone());
+        let crowd = built.crowd();
+        let view_projection = wanted.orbit.view_projection(crowd, wanted.size);
+        let view = crate::frame::View { view_projection, ..built.scene.view() };
+        let canvas = Canvas {
+            size: wanted.size,
+            mode: wanted.show.mode().unwrap_or(Mode::Skin),
+            tinted: wanted.show.tint,
+            passes: built.scene.passes,
+        };
+        self.sides.truncate(wanted.backends.len());
+        for (index, backend) in wanted.backends.iter().enumerate() {
+            let frustum = Frustum::new(view_projection);
+            let culls = self.sides.get(index).is_some_and(|slot| slot.culls && slot.key.0 == *backend);
+            // A culling backend takes its frustum when it is prepared.
+            let key = (backend.clone(), stage.generation, culls.then_some(frustum));
+            if self.sides.get(index).is_none_or(|slot| slot.key != key) {
+                // Frees the memory of the previous side first.
+                if index < self.sides.len() {
+                    self.sides[index].side = Err(BackendError::Unavailable(String::new()));
+                }
+                let job = Job { passes: canvas.passes.max(1), frustum, ..Job::default() };
+                let side = (self.make)(backend, context)
+                    .and_then(|backend| Side::new(&*backend, context, crowd, &job, (self.memory)()));
+                let slot = Slot { key, culls, side };
+                match self.sides.get_mut(index) {
+                    Some(old) => *old = slot,
+                    None => self.sides.push(slot),
+                }
+            }
+            let slot = &mut self.sides[index];
+            let mut side = SideShown { backend: backend.clone(), size: wanted.size, ..SideShown::default() };
+            let drawn = match &mut slot.side {
+                Ok(made) => {
+                    side.device = made.device();
+                    let drawn = made.frame(crowd, wanted.tick, &view, canvas);
+                    drawn.and_then(|took| {
+                        side.frame = took;
+                        side.spans = made.spans().to_vec();
+                        slot.culls = made.culls()?;
+                        Ok(())
+                    })
+                }
+                Err(error) => Err(error.clone()),
+            };
+            side.problem = drawn.err().map(|error| error.to_string());
+            shown.sides.push(side);
+        }
+        if let (Some(facts), Some(Slot { side: Ok(side), .. })) = (&mut shown.facts, self.sides.first()) {
+            facts.notes.extend_from_slice(side.notes());
+        }
+        for index in 0..self.sides.len() {
+            let finished = finish(&mut self.sides, index, built, wanted, &view, &mut shown.sides[index]);
+            if let Err(error) = finished {
+                shown.sides[index].problem.get_or_insert(error.to_string());
+            }
+        }
+        if let Some(lost) = context.gpu.as_ref().and_then(|gpu| gpu.lost()) {
+            // The buffers of a lost device are unusable; the next attempt opens a new device.
+            self.sides.clear();
+            shown.problem = Some(lost.clone());
+            self.context = Err(lost);
+        }
+        shown
+    }
+
+    /// Runs the harness on a scene, as `skinbench run` does, and returns its table.
+    ///
+    /// # Errors
+    /// One line: the scene or the device cannot be used.
+    pub fn measure(
+        &mut self,
+        scene: &Scene,
+        backends: &[String],
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<String, String> {
+        // The sides must not compete with the measurement for memory.
+        self.sides.clear();
+        let context = self.context.as_ref().map_err(Clone::clone)?;
+        let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
+        let environment = Environment::collect(self.build.clone(), self.adapter());
+        let environment = Environment { threads: context.threads.count(), ..environment };
+        let options = RunOptions {
+            backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
+            memory: (self.memory)(),
+            ..RunOptions::default()
+        };
+        let all = (context.threads.count() > 1).then_some(&context.threads);
+        let hosts: Vec<_> =
+            std::iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect();
+        let outcomes = run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
+        let mut text = table::measured(&environment, &built, fidelity::clip_error(&built), &outcomes);
+        text += &table::limits(&hosts);
+        warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
+        Ok(text)
+    }
+
+    /// Makes a pool of so many threads, unless it is the one that is there.
+    fn set_threads(&mut self, threads: Option<u32>) -> std::result::Result<(), String> {
+        let Ok(context) = &mut self.context else { return Ok(()) };
+        if threads != self.threads {
+            let pool = threads.map_or(Ok(Threads::All), |count| Threads::new(count as usize));
+            // A refusal is told once; the pool that is there stays.
+            self.threads = threads;
+            context.threads = pool.map_err(|error| error.to_string())?;
+            self.sides.clear();
+        }
+        Ok(())
+    }
+
+    fn adapter(&self) -> Option<Adapter> {
+        let summary = self.context.as_ref().ok()?.gpu.as_ref()?.summary();
+        Some(Adapter { name: summary.name.clone(), driver: summary.driver.clone(), software: summary.software })
+    }
+
+    /// Builds the crowd unless it is unchanged.
+    fn set_stage(&mut self, wanted: &Wanted) {
+        let key = (wanted.scene.clone(), wanted.at_bind);
+        let stage = self.stage.get_or_insert_with(|| ShownCrowd {
+            wanted: (wanted.scene.clone(), !wanted.at_bind),
+            problem: None,
+            built: None,
+            generation: 0,
+        });
+        if stage.wanted == key {
+            return;
+        }
+        let same_scene = stage.wanted.0 == wanted.scene;
+        let built = match stage.built.take_if(|_| same_scene) {
+            Some(built) => at_bind(built, wanted.at_bind),
+            None => built_for(wanted, (self.memory)()),
+        };
+        stage.wanted = key;
+        match built {
+            Ok(built) => {
+                stage.built = Some(built);
+                stage.problem = None;
+                stage.generation += 1;
+            }
+            Err(problem) => stage.problem = Some(problem),
+        }
+    }
+}
+
+fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String> {
+    let scene = wanted.scene.build(memory).map_err(|error| error.to_string())?;
+    let framed = scene.camera.framed(&scene.crowd, scene.resolution);
+    let first = scene.crowd.groups().first().map(|group| &group.model);
+    let clip = scene.crowd.layers().of(0).first().map_or(REST, |layer| layer.clip);
+    let facts = Facts {
+        instances: scene.crowd.instance_count(),
+        vertices: scene.crowd.vertex_count(),
+        passes: scene.passes,
+        clips: first.map_or_else(Vec::new, |model| {
+            let names = model.clips().iter().enumerate();
+            names
+                .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
+                .collect()
+        }),
+        joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
+        duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
+        notes: notes(&scene.crowd),
+    };
+    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
+    at_bind(Built { scene, at_bind: None, ground, facts }, wanted.at_bind)
+}
+
+/// Repairs and omissions of importers in the models of a crowd.
+fn notes(crowd: &Crowd) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for model in crowd.groups().iter().map(|group| &group.model) {
+        for repair in model.repairs() {
+            let note = format!("{}: {}", model.name(), repair.message);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {
+    let at_bind = if at_bind { Some(crowd_at_bind(&built.scene.crowd)?) } else { None };
+    Ok(Built { at_bind, ..built })
+}
+
+/// Draws overlays on a frame and reads the picture back.
+fn finish(
+    slots: &mut [Slot],
+    index: usize,
+    built: &Built,
+    wanted: &Wanted,
+    view: &crate::frame::View,
+    shown: &mut SideShown,
+) -> Result<()> {
+    let crowd = built.crowd();
+    let heat: Option<Heat> = match wanted.errors {
+        Errors::Hidden => None,
+        Errors::Reference => match &mut slots[index].side {
+            Ok(side) => Some(side.errors(crowd, view.light)?),
+            Err(_) => None,
+        },
+        Errors::Sides => match slots {
+            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] if index == 0 => {
+                Some(a.differences(b, crowd, view.light)?)
+            }
+            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => Some(b.differences(a, crowd, view.light)?),
+            _ => None,
+        },
+    };
+    let Ok(side) = &mut slots[index].side else { return Ok(()) };
+    let skeletons = if wanted.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
+    let Some(presenter) = side.presenter() else { return Ok(()) };
+    let drawn = wanted.show.mode().is_some() && !side.cannot_be_drawn();
+    match &heat {
+        Some(heat) => {
+            let overlay = Overlay { corners: &heat.corners, indices: &heat.indices, ..Overlay::default() };
+            presenter.draw_overlay(Beneath::Nothing, overlay)?;
+            (shown.worst, shown.painted) = (heat.worst, heat.painted);
+        }
+        None if !drawn => presenter.draw_overlay(Beneath::Nothing, Overlay::default())?,
+        None => {}
+    }
+    if wanted.show.ground {
+        presenter.draw_overlay(Beneath::Picture, built.ground.overlay())?;
+    }
+    // A backend without poses still has a picture to show.
+    match skeletons {
+        Ok(lines) if !lines.is_empty() => {
+            presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
+        }
+        Ok(_) => {}
+        Err(error) => shown.problem = Some(format!("no skeleton: {error}")),
+    }
+    shown.pixels = presenter.read_color()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

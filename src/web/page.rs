@@ -1,0 +1,311 @@
+//! The page: recordings, reference and scripts in one file that needs nothing else.
+
+use super::recording::{Frames, Recorded, record, record_picture, reference_name, stages};
+use super::reference::{all, coverage, sampled};
+use super::tape::Library;
+use crate::frame::{BackendError, Blending, Retention};
+use crate::harness::environment::Build;
+use crate::harness::run::Status;
+use crate::registry::{BackendEntry, find};
+use crate::report::chart;
+use crate::results::key::Point;
+use crate::results::rows::SCHEMA;
+use crate::scene::BuiltScene;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Ticks of the verified frames of the largest crowd; smaller ones are verified at the first.
+const TICKS: [u32; 2] = [0, 1_000_003];
+/// Most bytes of reference vertices of the largest crowd.
+const REFERENCE_BYTES: usize = 4 << 20;
+/// Instances of each group that are verified in smaller crowds.
+const SAMPLED_IN_SMALLER: usize = 8;
+/// Backend whose frames move the picture.
+const PICTURE: &str = "gpu-full";
+
+const REPORT_STYLE: &str = include_str!("../report/report.css");
+const STYLE: &str = include_str!("page.css");
+/// The scripts, in the order in which they run.
+const SCRIPTS: [&str; 8] = [
+    include_str!("recording.js"),
+    include_str!("player.js"),
+    include_str!("verify.js"),
+    include_str!("measure.js"),
+    include_str!("statistics.js"),
+    include_str!("results.js"),
+    include_str!("charts.js"),
+    include_str!("main.js"),
+];
+
+/// Error for a page that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// No requested backend supports the crowd.
+    #[error("no backend to put on the page: {0}")]
+    NoBackend(String),
+    /// The crowd's vertices cannot be held.
+    #[error("{0}")]
+    Reference(String),
+    /// The recording cannot be compressed.
+    #[error("cannot pack the recording: {0}")]
+    Packing(#[from] std::io::Error),
+    /// A backend failed while it was recorded.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+/// The choice of what a page measures.
+#[derive(Clone, Copy)]
+pub struct Choice<'a> {
+    /// Backends on the device, in the order of the registry.
+    pub backends: &'a [&'static BackendEntry],
+    /// Numbers of times that a frame draws the largest crowd; smaller crowds are drawn as often as the first says.
+    pub passes: &'a [u32],
+    /// The program that makes the page.
+    pub build: &'a Build,
+}
+
+/// Makes a page that verifies and measures backends on some crowds of one scene.
+///
+/// # Errors
+/// No crowd at all, no backend that supports one, or a crowd that the page cannot hold.
+pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> {
+    let Some(largest) = crowds.iter().max_by_key(|scene| scene.crowd.instance_count()) else {
+        return Err(PageError::NoBackend("there is no crowd".into()));
+    };
+    let mut library = Library::default();
+    let mut points = Vec::with_capacity(crowds.len());
+    for scene in crowds {
+        points.push(point(scene, std::ptr::eq(scene, largest), choice, &mut library)?);
+    }
+    let picture = find(PICTURE).map(|entry| record_picture(entry, largest, &mut library));
+    // A page without a moving picture still measures.
+    let picture = picture.and_then(Result::ok);
+    let recording = json!({
+        "schema": SCHEMA,
+        "scene": largest.name,
+        "gitRev": choice.build.git_rev,
+        "dirty": choice.build.dirty,
+        "rustc": choice.build.rustc,
+        "version": env!("CARGO_PKG_VERSION"),
+        "stages": stages(),
+        "passes": choice.passes,
+        "resolution": largest.resolution,
+        "camera": camera(largest),
+        "crowds": points,
+        "picture": picture,
+    });
+    Ok(markup(largest, &recording, &library)?.into_string())
+}
+
+/// One crowd: what is recorded of each backend, and the reference.
+fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Library) -> Result<Value, PageError> {
+    let crowd = &scene.crowd;
+    let (most, ticks) =
+        if is_largest { coverage(crowd, REFERENCE_BYTES, TICKS.len()) } else { (SAMPLED_IN_SMALLER, 1) };
+    let ticks = &TICKS[..ticks];
+    let chosen: Vec<Vec<u32>> = (0..crowd.groups().len()).map(|group| sampled(crowd, group, most)).collect();
+    let frames = Frames { scene, ticks, sampled: &chosen };
+    let (mut backends, mut blendings) = (Vec::new(), Vec::new());
+    let mut refusals = Vec::new();
+    for entry in choice.backends {
+        match record(entry, frames, library) {
+            Ok(Recorded { json, blending }) => {
+                backends.push(json);
+                if !blendings.contains(&blending) {
+                    blendings.push(blending);
+                }
+            }
+            Err(error) => {
+                let (backend, variant) = entry.name_and_variant();
+                let (status, reason) = match &error {
+                    BackendError::Unavailable(_) => (Status::Skipped, error.to_string()),
+                    BackendError::TooLarge(_) => (Status::TooLarge, error.to_string()),
+                    BackendError::Device(_) => return Err(error.into()),
+                };
+                refusals.push(format!("{}: {reason}", entry.name));
+                backends.push(json!({
+                    "backend": backend, "variant": variant, "name": entry.name,
+                    "status": status.name(), "error": reason,
+                }));
+            }
+        }
+    }
+    if blendings.is_empty() {
+        return Err(PageError::NoBackend(refusals.join("; ")));
+    }
+    let mut references = serde_json::Map::new();
+    for blending in blendings {
+        references.insert(reference_name(blending).into(), reference(crowd, &chosen, ticks, blending, library)?.into());
+    }
+    let groups: Vec<_> = crowd
+        .groups()
+        .iter()
+        .map(|group| {
+            json!({
+                "model": group.model.name(),
+                "first": group.instances.start,
+                "count": group.len(),
+                "vertices": group.model.mesh().vertex_count(),
+                "diagonal": group.model.bounds().diagonal(),
+            })
+        })
+        .collect();
+    let point = Point::of(scene, 1, scene.passes, Retention::Frame);
+    Ok(json!({
+        "instances": point.instances,
+        "sceneHash": point.scene_hash,
+        "joints": crowd.joint_count(),
+        "vertices": crowd.vertex_count(),
+        "influences": point.influences,
+        "attributes": point.attributes,
+        "options": point.options,
+        "floats": crowd.format().floats(),
+        "ticks": ticks,
+        "sampled": chosen,
+        "groups": groups,
+        "references": references,
+        "backends": backends,
+    }))
+}
+
+/// Indices in the library of the reference's vertices, `[tick][group][sampled instance]`. Only linear blending is
+/// checked at every tick: other rules need vertices of their own.
+fn reference(
+    sampled_crowd: &crate::crowd::Crowd,
+    chosen: &[Vec<u32>],
+    ticks: &[u32],
+    blending: Blending,
+    library: &mut Library,
+) -> Result<Vec<Vec<Vec<usize>>>, PageError> {
+    let ticks = if blending == Blending::Linear { ticks } else { &ticks[..1] };
+    let of_tick = |&tick: &u32| {
+        let of_group = |instances: &Vec<u32>| {
+            let wanted: Vec<_> = instances.iter().map(|&instance| (instance, tick)).collect();
+            let blobs = all(sampled_crowd, &wanted, blending).map_err(PageError::Reference)?;
+            Ok(blobs.iter().map(|blob| library.blob(blob)).collect())
+        };
+        chosen.iter().map(of_group).collect::<Result<_, PageError>>()
+    };
+    ticks.iter().map(of_tick).collect()
+}
+
+/// The camera's place, so that a reader can walk around the crowd.
+fn camera(scene: &BuiltScene) -> Value {
+    let framed = scene.camera.framed(&scene.crowd, scene.resolution);
+    json!({
+        "target": framed.target.to_array(),
+        "eye": framed.eye.to_array(),
+        "radius": framed.radius,
+        "fieldOfView": scene.camera.field_of_view,
+    })
+}
+
+/// The recording and the library's bytes, compressed: a 32-bit length, JSON with the place of each blob, the blobs.
+fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
+    let mut at = 0;
+    let places: Vec<[usize; 2]> = library
+        .blobs()
+        .iter()
+        .map(|blob| {
+            let place = [at, blob.len()];
+            at += blob.len().next_multiple_of(4);
+            place
+        })
+        .collect();
+    let text = serde_json::to_vec(&json!({"recording": recording, "blobs": places}))?;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&(text.len() as u32).to_le_bytes())?;
+    encoder.write_all(&text)?;
+    for blob in library.blobs() {
+        encoder.write_all(blob)?;
+        encoder.write_all(&[0; 4][..blob.len().next_multiple_of(4) - blob.len()])?;
+    }
+    Ok(STANDARD.encode(encoder.finish()?))
+}
+
+fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::Result<Markup> {
+    let [width, height] = scene.resolution;
+    let title = format!("skinbench: {} in this browser", scene.name);
+    let largest = &scene.crowd;
+    Ok(html! {
+        (DOCTYPE)
+        html lang="en" data-state="loading" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="description" content="Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks every result.";
+                title { (title) }
+                // No network request, not even for an icon.
+                link rel="icon" href="data:,";
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(REPORT_STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#results" { "Skip to the results" }
+                main {
+                    header {
+                        p.brand { "skinbench" }
+                        h1 { "How fast does your GPU skin a crowd?" }
+                        p.lead {
+                            "This page runs the shaders of the skinbench benchmark on your own graphics hardware: "
+                            (crate::report::grouped(largest.instance_count() as u64)) " animated characters with "
+                            (crate::report::grouped(largest.vertex_count())) " vertices. It compares the vertices with a "
+                            "64-bit reference before it times anything. Nothing leaves this page."
+                        }
+                    }
+                    figure.stage {
+                        canvas #crowd width=(width) height=(height) tabindex="0" role="img"
+                            aria-label="The crowd, animated on the GPU. Arrow keys turn it." {}
+                        figcaption #caption { "The crowd appears here if this browser has WebGPU." }
+                    }
+                    section #control aria-label="Measurement" {
+                        div.buttons {
+                            button #start.primary type="button" disabled { "Verify and measure" }
+                            button #stop type="button" hidden { "Stop" }
+                            button #play type="button" hidden { "Pause" }
+                        }
+                        div #running hidden {
+                            progress #progress max="1" value="0" aria-labelledby="status" {}
+                        }
+                        p #status role="status" { "Loading…" }
+                        p #advice hidden {}
+                    }
+                    noscript { p.verdict { "This page needs JavaScript and WebGPU." } }
+                    dl #machine {}
+                    section #results hidden {
+                        p #verdict.verdict {}
+                        ul #answers.answers {}
+                        h2 { "Every way of skinning" }
+                        div #tables {}
+                        div #charts {}
+                        section #download {
+                            h2 { "The data" }
+                            p { "Rows in the form of " code { "skinbench run -o" } ". Put both files into one folder; "
+                                code { "skinbench report" } " reads it beside results of other machines." }
+                            ul #files {}
+                            details { summary { "summary.csv as text" } pre #csv tabindex="0" {} }
+                        }
+                    }
+                    section {
+                        h2 { "What is checked and how it is timed" }
+                        div #method {}
+                        details #shaders {
+                            summary { (library.texts().len()) " shaders, exactly as the native program assembles them" }
+                            @for (index, text) in library.texts().iter().enumerate() {
+                                details { summary { "Shader " (index + 1) } pre.wgsl tabindex="0" { (text) } }
+                            }
+                        }
+                    }
+                }
+                script #recording type="text/plain" { (packed(recording, library)?) }
+                script { (PreEscaped(SCRIPTS.join("\n"))) }
+            }
+        }
+    })
+}

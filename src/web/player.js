@@ -1,0 +1,266 @@
+// Plays a backend's recording with WebGPU. Nothing here knows what a command computes.
+
+/** Resources of one device that players share: compiled pipelines, and buffers and textures that they fill in turn. */
+class Shared {
+  constructor(device) {
+    this.device = device;
+    this.compiled = new Map();
+    this.pool = new Map();
+  }
+
+  /** What `make` makes, once for each key. */
+  compile(key, make) {
+    if (!this.compiled.has(key)) this.compiled.set(key, make());
+    return this.compiled.get(key);
+  }
+
+  /** Frees the buffers and textures with labels of this kind that are filled in turn. */
+  empty(labels) {
+    for (const [key, { label, resource }] of this.pool) {
+      if (!labels.includes(label)) continue;
+      resource.destroy();
+      this.pool.delete(key);
+    }
+  }
+}
+
+// Labels of what all backends fill in turn, so that a page needs it once: what only verification reads, and all of it.
+const CAPTURES = ['captured first', 'captured second', 'captured texels', 'read back'];
+const IN_TURN = ['vertices', 'color', 'depth', ...CAPTURES];
+// Colour of texels that no vertex reached: far from any crowd. WebGPU's colours cannot be NaN.
+const NOWHERE = 3e38;
+
+class Player {
+  /** `source` has the recording's blobs and texts. */
+  constructor(shared, backend, source) {
+    this.shared = shared;
+    this.device = shared.device;
+    this.backend = backend;
+    this.source = source;
+    this.made = [];
+    this.own = [];
+    this.poses = new Map();
+  }
+
+  /** Writes what the native program writes before the first frame. */
+  begin() {
+    for (const command of this.backend.setup) {
+      if (command[0] === 'write') this.write(command);
+    }
+  }
+
+  destroy() {
+    for (const resource of this.own) resource.destroy();
+    this.made = [];
+    this.own = [];
+    this.poses.clear();
+  }
+
+  /** Index of the first object with a label. */
+  labelled(label) {
+    return this.backend.objects.findIndex((object) => object.label === label);
+  }
+
+  /** The object with an index of the recording; it is created when it is needed for the first time. */
+  object(index) {
+    this.made[index] ??= this.make(this.backend.objects[index]);
+    return this.made[index];
+  }
+
+  make(object) {
+    switch (object.kind) {
+      case 'buffer': return this.pooled(object, () => this.makeBuffer(object));
+      case 'texture': return this.pooled(object, () => this.device.createTexture({ size: object.size, format: object.format, usage: object.usage }));
+      case 'view': return this.object(object.texture).createView();
+      case 'groupLayout': return this.device.createBindGroupLayout({ entries: object.entries });
+      case 'pipelineLayout': return this.device.createPipelineLayout({ bindGroupLayouts: object.groups.map((group) => this.object(group)) });
+      case 'group': return this.device.createBindGroup({
+        layout: this.object(object.layout),
+        entries: object.entries.map(({ binding, view, buffer, offset, size }) => ({
+          binding,
+          resource: view === undefined ? { buffer: this.object(buffer), offset, size: size ?? undefined } : this.object(view),
+        })),
+      });
+      case 'module': return this.shared.compile(this.key(object), () => this.device.createShaderModule({ label: object.label, code: this.source.texts[object.text] }));
+      case 'compute': return this.shared.compile(this.key(object), () => this.device.createComputePipeline({
+        label: object.label,
+        layout: this.object(object.layout),
+        compute: { module: this.object(object.module), entryPoint: object.entryPoint, constants: object.constants },
+      }));
+      case 'render': return this.shared.compile(this.key(object), () => this.device.createRenderPipeline({
+        label: object.label,
+        layout: this.object(object.layout),
+        vertex: { ...object.vertex, module: this.object(object.vertex.module) },
+        primitive: { topology: object.topology },
+        depthStencil: object.depthStencil ?? undefined,
+        fragment: object.fragment ? { ...object.fragment, module: this.object(object.fragment.module) } : undefined,
+      }));
+      default: throw new Error(`an object of kind ${object.kind}`);
+    }
+  }
+
+  makeBuffer({ label, size, usage, contents }) {
+    const buffer = this.device.createBuffer({ label, size, usage, mappedAtCreation: contents !== undefined });
+    if (contents !== undefined) {
+      new Uint8Array(buffer.getMappedRange()).set(this.source.blob(contents));
+      buffer.unmap();
+    }
+    return buffer;
+  }
+
+  pooled(object, make) {
+    if (!IN_TURN.includes(object.label)) {
+      const own = make();
+      this.own.push(own);
+      return own;
+    }
+    // Objects with one label and size that exist side by side are told apart by their number.
+    const alike = this.backend.objects.filter((other) => other.label === object.label);
+    const key = JSON.stringify([object.label, alike.indexOf(object), object.size, object.usage]);
+    if (!this.shared.pool.has(key)) this.shared.pool.set(key, { label: object.label, resource: make() });
+    return this.shared.pool.get(key).resource;
+  }
+
+  /** A descriptor with the descriptors of all that it refers to: equal for equal pipelines of different backends. */
+  key(object) {
+    const of = (index) => this.key(this.backend.objects[index]);
+    switch (object.kind) {
+      case 'module': return JSON.stringify(['module', object.text]);
+      case 'groupLayout': return JSON.stringify(object.entries);
+      case 'pipelineLayout': return JSON.stringify(object.groups.map(of));
+      case 'compute': return JSON.stringify([object, of(object.layout), of(object.module)], this.unnumbered);
+      default: return JSON.stringify([object, of(object.layout), of(object.vertex.module), object.fragment && of(object.fragment.module)], this.unnumbered);
+    }
+  }
+
+  unnumbered(name, value) {
+    return name === 'layout' || name === 'module' ? undefined : value;
+  }
+
+  write([, buffer, offset, contents]) {
+    this.device.queue.writeBuffer(this.object(buffer), offset, this.source.blob(contents));
+  }
+
+  /** Palettes of all instances: the page holds those of some, which the others repeat. */
+  palettes(buffer, { instances, bytes, first, poses }) {
+    const key = `${buffer}:${poses[0]}`;
+    if (!this.poses.has(key)) {
+      const all = new Uint8Array(instances * bytes);
+      for (let at = 0; at < instances; at++) all.set(this.source.blob(poses[(first + at) % poses.length]), at * bytes);
+      this.poses.set(key, all);
+    }
+    return this.poses.get(key);
+  }
+
+  /** Sends a tick's data to the device. */
+  upload(tick) {
+    for (const command of this.backend.uploads[tick]) {
+      if (command[0] === 'write') this.write(command);
+      else this.device.queue.writeBuffer(this.object(command[1]), 0, this.palettes(command[1], command[2]));
+    }
+  }
+
+  /** Fills skinned vertices with NaN, so that a vertex that is not written fails. */
+  poison() {
+    const words = new Uint32Array(1 << 20).fill(0x7fc00000);
+    this.backend.objects.forEach((object, index) => {
+      if (object.label !== 'vertices') return;
+      for (let at = 0; at < object.size; at += words.byteLength) {
+        this.device.queue.writeBuffer(this.object(index), at, words, 0, Math.min(words.length, (object.size - at) / 4));
+      }
+    });
+  }
+
+  /** Records a command; `again` times what happens within it, with timestamps at its ends. */
+  encode(encoder, command, again = 1, timestampWrites = undefined) {
+    const [name, ...rest] = command;
+    if (name === 'compute') {
+      const pass = encoder.beginComputePass({ label: rest[0].label, timestampWrites });
+      for (let turn = 0; turn < again; turn++) rest[1].forEach((inner) => this.within(pass, inner));
+      pass.end();
+    } else if (name === 'render') {
+      const [{ colors, depth, label }, commands] = rest;
+      const pass = encoder.beginRenderPass({
+        label,
+        timestampWrites,
+        colorAttachments: colors.map(({ view, clear }) => ({
+          view: this.object(view), loadOp: clear ? 'clear' : 'load', storeOp: 'store', clearValue: clear?.map((part) => part ?? NOWHERE),
+        })),
+        depthStencilAttachment: depth
+          ? { view: this.object(depth.view), depthLoadOp: depth.clear === null ? 'load' : 'clear', depthClearValue: depth.clear ?? 1, depthStoreOp: 'store' }
+          : undefined,
+      });
+      commands.forEach((inner) => this.within(pass, inner));
+      pass.end();
+    } else if (name === 'copy') {
+      const [from, at, to, offset, bytes] = rest;
+      encoder.copyBufferToBuffer(this.object(from), at, this.object(to), offset, bytes);
+    } else if (name === 'toTexture') {
+      const [buffer, bytesPerRow, texture, ...size] = rest;
+      encoder.copyBufferToTexture({ buffer: this.object(buffer), bytesPerRow }, { texture: this.object(texture) }, size);
+    } else if (name === 'fromTexture') {
+      const [texture, buffer, bytesPerRow, ...size] = rest;
+      encoder.copyTextureToBuffer({ texture: this.object(texture) }, { buffer: this.object(buffer), bytesPerRow }, size);
+    } else {
+      throw new Error(`a command ${name}`);
+    }
+  }
+
+  within(pass, [name, ...rest]) {
+    switch (name) {
+      case 'pipeline': return pass.setPipeline(this.object(rest[0]));
+      case 'group': return pass.setBindGroup(rest[0], this.object(rest[1]), rest[2]);
+      case 'indices': return pass.setIndexBuffer(this.object(rest[0]), rest[1]);
+      case 'dispatch': return pass.dispatchWorkgroups(...rest);
+      case 'dispatchIndirect': return pass.dispatchWorkgroupsIndirect(this.object(rest[0]), rest[1]);
+      case 'draw': return pass.draw(...rest);
+      case 'drawIndexed': return pass.drawIndexed(...rest);
+      case 'drawIndexedIndirect': return pass.drawIndexedIndirect(this.object(rest[0]), rest[1]);
+      default: throw new Error(`a command ${name} in a pass`);
+    }
+  }
+
+  /** Plays commands in order and returns what they read back, one array for each `read`. */
+  async play(commands) {
+    let encoder = this.device.createCommandEncoder();
+    const submit = () => {
+      this.device.queue.submit([encoder.finish()]);
+      encoder = this.device.createCommandEncoder();
+    };
+    const read = [];
+    for (const command of commands) {
+      if (command[0] === 'write') {
+        submit();
+        this.write(command);
+      } else if (command[0] === 'read') {
+        submit();
+        const buffer = this.object(command[1]);
+        await buffer.mapAsync(GPUMapMode.READ, 0, command[2]);
+        read.push(buffer.getMappedRange(0, command[2]).slice(0));
+        buffer.unmap();
+      } else {
+        this.encode(encoder, command);
+      }
+    }
+    submit();
+    return read;
+  }
+
+  /** The frame's commands by stage, in order: `[stage, commands]`. A crowd is drawn `passes` times, in colour at last. */
+  stages(passes) {
+    const stages = [];
+    const draws = [];
+    for (const command of this.backend.frame) {
+      const stage = command[0] === 'compute' ? command[1].label : command[0] === 'render' ? 'draw' : 'upload';
+      if (stage === 'draw') {
+        draws.push(command);
+        continue;
+      }
+      if (stages.at(-1)?.[0] !== stage) stages.push([stage, []]);
+      stages.at(-1)[1].push(command);
+    }
+    const depthOnly = new Array(Math.max(passes - 1, 0)).fill(draws[0]);
+    if (passes > 0) stages.push(['draw', [...depthOnly, draws.at(-1)]]);
+    return stages;
+  }
+}

@@ -1,0 +1,245 @@
+//! What a page needs of one backend for one crowd: the recorded device, the frames, the way to read vertices back.
+
+use super::device::Recorder;
+use super::tape::{Command, Library};
+use crate::backend::{Context, Prepared, Skinned};
+use crate::crowd::Crowd;
+use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, Stage, StageTimer};
+use crate::frustum::Frustum;
+use crate::gpu::present::Presenter;
+use crate::gpu::{Drawable, Gpu};
+use crate::harness::parity::Tolerance;
+use crate::registry::BackendEntry;
+use crate::scene::BuiltScene;
+use crate::simd::Isa;
+use crate::threads::Threads;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Most vertices that are read back at once.
+const READ_AT_ONCE: usize = 1 << 20;
+/// Label of the buffers to which the host uploads palettes.
+const PALETTES: &str = "palettes";
+
+/// A backend on a tape.
+pub(super) struct Recorded {
+    /// The backend in the page's form.
+    pub json: Value,
+    /// The rule by which its vertices follow several joints.
+    pub blending: Blending,
+}
+
+/// Frames to record of a crowd.
+#[derive(Clone, Copy)]
+pub(super) struct Frames<'a> {
+    /// The crowd and its view.
+    pub scene: &'a BuiltScene,
+    /// Ticks of the recorded frames.
+    pub ticks: &'a [u32],
+    /// For each of the crowd's groups the instances whose poses and vertices the page holds.
+    pub sampled: &'a [Vec<u32>],
+}
+
+/// A backend on a device that records.
+struct Session<'a> {
+    crowd: &'a Crowd,
+    recorder: Recorder,
+    gpu: Rc<Gpu>,
+    arena: Arena,
+    presenter: Presenter,
+    prepared: Box<dyn Prepared>,
+}
+
+impl<'a> Session<'a> {
+    /// Prepares a backend whose frames draw `passes` times.
+    fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
+        let recorder = Recorder::default();
+        let (device, queue) = recorder.open();
+        let gpu = Gpu::recording(device, queue);
+        let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
+        let crowd = &scene.crowd;
+        let job = Job { passes, keep: Retention::Frame, frustum: Frustum::new(scene.view_projection()) };
+        let backend = entry.create(&context)?;
+        let mut arena = Arena::default();
+        if backend.footprint(crowd, &job)?.device_output {
+            gpu.allocate_arena(crowd, Retention::Frame, &mut arena)?;
+        }
+        let presenter = Presenter::new(Rc::clone(&gpu), crowd, scene.view(), passes)?;
+        let prepared = backend.prepare(crowd, &job)?;
+        Ok(Self { crowd, recorder, gpu, arena, presenter, prepared })
+    }
+
+    /// Commands since the last call.
+    fn take(&self) -> Vec<Command> {
+        self.recorder.tape().take()
+    }
+
+    /// Commands of a frame.
+    fn frame(&mut self, tick: u32) -> Result<Vec<Command>> {
+        let Self { crowd, arena, presenter, prepared, .. } = self;
+        let mut timer = StageTimer::default();
+        let ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
+        ticket.draw(presenter, &prepared.skinned(), arena, &mut timer)?.finish()?;
+        Ok(self.take())
+    }
+
+    fn objects(&self, library: &mut Library) -> Vec<Value> {
+        self.recorder.tape().objects.iter().map(|object| object.json(library)).collect()
+    }
+
+    fn skins_in_draw(&self) -> bool {
+        matches!(self.prepared.skinned(), Skinned::Device(Drawable::Shader(_)))
+    }
+}
+
+/// Writes before a frame, in order, and the frame's other commands.
+fn split(commands: Vec<Command>) -> (Vec<Command>, Vec<Command>) {
+    commands.into_iter().partition(|command| matches!(command, Command::Write { .. }))
+}
+
+fn listed(commands: &[Command], library: &mut Library) -> Vec<Value> {
+    commands.iter().map(|command| command.json(library)).collect()
+}
+
+/// Records a backend.
+///
+/// # Errors
+/// The backend does not support the crowd.
+pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut Library) -> Result<Recorded> {
+    let mut session = Session::new(entry, frames.scene, 2)?;
+    let crowd = &frames.scene.crowd;
+    let setup = session.take();
+    let mut uploads = Vec::with_capacity(frames.ticks.len());
+    let mut frame = Vec::new();
+    let mut posed_by_host = false;
+    for &tick in frames.ticks {
+        let (writes, others) = split(session.frame(tick)?);
+        let (writes, of_host) = uploaded(&session, frames, &writes, library)?;
+        posed_by_host |= of_host;
+        uploads.push(writes);
+        frame = others;
+    }
+    let reads = reads(&mut session, library)?;
+    let tolerance = Tolerance::of(crowd.format()).beside(session.prepared.approximation());
+    let blending = session.prepared.blending();
+    let traffic = session.prepared.traffic(crowd).into_iter().map(|t| (t.stage.name().to_owned(), json!(t.bytes())));
+    let (backend, variant) = entry.name_and_variant();
+    let device = session.prepared.device();
+    let json = json!({
+        "backend": backend,
+        "variant": variant,
+        "name": entry.name,
+        "summary": entry.summary,
+        "chosen": device.split_once(", ").map(|(_, chosen)| chosen),
+        "posedByHost": posed_by_host,
+        "skinsInDraw": session.skins_in_draw(),
+        "reference": reference_name(blending),
+        "tolerance": {"position": tolerance.position, "normal": tolerance.normal},
+        "clipError": session.prepared.approximation().map(|a| a.clip_error),
+        "bytes": traffic.collect::<serde_json::Map<_, _>>(),
+        "setup": listed(&setup, library),
+        "uploads": uploads,
+        "frame": listed(&frame, library),
+        "reads": reads,
+        "objects": session.objects(library),
+    });
+    Ok(Recorded { json, blending })
+}
+
+/// Name of the reference of a rule of blending.
+pub(super) fn reference_name(blending: Blending) -> &'static str {
+    match blending {
+        Blending::Linear => "linear",
+        Blending::DualQuaternion => "dualQuaternion",
+    }
+}
+
+/// Records the frames of a picture in which every instance has a colour of its own.
+///
+/// # Errors
+/// As [`record`].
+pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, library: &mut Library) -> Result<Value> {
+    let mut session = Session::new(entry, scene, 1)?;
+    let setup = session.take();
+    let (writes, frame) = split(session.frame(0)?);
+    Ok(json!({
+        "name": entry.name,
+        "setup": listed(&setup, library),
+        "uploads": [listed(&writes, library)],
+        "frame": listed(&frame, library),
+        "objects": session.objects(library),
+    }))
+}
+
+/// The writes of a frame in the page's form, and whether palettes are among them. Of those the page holds the sampled
+/// instances' only, which the others repeat.
+fn uploaded(
+    session: &Session,
+    frames: Frames,
+    writes: &[Command],
+    library: &mut Library,
+) -> Result<(Vec<Value>, bool)> {
+    let tape = session.recorder.tape();
+    let mut palettes: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+    let mut list = Vec::new();
+    for write in writes {
+        match write {
+            Command::Write { buffer, offset, bytes } if tape.objects[*buffer].label() == PALETTES => {
+                let all = palettes.entry(*buffer).or_default();
+                all.resize(all.len().max(*offset as usize + bytes.len()), 0);
+                all[*offset as usize..][..bytes.len()].copy_from_slice(bytes);
+            }
+            other => list.push(other.json(library)),
+        }
+    }
+    drop(tape);
+    let by_host = !palettes.is_empty();
+    let crowd = &frames.scene.crowd;
+    let chunks = session.gpu.chunks(crowd)?;
+    // Palettes are created and written chunk by chunk.
+    let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
+    for (chunk, bytes) in chunks.iter().zip(palettes.values()) {
+        let stride = bytes.len() / chunk.instances.len();
+        let own = frames.sampled[chunk.group].iter().filter(|&instance| chunk.instances.contains(instance));
+        poses[chunk.group].extend(own.map(|instance| {
+            let at = (instance - chunk.instances.start) as usize * stride;
+            library.blob(&bytes[at..at + stride])
+        }));
+    }
+    for (chunk, (buffer, bytes)) in chunks.iter().zip(&palettes) {
+        let first = chunk.instances.start - crowd.groups()[chunk.group].instances.start;
+        list.push(json!(["poses", buffer, {
+            "instances": chunk.instances.len(),
+            "bytes": bytes.len() / chunk.instances.len(),
+            "first": first,
+            "poses": poses[chunk.group],
+        }]));
+    }
+    Ok((list, by_host))
+}
+
+/// Commands that read vertices back: for each group some instances at a time.
+fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
+    let form = if session.skins_in_draw() { "texels" } else { "words" };
+    let mut reads = Vec::new();
+    let mut vertices = Vec::new();
+    for (index, group) in session.crowd.groups().iter().enumerate() {
+        let at_once = (READ_AT_ONCE / group.model.mesh().vertex_count()).max(1);
+        for first in group.instances.clone().step_by(at_once) {
+            let range = first..group.instances.end.min(first.saturating_add(at_once as u32));
+            vertices.clear();
+            session.prepared.read_vertices(session.crowd, &session.arena, range.clone(), &mut vertices)?;
+            let commands = listed(&session.take(), library);
+            reads.push(json!({
+                "group": index, "first": range.start, "count": range.len(), "form": form, "commands": commands,
+            }));
+        }
+    }
+    Ok(reads)
+}
+
+/// Names of the stages of a frame, in its order.
+pub(super) fn stages() -> Vec<&'static str> {
+    Stage::ALL.into_iter().map(Stage::name).collect()
+}

@@ -1,0 +1,143 @@
+//! The reference's vertices of sampled instances, in the form in which a page holds them.
+//!
+//! A vertex is its position, three floats, and the directions of its normal and tangent, if the format has them, as two
+//! 16-bit octahedral coordinates each. That is finer than a tenth of what backends are allowed to be off by.
+
+use crate::crowd::Crowd;
+use crate::frame::Blending;
+use crate::harness::parity::{SAMPLED, Tolerance, blended_vertices};
+use crate::vertex::VertexFormat;
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+
+/// Fraction of a tolerance by which a stored number may be off.
+const PRECISION: f64 = 0.1;
+/// Steps on half of an octahedral coordinate's range.
+const STEPS: f64 = 32_767.0;
+/// Coordinates that stand for a vector without direction.
+const NO_DIRECTION: [i16; 2] = [i16::MIN; 2];
+
+/// Instances of a group whose vertices a page holds: up to `most`, evenly spread from the first to the last.
+pub(super) fn sampled(crowd: &Crowd, group: usize, most: usize) -> Vec<u32> {
+    let instances = crowd.groups()[group].instances.clone();
+    let last = instances.len() as u64 - 1;
+    let count = instances.len().min(most.max(1)) as u64;
+    (0..count).map(|i| instances.start + (i * last / (count - 1).max(1)) as u32).collect()
+}
+
+/// Bytes of a vertex in this form.
+fn vertex_bytes(format: VertexFormat) -> usize {
+    12 + 4 * directions(format)
+}
+
+fn directions(format: VertexFormat) -> usize {
+    match format.floats() {
+        3 => 0,
+        6 => 1,
+        _ => 2,
+    }
+}
+
+/// The number of instances of each group and of ticks, at most [`SAMPLED`] and `ticks`, whose vertices fit into some
+/// bytes. Fewer ticks come before fewer instances.
+pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usize) {
+    let of = |instances: usize| -> usize {
+        let group =
+            |g: &crate::crowd::Group| g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format);
+        crowd.groups().iter().map(group).sum()
+    };
+    let ticks = (bytes / of(SAMPLED).max(1)).clamp(1, ticks);
+    let instances = (2..=SAMPLED).rev().find(|&instances| of(instances) * ticks <= bytes);
+    (instances.unwrap_or(2), ticks)
+}
+
+/// The reference's vertices of an instance. A vertex that has no place by the rule of blending is NaN.
+///
+/// # Errors
+/// A model so far from its origin that floats cannot hold its positions precisely.
+pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Result<Vec<u8>, String> {
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+    let numbers = blended_vertices(crowd, instance, tick, blending);
+    let mut bytes = Vec::with_capacity(numbers.len() * 4);
+    let mut off: f64 = 0.0;
+    for vertex in numbers.chunks_exact(group.format.floats()) {
+        for &coordinate in &vertex[..3] {
+            off = off.max((f64::from(coordinate as f32) - coordinate).abs() / diagonal);
+            bytes.extend((coordinate as f32).to_le_bytes());
+        }
+        for direction in 0..directions(group.format) {
+            let at = 3 + 3 * direction;
+            let square = octahedral(DVec3::new(vertex[at], vertex[at + 1], vertex[at + 2]));
+            bytes.extend(square.iter().flat_map(|c| c.to_le_bytes()));
+        }
+    }
+    let allowed = PRECISION * Tolerance::of(group.format).position;
+    match off <= allowed {
+        true => Ok(bytes),
+        false => Err(format!(
+            "{:?} is too far from its origin for a page: floats hold its vertices to {off:.1e} of its size; \
+             expected {allowed:.0e}",
+            group.model.name()
+        )),
+    }
+}
+
+/// As [`vertices`], for many instances and ticks.
+///
+/// # Errors
+/// As [`vertices`].
+pub(super) fn all(crowd: &Crowd, wanted: &[(u32, u32)], blending: Blending) -> Result<Vec<Vec<u8>>, String> {
+    wanted.par_iter().map(|&(instance, tick)| vertices(crowd, instance, tick, blending)).collect()
+}
+
+/// A direction on the octahedron, unfolded to a square (Cigolle and others 2014).
+fn octahedral(v: DVec3) -> [i16; 2] {
+    let length = v.length();
+    if length.is_nan() || length < 1e-6 {
+        return NO_DIRECTION;
+    }
+    let v = v / v.abs().element_sum();
+    let flat = DVec2::new(v.x, v.y);
+    let folded = (1.0 - DVec2::new(v.y, v.x).abs()) * DVec2::new(1f64.copysign(v.x), 1f64.copysign(v.y));
+    let square = if v.z >= 0.0 { flat } else { folded };
+    (square * STEPS).round().to_array().map(|c| c as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Scene;
+
+    fn unfolded([x, y]: [i16; 2]) -> DVec3 {
+        let (x, y) = (f64::from(x) / STEPS, f64::from(y) / STEPS);
+        let z = 1.0 - x.abs() - y.abs();
+        let fold = (-z).max(0.0);
+        DVec3::new(x - fold.copysign(x), y - fold.copysign(y), z).normalize()
+    }
+
+    #[test]
+    fn directions_are_finer_than_a_tenth_of_the_tolerance() {
+        let spiral = |i: u32| {
+            let z = 1.0 - 2.0 * (f64::from(i) + 0.5) / 10_000.0;
+            let (sin, cos) = (f64::from(i) * 2.399_963).sin_cos();
+            DVec3::new(cos, sin, 0.0) * (1.0 - z * z).sqrt() + DVec3::Z * z
+        };
+        let off = |n: DVec3| unfolded(octahedral(n)).distance(n);
+        let worst = (0..10_000).map(|i| off(spiral(i))).fold(0.0, f64::max);
+        assert!(worst < PRECISION * Tolerance::default().normal, "off by {worst}");
+        assert_eq!(octahedral(DVec3::ZERO), NO_DIRECTION);
+    }
+
+    #[test]
+    fn coverage_keeps_within_bytes() {
+        let crowd = Scene::load("smoke").unwrap().build(u64::MAX).unwrap().crowd;
+        assert_eq!(coverage(&crowd, usize::MAX, 3), (SAMPLED, 3));
+        let (instances, ticks) = coverage(&crowd, 100_000, 3);
+        assert_eq!(ticks, 1);
+        assert!((2..SAMPLED).contains(&instances), "{instances}");
+        let ends = sampled(&crowd, 0, instances);
+        let group = &crowd.groups()[0].instances;
+        assert_eq!((ends[0], ends[ends.len() - 1]), (group.start, group.end - 1));
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs the programs in `examples/` as a reader would, with `cargo run --example`, and checks what they print.
+//!
+//! `cargo test` has built them with the same features and profile, so that cargo has nothing left to compile.
+
+use std::process::Command;
+
+/// The lines that an example prints.
+fn output_of(example: &str, arguments: &[&str]) -> Vec<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--locked"]);
+    if !cfg!(feature = "default") {
+        cargo.arg("--no-default-features");
+    }
+    // Features outside of the default ones, or in place of them.
+    for (feature, is_on) in
+        [("cli", cfg!(feature = "cli")), ("gpu", cfg!(feature = "gpu")), ("view", cfg!(feature = "view"))]
+    {
+        if is_on {
+            cargo.args(["--features", feature]);
+        }
+    }
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let output = cargo.args(["--example", example, "--"]).args(arguments).output().unwrap();
+    let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{example} failed:\n{errors}\n{printed}");
+    printed.lines().map(str::to_owned).collect()
+}
+
+/// The numbers of a line, in their order.
+fn numbers(line: &str) -> Vec<f64> {
+    let parts = line.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | 'e')));
+    parts.filter_map(|part| part.parse().ok()).collect()
+}
+
+/// The line that begins with `start`.
+fn line<'a>(lines: &'a [String], start: &str) -> &'a str {
+    lines.iter().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line {start:?} in {lines:#?}"))
+}
+
+#[test]
+fn skin_one_prints_a_vertex_within_the_bounding_box_of_a_person() {
+    let rest = output_of("skin_one", &[]);
+    let [min_x, min_y, min_z, max_x, max_y, max_z] = numbers(line(&rest, "bounding box"))[..] else {
+        panic!("{rest:#?}");
+    };
+    // The walker is 1.75 m tall and stands on y = 0.
+    assert!(min_y.abs() < 0.05 && (max_y - 1.75).abs() < 0.05, "{rest:#?}");
+    let vertex = numbers(line(&rest, "vertex 0:").strip_prefix("vertex 0:").unwrap());
+    let within = |value: f64, min: f64, max: f64| (min..=max).contains(&value);
+    assert!(within(vertex[0], min_x, max_x) && within(vertex[1], min_y, max_y) && within(vertex[2], min_z, max_z));
+    let length = vertex[3..].iter().map(|v| v * v).sum::<f64>().sqrt();
+    assert!((length - 1.0).abs() < 2e-3, "the normal has the length {length}");
+
+    // A file and a time: the clip of this sample moves its vertices.
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/models/sprout.glb");
+    let (start, later) = (output_of("skin_one", &[file, "0"]), output_of("skin_one", &[file, "0.3"]));
+    assert_ne!(line(&start, "bounding box"), line(&later, "bounding box"));
+}
+
+#[test]
+fn own_backend_passes_verification_next_to_a_built_in_one() {
+    let lines = output_of("own_backend", &[]);
+    for backend in ["cpu-scalar: ok, parity ", "plain-loop: ok, parity "] {
+        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..] else {
+            panic!("{lines:#?}");
+        };
+        assert!(parity > 0.0 && parity < 1e-5 && skin > 0.0, "{lines:#?}");
+    }
+}
+
+/// Without an adapter, the program must say so; under SKINBENCH_REQUIRE_GPU there must be one.
+#[cfg(feature = "gpu")]
+#[test]
+fn gpu_crowd_prints_stages_of_verified_backends_or_that_there_is_no_adapter() {
+    let lines = output_of("gpu_crowd", &["20"]);
+    if lines == ["no adapter: nothing was measured"] {
+        assert!(std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no adapter, and SKINBENCH_REQUIRE_GPU is set");
+        return;
+    }
+    assert!(lines[0].starts_with("20 walkers on "), "{lines:#?}");
+    for backend in ["gpu-compute", "gpu-full", "gpu-vertex"] {
+        assert!(numbers(line(&lines, &format!("{backend}: parity ")).split_once("parity ").unwrap().1)[0] < 1e-5);
+    }
+    for stage in ["sample", "palette", "draw", "frame"] {
+        let times: Vec<_> = lines.iter().filter(|line| line.trim_start().starts_with(stage)).collect();
+        assert!(times.len() >= 2, "{stage} in {lines:#?}");
+        assert!(times.iter().all(|time| numbers(time)[0] > 0.0), "{times:#?}");
+    }
+}

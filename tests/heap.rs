@@ -1,0 +1,87 @@
+//! Memory of CPU backends, counted by the allocator: what they promise is what they take, and a frame takes nothing.
+//! A binary of its own, because the allocator is that of the whole process.
+
+use skinbench::asset::extremes;
+use skinbench::asset::walker::walker;
+use skinbench::backend::Context;
+use skinbench::crowd::{Crowd, Layer};
+use skinbench::frame::{Arena, FrameInput, Job, StageTimer};
+use skinbench::model::{IDENTITY_ROWS, Model};
+use skinbench::registry::REGISTRY;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Counts the bytes in use.
+struct Counting;
+
+static USED: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        USED.fetch_add(layout.size() as u64, Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Largest difference of a promise from the heap: lists grow by doubling, and threads have small things of their own.
+const SPARE: u64 = 64 << 10;
+
+fn crowd(models: Vec<(Model, usize)>) -> Crowd {
+    let mut crowd = Crowd::new();
+    for (model, count) in models {
+        let model = Arc::new(model);
+        let instances = (0..count).map(|i| {
+            let clip = (i % model.clips().len()) as u32;
+            (IDENTITY_ROWS, Layer::looping(&model, clip, (i as u32).wrapping_mul(0x9e37_79b9), 1.0))
+        });
+        let instances: Vec<_> = instances.collect();
+        crowd.push_group(model, instances).unwrap();
+    }
+    crowd
+}
+
+#[test]
+fn promises_are_what_the_heap_gives() {
+    let context = Context::default();
+    let crowds = [
+        crowd(vec![(walker(500).unwrap(), 1)]),
+        crowd(vec![(walker(500).unwrap(), 300), (extremes::star_64().unwrap(), 37)]),
+        crowd(vec![(walker(1_000).unwrap(), 2_000)]),
+    ];
+    let mut kept = 0;
+    for crowd in &crowds {
+        let mut arena = Arena::default();
+        arena.allocate_host(crowd);
+        for entry in REGISTRY {
+            let Ok(backend) = entry.create(&context) else { continue };
+            let Ok(promised) = backend.footprint(crowd, &Job::default()) else { continue };
+            let before = USED.load(Relaxed);
+            let mut prepared = backend.prepare(crowd, &Job::default()).unwrap();
+            let taken = USED.load(Relaxed) - before;
+            let place = format!("{}, {} instances", entry.name, crowd.instance_count());
+            let promise = promised.host.total();
+            let spare = SPARE + promise / 50;
+            assert!(taken.abs_diff(promise) <= spare, "{place}: took {taken} bytes, promised {promise}");
+            let mut timer = StageTimer::default();
+            for tick in 0..3 {
+                let mut frame = FrameInput { crowd, tick, arena: &mut arena };
+                prepared.submit(&mut frame, &mut timer).unwrap().finish().unwrap();
+            }
+            let after = USED.load(Relaxed) - before;
+            assert!(after.abs_diff(taken) <= SPARE, "{place}: {after} bytes after frames, {taken} before");
+            kept += 1;
+        }
+    }
+    assert!(kept >= 3 * 7, "{kept} backends");
+}

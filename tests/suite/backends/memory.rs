@@ -1,0 +1,128 @@
+//! Memory that backends hold against what they promised, and the work of their frames.
+
+use crate::backends::common::{backends, context, crowd, crowd_of, prepare_for, tube};
+use skinbench::asset::extremes;
+use skinbench::asset::walker::walker;
+use skinbench::backend::{Context, Prepared};
+use skinbench::crowd::Crowd;
+#[cfg(feature = "gpu")]
+use skinbench::frame::Retention;
+use skinbench::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, StageTimer};
+use skinbench::scene::{Clips, Economy, Overrides, Scene};
+use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+
+fn scene(name: &str, overrides: Overrides) -> Crowd {
+    let few = Overrides { instances: Some(90), vertices: Some(600), ..overrides };
+    Scene::load(name).unwrap().with(few).build(1 << 30).unwrap().crowd
+}
+
+/// Small, odd and large crowds of one and of several models, in every way of playing and storing them.
+fn crowds() -> Vec<(&'static str, Crowd)> {
+    let person = || walker(500).unwrap();
+    let format = |attributes, encoding| VertexFormat { attributes, encoding, ..VertexFormat::default() };
+    let economy = |economy| Overrides { economy: Some(economy), ..Overrides::default() };
+    vec![
+        ("one", crowd(vec![(person(), 1)])),
+        ("odd, three models", crowd(vec![(person(), 37), (extremes::chain_64().unwrap(), 5), (person(), 3)])),
+        ("many influences, uneven scale", crowd(vec![(tube(7, 9, 13), 21)])),
+        ("large", crowd(vec![(person(), 700), (extremes::star_64().unwrap(), 90)])),
+        ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
+        ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
+        ("layers and fades", scene("street", Overrides::default())),
+        ("compact clips", scene("walkers", Overrides { clips: Clips::Compact, ..Overrides::default() })),
+        ("shared poses", scene("street", economy(Economy::PhaseBuckets(4)))),
+        ("poses of several ticks", scene("walkers", economy(Economy::UpdateRate([14.0, 18.0])))),
+    ]
+}
+
+/// A backend after a frame and a read-back, with its arena.
+fn used(prepared: &mut dyn Prepared, arena: &mut Arena, crowd: &Crowd) -> Footprint {
+    let mut timer = StageTimer::default();
+    for tick in 0..2 {
+        arena.swap();
+        prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer).unwrap().finish().unwrap();
+    }
+    prepared.read_vertices(crowd, arena, 0..1, &mut Vec::new()).unwrap();
+    prepared.footprint(crowd)
+}
+
+/// Asserts that every backend that takes a crowd holds what it promised; returns how many did.
+fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize {
+    let mut kept = 0;
+    for (entry, backend) in backends(context) {
+        let Ok(promised) = backend.footprint(crowd, job) else { continue };
+        let (mut prepared, mut arena) = prepare_for(&*backend, context, crowd, job);
+        let mut held = used(&mut *prepared, &mut arena, crowd);
+        let place = format!("{}: {name}", entry.name);
+        if prepared.device().contains("skins by") {
+            // The promise is for the kernel with the largest mesh.
+            let [most, mesh] = [promised, held].map(|footprint| footprint.device.get(Purpose::Mesh));
+            assert!(0 < mesh && mesh <= most, "{place}: {mesh} of {most}");
+            held.device += Bytes::of(Purpose::Mesh, most - mesh);
+        }
+        assert_eq!(held, promised, "{place}");
+        assert!(held.host.total() + held.device.total() > 0, "{place}");
+        assert_eq!(arena.host.allocated(), Arena::bytes(crowd), "{place}");
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &context.gpu {
+            assert_eq!(arena.device_bytes(), gpu.arena_bytes(crowd, job.keep).unwrap(), "{place}");
+        }
+        kept += 1;
+    }
+    kept
+}
+
+#[test]
+fn every_backend_holds_what_it_promised() {
+    let context = context();
+    for (name, crowd) in crowds() {
+        let kept = assert_kept(&context, name, &crowd, &Job { passes: 1, ..Job::default() });
+        assert!(kept >= 6, "{name}: {kept} backends");
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn chunks_rings_and_kept_frames_are_counted() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(walker(500).unwrap(), 70), (extremes::star_64().unwrap(), 40)]);
+    // Chunks of 20 walkers.
+    gpu.limit_bindings(20 * crowd.groups()[0].instance_words() as u64 * 4);
+    assert!(gpu.chunks(&crowd).unwrap().len() > 4);
+    for keep in [Retention::Frame, Retention::Ring, Retention::TwoFrames] {
+        let kept = assert_kept(&context, &format!("{keep:?}"), &crowd, &Job { keep, ..Job::default() });
+        assert!(kept >= 15, "{keep:?}: {kept} backends");
+    }
+}
+
+/// A frame of `gpu-full` sends its tick; one of `gpu-compute` its palettes; one on the host sends nothing.
+#[cfg(feature = "gpu")]
+#[test]
+fn the_work_of_a_frame_is_counted() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let crowd = crowd(vec![(walker(500).unwrap(), 37), (extremes::star_64().unwrap(), 5)]);
+    let job = Job::default();
+    let palettes = crowd.palette_entries() * 48;
+    for (name, uploaded, dispatches) in [
+        ("cpu-scalar", 0, 0),
+        ("gpu-compute:naive", palettes, 2),
+        ("gpu-compute:per-character", palettes / 48 * 64, 42),
+        ("gpu-vertex", palettes, 0),
+        ("gpu-vertex:texture", palettes, 0),
+        // Schedule, sample, local to model and palette, then skin, of each model.
+        ("gpu-full", 16, 10),
+        ("gpu-full:culled", 16, 16),
+        ("gpu-baked", 16, 2),
+    ] {
+        let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();
+        let (mut prepared, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
+        used(&mut *prepared, &mut arena, &crowd);
+        gpu.take_work();
+        let mut frame = FrameInput { crowd: &crowd, tick: 5, arena: &mut arena };
+        prepared.submit(&mut frame, &mut StageTimer::default()).unwrap().finish().unwrap();
+        let work = gpu.take_work();
+        assert_eq!((work.uploaded, work.draws, work.dispatches), (uploaded, 0, dispatches), "{name}");
+    }
+}
