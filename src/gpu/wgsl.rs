@@ -39,7 +39,7 @@ pub const FILES: &[(&str, &str)] = files![
 
 /// An import of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Import<'a> {
+pub struct ShaderImport<'a> {
     /// Line in the file, counted from 1.
     pub line: usize,
     /// The imported names, separated by commas.
@@ -49,12 +49,12 @@ pub struct Import<'a> {
 }
 
 /// The imports of a file, or the number of a line that begins like an import but is none.
-pub fn imports(text: &str) -> impl Iterator<Item = Result<Import<'_>, usize>> {
+pub fn imports(text: &str) -> impl Iterator<Item = Result<ShaderImport<'_>, usize>> {
     let header = (1..).zip(text.lines()).take_while(|(_, line)| line.is_empty() || line.starts_with("//"));
     header.filter_map(|(line, comment)| {
         let import = comment.strip_prefix("// import ")?;
         Some(match import.split_once(" from ") {
-            Some((names, from)) => Ok(Import { line, names, from }),
+            Some((names, from)) => Ok(ShaderImport { line, names, from }),
             None => Err(line),
         })
     })
@@ -108,7 +108,7 @@ impl<'a> Assembly<'a> {
         self.open.push(name);
         for import in imports(text) {
             let place = |line| format!("shaders/{name}:{line}: ");
-            let Import { line, from, .. } = import.map_err(|line| {
+            let ShaderImport { line, from, .. } = import.map_err(|line| {
                 format!("{}expected \"// import NAME, NAME from FILE.wgsl\" or \"... from ROLE\"", place(line))
             })?;
             let file = match self.roles.iter().find(|(role, _)| *role == from) {

@@ -48,7 +48,7 @@ pub struct Inspection {
     /// `x`, `y` or `z`.
     pub up: &'static str,
     /// Bytes of the stores.
-    pub bytes: Bytes,
+    pub bytes: StoreBytes,
     /// Images of the materials in use.
     pub textures: Vec<TextureSummary>,
     /// Repairs made on import.
@@ -142,7 +142,7 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
 
 /// Bytes of the stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Bytes {
+pub struct StoreBytes {
     /// Parents, rest transforms, fixed matrices.
     pub skeleton: usize,
     /// Palette entries and inverse binds.
@@ -207,7 +207,7 @@ impl Inspection {
                 Handedness::Left => "left",
             },
             up: ["x", "y", "z"][usize::from(axes.up.min(2))],
-            bytes: Bytes {
+            bytes: StoreBytes {
                 skeleton: size_of_val(skeleton.parents())
                     + size_of_val(skeleton.rest())
                     + size_of_val(skeleton.matrices()),
@@ -325,7 +325,7 @@ impl fmt::Display for Inspection {
                 )?,
             }
         }
-        let Bytes { skeleton, skins, clips, mesh } = self.bytes;
+        let StoreBytes { skeleton, skins, clips, mesh } = self.bytes;
         writeln!(f, "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}")?;
         if self.repairs.is_empty() {
             writeln!(f, "repairs     none")?;
