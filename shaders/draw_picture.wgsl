@@ -100,8 +100,7 @@ fn surface_color(in: Fragment) -> vec4f {
     return vec4f(in.color * texel.rgb, texel.a);
 }
 
-@fragment
-fn fragment(in: Fragment) -> @location(0) vec4f {
+fn shaded(in: Fragment) -> vec4f {
     let color = surface_color(in);
     let shade = lit(color.rgb, in.normal, in.world);
     if color.a < in.cutoff {
@@ -110,13 +109,13 @@ fn fragment(in: Fragment) -> @location(0) vec4f {
     return shade;
 }
 
+@fragment
+fn fragment(in: Fragment) -> @location(0) vec4f {
+    return shaded(in);
+}
+
 // Edges over lit triangles.
 @fragment
 fn fragment_edge(in: Fragment) -> @location(0) vec4f {
-    let color = surface_color(in);
-    let shade = lit(color.rgb, in.normal, in.world);
-    if color.a < in.cutoff {
-        discard;
-    }
-    return vec4f(0.25 * shade.rgb, 1.0);
+    return vec4f(0.25 * shaded(in).rgb, 1.0);
 }

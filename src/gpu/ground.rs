@@ -1,14 +1,15 @@
 //! The ground that a crowd stands on: a disc with a grid that fades into the background.
 
 use super::overlay::{LineEnd, Overlay};
+use super::present::BACKGROUND;
 use crate::crowd::Crowd;
 use crate::model::rows_to_affine;
 use glam::Vec3;
 
-/// Linear RGB in the middle of the ground, of the grid's lines, and of the background.
+/// Linear RGB in the middle of the ground, of the grid's lines, and at the rim: that of the background.
 const GROUND: Vec3 = Vec3::new(0.30, 0.33, 0.36);
 const GRID: Vec3 = Vec3::new(0.20, 0.22, 0.25);
-const FAR: Vec3 = Vec3::new(0.55, 0.65, 0.75);
+const FAR: Vec3 = Vec3::new(BACKGROUND.r as f32, BACKGROUND.g as f32, BACKGROUND.b as f32);
 /// Radius of the ground in radii of the crowd.
 const REACH: f32 = 4.0;
 /// Corners of the disc's rim, and rings of it.
@@ -85,9 +86,7 @@ impl Ground {
         }
         ground
     }
-}
 
-impl Ground {
     /// Creates a ground under a crowd, with a soft shadow under each instance. `middle` and `radius` are the crowd's.
     pub fn under(crowd: &Crowd, middle: Vec3, radius: f32) -> Self {
         let mut ground = Self::new(middle, radius);

@@ -27,7 +27,7 @@ pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 
 /// Storage buffers that drawing reads, besides the source of vertices.
 pub const STORAGE_BUFFERS: u32 = 2;
 
-/// Samples per pixel of a picture that nobody times.
+/// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
 
 /// Everything that group 1 of a draw binds besides the view and the placements.
@@ -191,7 +191,7 @@ impl Presenter {
         Self::painted(gpu, crowd, view, passes, colors, None)
     }
 
-    /// A presenter of pictures, which nobody times: textures, several samples per pixel, and, if `tinted` is set, a
+    /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
     /// colour of its own for each instance. It draws no motion, and its depths cannot be read.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! // import skin from skinning.wgsl
 //! ```
 //!
-//! What stands after `from` is a file in shaders/, or a *role*: a part that several files can play, such as the form of
+//! The word after `from` names a file in shaders/ or a *role*: a part that several files can play, such as the form of
 //! the mesh. Rust names the root file of a shader and binds its roles to files. shaders/README.md lists all roles.
 //! WESL, the extension of WGSL by imports, is not used: it has no roles, its crate renames and reprints what it links,
 //! and compiling that crate takes 195 s of processor time in a release build.

@@ -65,6 +65,13 @@ pub struct Coverage {
     pub frustum: Frustum,
 }
 
+/// Up to `most` instances of a group, at least one, evenly spread from its first to its last.
+pub fn spread(group: &Group, most: usize) -> impl Iterator<Item = u32> {
+    let (first, last) = (group.instances.start, group.len() as u64 - 1);
+    let count = group.len().min(most.max(1)) as u64;
+    (0..count).map(move |i| first + (i * last / (count - 1).max(1)) as u32)
+}
+
 impl Coverage {
     /// Every instance, in ranges of at most 256 MiB of vertices.
     pub fn all(crowd: &Crowd, ticks: &[u32]) -> Self {
@@ -83,9 +90,7 @@ impl Coverage {
     pub fn sampled(crowd: &Crowd, ticks: &[u32], also: &[u32]) -> Self {
         let mut chosen: Vec<u32> = also.to_vec();
         for group in crowd.groups() {
-            let last = group.len() as u64 - 1;
-            let count = group.len().min(SAMPLED) as u64;
-            chosen.extend((0..count).map(|i| group.instances.start + (i * last / (count - 1).max(1)) as u32));
+            chosen.extend(spread(group, SAMPLED));
         }
         chosen.sort_unstable();
         chosen.dedup();

@@ -1,10 +1,11 @@
 //! The page: recordings, reference and scripts in one file that needs nothing else.
 
 use super::recording::{Frames, Recorded, record, record_picture, reference_name, stages};
-use super::reference::{all, coverage, sampled};
+use super::reference::{all, coverage};
 use super::tape::Library;
 use crate::frame::{BackendError, Blending, Retention};
 use crate::harness::environment::Build;
+use crate::harness::parity::spread;
 use crate::harness::run::Status;
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
@@ -109,7 +110,7 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
     let (most, ticks) =
         if is_largest { coverage(crowd, REFERENCE_BYTES, TICKS.len()) } else { (SAMPLED_IN_SMALLER, 1) };
     let ticks = &TICKS[..ticks];
-    let chosen: Vec<Vec<u32>> = (0..crowd.groups().len()).map(|group| sampled(crowd, group, most)).collect();
+    let chosen: Vec<Vec<u32>> = crowd.groups().iter().map(|group| spread(group, most).collect()).collect();
     let frames = Frames { scene, ticks, sampled: &chosen };
     let (mut backends, mut blendings) = (Vec::new(), Vec::new());
     let mut refusals = Vec::new();

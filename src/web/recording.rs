@@ -1,4 +1,4 @@
-//! What a page needs of one backend for one crowd: the recorded device, the frames, the way to read vertices back.
+//! Recordings of one backend for one crowd: its device, its frames, and the commands that read vertices back.
 
 use super::device::Recorder;
 use super::tape::{Command, Library};
@@ -155,7 +155,7 @@ pub(super) fn reference_name(blending: Blending) -> &'static str {
     }
 }
 
-/// Records the frames of a picture in which every instance has a colour of its own.
+/// Records a frame of a picture.
 ///
 /// # Errors
 /// As [`record`].

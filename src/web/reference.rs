@@ -17,14 +17,6 @@ const STEPS: f64 = 32_767.0;
 /// Coordinates that stand for a vector without direction.
 const NO_DIRECTION: [i16; 2] = [i16::MIN; 2];
 
-/// Instances of a group whose vertices a page holds: up to `most`, evenly spread from the first to the last.
-pub(super) fn sampled(crowd: &Crowd, group: usize, most: usize) -> Vec<u32> {
-    let instances = crowd.groups()[group].instances.clone();
-    let last = instances.len() as u64 - 1;
-    let count = instances.len().min(most.max(1)) as u64;
-    (0..count).map(|i| instances.start + (i * last / (count - 1).max(1)) as u32).collect()
-}
-
 /// Bytes of a vertex in this form.
 fn vertex_bytes(format: VertexFormat) -> usize {
     12 + 4 * directions(format)
@@ -107,6 +99,7 @@ fn octahedral(v: DVec3) -> [i16; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::parity::spread;
     use crate::scene::Scene;
 
     fn unfolded([x, y]: [i16; 2]) -> DVec3 {
@@ -136,8 +129,8 @@ mod tests {
         let (instances, ticks) = coverage(&crowd, 100_000, 3);
         assert_eq!(ticks, 1);
         assert!((2..SAMPLED).contains(&instances), "{instances}");
-        let ends = sampled(&crowd, 0, instances);
-        let group = &crowd.groups()[0].instances;
-        assert_eq!((ends[0], ends[ends.len() - 1]), (group.start, group.end - 1));
+        let group = &crowd.groups()[0];
+        let ends: Vec<_> = spread(group, instances).collect();
+        assert_eq!((ends[0], ends[ends.len() - 1]), (group.instances.start, group.instances.end - 1));
     }
 }
