@@ -15,6 +15,10 @@ use crate::skin::Store;
 use crate::threads::Threads;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::time::Duration;
+
+/// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
+const VERTEX_NS: f64 = 1.25;
 
 /// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +123,12 @@ impl<S: Skinner + 'static> Cpu<S> {
     fn boxed(label: Option<&'static str>, isa: Isa, threads: Threads) -> Box<dyn Backend> {
         Box::new(Self { label, isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
     }
+
+    /// The threads that a crowd is worth.
+    fn threads(&self, crowd: &Crowd) -> Threads {
+        let skin = Duration::from_nanos((VERTEX_NS * crowd.vertex_count() as f64) as u64);
+        self.threads.worth_waking(CrowdPose::estimate(crowd) + skin)
+    }
 }
 
 /// Footprint of a backend on the host with this memory.
@@ -155,17 +165,18 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         S::check(crowd, self.isa)?;
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
-        let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
+        let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads(crowd).count());
         Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
+        let threads = self.threads(crowd);
         Ok(Box::new(PreparedCpu {
             label: self.label,
             isa: self.isa,
-            threads: self.threads.clone(),
-            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &self.threads),
+            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &threads),
+            threads,
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
@@ -210,22 +221,23 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         let Self { isa, threads, pose, rows, lanes, skinner, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
-        let store = Store::for_bytes(size_of_val(out) as u64);
-        match S::LAYOUT {
-            PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
-            PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
-            PaletteLayout::Fused => {
-                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    let group = &crowd.groups()[block.group];
-                    skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store }, out);
-                };
-                let out = PaletteOut::Each { out, skin: &skin };
-                timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
-                return Ok(Ticket::default());
+        // Once for the whole frame, so that threads are woken once.
+        threads.install(|| {
+            let store = Store::for_bytes(size_of_val(out) as u64);
+            match S::LAYOUT {
+                PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
+                PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
+                PaletteLayout::Fused => {
+                    let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
+                        let group = &crowd.groups()[block.group];
+                        skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store }, out);
+                    };
+                    let out = PaletteOut::Each { out, skin: &skin };
+                    timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
+                    return;
+                }
             }
-        }
-        timer.wall(Stage::Skin, || {
-            threads.install(|| {
+            timer.wall(Stage::Skin, || {
                 pose.blocks().each(
                     crowd,
                     out,

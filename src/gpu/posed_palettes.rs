@@ -15,6 +15,7 @@ use std::rc::Rc;
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
     pose: CrowdPose,
+    threads: Threads,
     form: PaletteForm,
     rows: Vec<Rows>,
     converted: Vec<f32>,
@@ -35,6 +36,11 @@ struct ChunkShare {
     centres: Rc<[[f32; 3]]>,
 }
 
+/// The threads that posing a crowd is worth.
+fn threads(crowd: &Crowd) -> Threads {
+    Threads::All.worth_waking(CrowdPose::estimate(crowd))
+}
+
 impl PosedPalettes {
     /// Bytes of palettes that a frame uploads.
     pub fn uploaded(crowd: &Crowd, form: PaletteForm) -> u64 {
@@ -48,7 +54,7 @@ impl PosedPalettes {
     pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
-        let pose = CrowdPose::bytes(crowd, Width::Block, Threads::All.count());
+        let pose = CrowdPose::bytes(crowd, Width::Block, threads(crowd).count());
         let of_chunk = |chunk: &Chunk| {
             let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
             Palettes::uploaded_bytes(form, bytes)
@@ -73,9 +79,10 @@ impl PosedPalettes {
             Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
         });
         let chunks = palettes.collect();
-        let pose = CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::All);
+        let threads = threads(crowd);
         Self {
-            pose,
+            pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
+            threads,
             form,
             rows: vec![[0.0; 12]; row],
             converted: vec![0.0; float],
@@ -106,8 +113,8 @@ impl PaletteSource for PosedPalettes {
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, form, rows, converted, shares, chunks, .. } = self;
-        timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
+        let Self { pose, threads, form, rows, converted, shares, chunks, .. } = self;
+        timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {

@@ -15,9 +15,12 @@ use crate::simd::{Aligned, Isa};
 use crate::threads::Threads;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
 const PART_BYTES: usize = 512 << 10;
+/// About the time that one thread takes per joint.
+const JOINT_NS: u64 = 5;
 /// Fewest parts per thread, so that no thread waits long for another.
 const PARTS_PER_THREAD: usize = 4;
 
@@ -81,6 +84,11 @@ enum Poser {
 }
 
 impl CrowdPose {
+    /// About the time that one thread takes to pose a crowd, to tell when it is too small to share.
+    pub fn estimate(crowd: &Crowd) -> Duration {
+        Duration::from_nanos(JOINT_NS * crowd.posed().joint_count())
+    }
+
     /// Bytes that [`CrowdPose::new`] will allocate.
     pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> PoseMemory {
         match width {

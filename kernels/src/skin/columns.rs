@@ -3,6 +3,7 @@
 //! others.
 
 use super::scalar::in_runs;
+use super::words::{MOST_FLOATS, pack};
 use crate::model::{Mesh, Rows, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
@@ -17,6 +18,9 @@ use std::ops::Range;
 pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     simd::run_128(isa, ColumnsKernel { mesh, palette, format, out });
 }
+
+/// Floats of the widest vectors that [`simd::run_128`] gives.
+const WIDEST: usize = 8;
 
 struct ColumnsKernel<'a> {
     mesh: &'a Mesh,
@@ -37,6 +41,12 @@ impl Kernel for ColumnsKernel<'_> {
             mesh,
             format,
             out,
+            #[inline(always)]
+            |numbers, out| match format.floats() {
+                3 => write_packed::<W, S, 3, 2>(mesh, numbers, out),
+                6 => write_packed::<W, S, 6, 3>(mesh, numbers, out),
+                _ => write_packed::<W, S, 10, 4>(mesh, numbers, out),
+            },
             #[inline(always)]
             |run, vertices, out| match format.floats() {
                 3 => by_influences::<W, S, 3>(mesh, run, vertices, palette, format.normals, out),
@@ -114,6 +124,44 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
             let mut tangent = if normals == Normals::Raw { tangent } else { unit(tangent) };
             tangent.w = handedness;
             out[6..10].copy_from_slice(&tangent.to_array());
+        }
+    }
+}
+
+/// Packs the numbers of neighbouring vertices, `W` vertices at a time.
+#[inline(always)]
+fn write_packed<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+    mesh: &Mesh,
+    numbers: &[f32],
+    out: &mut [f32],
+) {
+    let (vertices, out) = (numbers.len() / FLOATS, out.as_chunks_mut::<WORDS>().0);
+    for (group, out) in out.chunks_mut(W).enumerate() {
+        // [number][vertex], by transposes of squares: a square may reach into the next vertex.
+        let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
+        for start in (0..FLOATS).step_by(W) {
+            let mut square = [S::splat(0.0); W];
+            for (row, vertex) in square.iter_mut().zip(group * W..vertices) {
+                let rest = &numbers[vertex * FLOATS + start..];
+                if let Some(whole) = rest.first_chunk() {
+                    *row = S::load(whole);
+                } else {
+                    let mut padded = [0.0; W];
+                    padded[..rest.len()].copy_from_slice(rest);
+                    *row = S::load(&padded);
+                }
+            }
+            S::transpose(&mut square);
+            all[start..][..W].copy_from_slice(&square);
+        }
+        let packed = pack::<W, S>(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
+        let mut square = [S::splat(0.0); W];
+        square[..WORDS].copy_from_slice(&packed[..WORDS]);
+        S::transpose(&mut square);
+        for (row, out) in square.iter().zip(out) {
+            let mut vertex = [0.0; W];
+            S::store(*row, &mut vertex);
+            out.copy_from_slice(&vertex[..WORDS]);
         }
     }
 }

@@ -18,7 +18,8 @@ const MOST_FLOATS: usize = 10;
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    in_runs(mesh, format, out, |run, vertices, out| match run.influences {
+    let pack = |numbers: &[f32], out: &mut [f32]| write_packed(mesh, format, numbers, out);
+    in_runs(mesh, format, out, pack, |run, vertices, out| match run.influences {
         1 => skin_run::<1>(mesh, run, vertices, palette, format, out),
         2 => skin_run::<2>(mesh, run, vertices, palette, format, out),
         3 => skin_run::<3>(mesh, run, vertices, palette, format, out),
@@ -29,12 +30,13 @@ pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]
 }
 
 /// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run. `skin` writes their numbers as plain
-/// floats: into `out`, or into a buffer from which they are packed.
-#[inline(always)] // so that `skin` takes on the caller's instruction set
+/// floats: into `out`, or into a buffer from which `pack(numbers, words)` packs them.
+#[inline(always)] // so that `skin` and `pack` take on the caller's instruction set
 pub(super) fn in_runs(
     mesh: &Mesh,
     format: VertexFormat,
     out: &mut [f32],
+    pack: impl Fn(&[f32], &mut [f32]),
     mut skin: impl FnMut(&VertexRun, Range<usize>, &mut [f32]),
 ) {
     let (floats, words) = (format.floats(), format.words());
@@ -46,13 +48,12 @@ pub(super) fn in_runs(
         while first < end {
             let vertices = first..if is_packed { end.min(first + BATCH) } else { end };
             first = vertices.end;
+            let count = vertices.len();
             let out = &mut out[vertices.start * words..vertices.end * words];
-            let plain = if is_packed { &mut numbers[..vertices.len() * floats] } else { &mut *out };
+            let plain = if is_packed { &mut numbers[..count * floats] } else { &mut *out };
             skin(run, vertices, plain);
             if is_packed {
-                for (numbers, out) in numbers.chunks_exact(floats).zip(out.chunks_exact_mut(words)) {
-                    write_packed(mesh, numbers, out);
-                }
+                pack(&numbers[..count * floats], out);
             }
         }
     }
@@ -93,14 +94,16 @@ fn skin_run<const INFLUENCES: usize>(
 }
 
 /// Writes the words of [`crate::vertex`]'s packed encoding.
-fn write_packed(mesh: &Mesh, numbers: &[f32], out: &mut [f32]) {
+fn write_packed(mesh: &Mesh, format: VertexFormat, numbers: &[f32], out: &mut [f32]) {
     let cube = mesh.cube();
-    let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
-    out[0] = f32::from_bits(pack(x, y));
-    out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
-    for (word, first) in (2..out.len()).zip([3, 6]) {
-        let [u, v] = octahedral([numbers[first], numbers[first + 1], numbers[first + 2]]);
-        out[word] = f32::from_bits(pack(u, v));
+    for (numbers, out) in numbers.chunks_exact(format.floats()).zip(out.chunks_exact_mut(format.words())) {
+        let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
+        out[0] = f32::from_bits(pack(x, y));
+        out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
+        for (word, first) in (2..out.len()).zip([3, 6]) {
+            let [u, v] = octahedral([numbers[first], numbers[first + 1], numbers[first + 2]]);
+            out[word] = f32::from_bits(pack(u, v));
+        }
     }
 }
 
