@@ -128,11 +128,12 @@ impl SceneHash {
                 // Raw values add nothing, so that older results keep their hashes.
                 self.floats::<1>(&[]);
                 self.floats(&[[compact.start, compact.interval]]);
-                self.shorts(&compact.numbers);
+                self.number(compact.numbers.len() as u64);
+                self.0.write(&compact.numbers);
                 for track in &compact.tracks {
                     self.number(track.joint);
                     self.number(track.dropped);
-                    self.floats(&[track.low, track.step]);
+                    self.floats(&[track.low(), track.step()]);
                 }
                 for still in &compact.still {
                     self.number(still.joint);
