@@ -11,7 +11,7 @@ use crate::backend::gpu::{self, Edits, Skinning, Strategy};
 use crate::backend::{Backend, Context, Traits};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
-use crate::crowd::{Crowd, Layer};
+use crate::crowd::{Crowd, Layer, LayerKind};
 use crate::frame::{Job, Result};
 #[cfg(feature = "gpu")]
 use crate::gpu::compute::SkinKernel;
@@ -80,17 +80,25 @@ impl BackendEntry {
         }
     }
 
-    /// Returns whether instances may play several layers and fade between clips. The backend's own check decides: it is
-    /// asked with a small crowd that does and one that does not.
-    pub fn blends(&self) -> bool {
-        static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, layered(2)?]));
+    /// Layers that instances may play. The backend's own check decides: it is asked with small crowds that play one clip,
+    /// merge two, and add one to another.
+    pub fn layers(&self) -> LayerSupport {
+        static CROWDS: LazyLock<Option<[Crowd; 3]>> = LazyLock::new(|| {
+            let layer = Layer::held(0, 0.0);
+            let added = Layer { kind: LayerKind::Additive, ..Layer::held(1, 0.0) };
+            Some([layered(&[layer])?, layered(&[layer; 2])?, layered(&[layer, added])?])
+        });
         let accepts = |crowd: &Crowd| match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
         };
-        // A backend that refuses both has another reason.
-        CROWDS.as_ref().is_none_or(|[plain, layered]| accepts(layered) || !accepts(plain))
+        match CROWDS.as_ref().map(|crowds| crowds.each_ref().map(accepts)) {
+            // A backend that refuses all has another reason.
+            None | Some([.., true] | [false, ..]) => LayerSupport::All,
+            Some([_, true, false]) => LayerSupport::Whole,
+            Some([_, false, false]) => LayerSupport::One,
+        }
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
@@ -99,11 +107,24 @@ impl BackendEntry {
     }
 }
 
-/// One instance that plays this many layers.
-fn layered(layers: usize) -> Option<Crowd> {
+/// Layers of clips that the instances of a backend may play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayerSupport {
+    /// One whole clip.
+    One,
+    /// Several whole clips that merge and crossfade.
+    Whole,
+    /// All kinds, with masks and all fades.
+    All,
+}
+
+/// One instance that plays these layers of a clip and its differences.
+fn layered(layers: &[Layer]) -> Option<Crowd> {
+    let model = extremes::chain_64().ok()?;
+    let clip = model.clips().first()?;
+    let clips = vec![clip.clone(), clip.additive().ok()?];
     let mut crowd = Crowd::new();
-    let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
-    crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+    crowd.push_group(Arc::new(model.with_clips(clips)), [(IDENTITY_ROWS, layers)]).ok()?;
     Some(crowd)
 }
 

@@ -53,7 +53,7 @@ impl VertexSkinner {
     /// Uploads meshes and binds them and the palettes.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, edit: Option<&Edit>) -> Self {
         let Posed { gpu, chunks, palettes, .. } = posed;
-        let kinds = Kind::all(crowd, mesh);
+        let kinds = Kind::all(crowd, mesh, palette);
         let wgsl =
             move |kind: Kind, root: &str, roles: &[Role]| skinning::vertex_shader(kind.mesh, palette, root, roles);
         // The shaders of all kinds have the same bindings.

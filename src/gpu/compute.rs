@@ -110,7 +110,7 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let kinds = Kind::all(crowd, kernel.mesh);
+        let kinds = Kind::all(crowd, kernel.mesh, kernel.palette);
         // The shaders of all kinds have the same bindings.
         let wgsl = kinds.first().map(|&kind| kernel.shader(kind)).unwrap_or_default();
         let layout = GroupLayout::new(gpu, kernel.name, &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);

@@ -265,7 +265,7 @@ impl Presenter {
             view,
             passes,
             chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain),
+            kinds: Kind::all(crowd, MeshForm::Plain, super::PaletteForm::Rows),
             drawn,
             layout,
             uniform,

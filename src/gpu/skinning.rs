@@ -5,7 +5,7 @@ use super::counts::items_bytes;
 use super::shader::Constants;
 use super::visibility::Visibility;
 use super::wgsl::{Role, shader};
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform, layout};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, baked, chunk_uniform, layout};
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
 use crate::vertex::{Normals, VertexFormat};
@@ -24,17 +24,23 @@ pub struct Kind {
     pub mesh: MeshForm,
     /// Most influences of a vertex, padding included.
     pub influences: u32,
+    /// Baked frames that an instance blends; 1 unless clips are baked.
+    pub layers: u32,
 }
 
 impl Kind {
-    /// The kind of a group for the requested form of its mesh.
+    /// The kind of a group for the requested form of its mesh, if clips are not baked.
     pub fn of(group: &Group, mesh: MeshForm) -> Self {
-        Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences() }
+        Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences(), layers: 1 }
     }
 
     /// The kinds of a crowd's groups.
-    pub fn all(crowd: &Crowd, mesh: MeshForm) -> Vec<Self> {
-        crowd.groups().iter().map(|group| Self::of(group, mesh)).collect()
+    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Vec<Self> {
+        let of_group = |group: &Group| match palette {
+            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), ..Self::of(group, mesh) },
+            _ => Self::of(group, mesh),
+        };
+        crowd.groups().iter().map(of_group).collect()
     }
 
     /// Values of the overrides in shaders/chunk.wgsl.
@@ -44,7 +50,12 @@ impl Kind {
             Normals::Raw => 1.0,
             Normals::Exact => 2.0,
         };
-        vec![("FLOATS", self.format.floats() as f64), ("NORMALS", normals), ("INFLUENCES", self.influences.into())]
+        vec![
+            ("FLOATS", self.format.floats() as f64),
+            ("NORMALS", normals),
+            ("INFLUENCES", self.influences.into()),
+            ("LAYERS", self.layers.into()),
+        ]
     }
 }
 

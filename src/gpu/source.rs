@@ -86,7 +86,7 @@ impl VertexSource {
     pub(super) fn arena(gpu: &Gpu, crowd_kinds: &[Kind], chunks: &[&wgpu::Buffer], arena: &Arena) -> Self {
         let motion = !arena.previous.is_empty();
         // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
+        let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
         let wgsl = |kind: Kind, root: &str, roles: &[Role]| preskinned_shader(kind.format.encoding, root, roles);
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
         let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);

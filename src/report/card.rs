@@ -6,7 +6,7 @@ use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Joints, LaterPasses};
-use crate::registry;
+use crate::registry::{self, LayerSupport};
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
 use crate::results::key::Point;
@@ -53,7 +53,11 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
         LaterPasses::SkinAgain => "skin again",
         LaterPasses::NotDrawn => "not drawn",
     });
-    let blends = known.map_or("-", |known| if known.blends() { "yes" } else { "no" });
+    let layers = known.map_or("-", |known| match known.layers() {
+        LayerSupport::One => "no",
+        LayerSupport::Whole => "merge, crossfade",
+        LayerSupport::All => "yes",
+    });
     vec![
         entry.backend.clone(),
         milliseconds(entry.processor()),
@@ -63,7 +67,7 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
         megabytes(row.and_then(|row| row.upload_bytes)),
         row.and_then(|row| row.draws).map_or_else(dash, grouped),
         row.and_then(|row| row.parity_max_rel).map_or_else(dash, |error| format!("{error:.1e}")),
-        blends.into(),
+        layers.into(),
         joints.into(),
         later.into(),
     ]
@@ -165,19 +169,19 @@ mod tests {
     fn abilities_are_the_backends_own() {
         let said = |name: &str| {
             let entry = registry::find(name).unwrap();
-            (entry.blends(), entry.traits().joints, entry.traits().later_passes)
+            (entry.layers(), entry.traits().joints, entry.traits().later_passes)
         };
-        assert_eq!(said("cpu-rayon"), (true, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:dual-quaternion"), (true, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:lanes-interleaved"), (true, Joints::Host, LaterPasses::NotDrawn));
+        assert_eq!(said("cpu-rayon"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:dual-quaternion"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:lanes-interleaved"), (LayerSupport::All, Joints::Host, LaterPasses::NotDrawn));
         #[cfg(feature = "gpu")]
         for (name, expected) in [
-            ("gpu-vertex", (true, Joints::Host, LaterPasses::SkinAgain)),
-            ("gpu-compute", (true, Joints::Host, LaterPasses::Free)),
-            ("gpu-full", (true, Joints::Device, LaterPasses::Free)),
-            ("gpu-full:vertex-culled", (true, Joints::DeviceInView, LaterPasses::SkinAgain)),
-            ("gpu-baked", (false, Joints::Nowhere, LaterPasses::SkinAgain)),
-            ("gpu-baked:compute", (false, Joints::Nowhere, LaterPasses::Free)),
+            ("gpu-vertex", (LayerSupport::All, Joints::Host, LaterPasses::SkinAgain)),
+            ("gpu-compute", (LayerSupport::All, Joints::Host, LaterPasses::Free)),
+            ("gpu-full", (LayerSupport::All, Joints::Device, LaterPasses::Free)),
+            ("gpu-full:vertex-culled", (LayerSupport::All, Joints::DeviceInView, LaterPasses::SkinAgain)),
+            ("gpu-baked", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::SkinAgain)),
+            ("gpu-baked:compute", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::Free)),
         ] {
             assert_eq!(said(name), expected, "{name}");
         }

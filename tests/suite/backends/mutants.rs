@@ -290,6 +290,26 @@ mod gpu {
     }
 
     #[test]
+    fn baked_blend_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crate::backends::layers::blended_walkers();
+        let create = |edit: Edit| edited(&context, "gpu-baked:compute", Some(edit.clone()), Some(edit));
+        let mutations = [
+            ("left * (weight / sum)", "left * weight"),
+            ("left *= 1.0 - weight", "left *= 1.0"),
+            ("weight *= above", "weight *= 0.5"),
+            ("select(0.0, left, bare)", "0.0"),
+            ("layer < LAYERS", "layer < LAYERS - 1u"),
+            ("LAYERS * instance + layer", "instance + layer"),
+            ("first + index", "first"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
     fn compute_mutants_die() {
         let context = context();
         if context.gpu.is_none() {

@@ -39,7 +39,7 @@ pub fn all() -> Vec<(String, String)> {
         });
         for format in formats {
             let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
-            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
+            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16, layers: 4 })));
         }
     }
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
