@@ -73,6 +73,7 @@
 //! | `blocks` | a crowd cut into blocks of 16 instances |
 //! | `pose` | from clips to palettes |
 //! | `skin` | from palettes to vertices |
+//! | `gameplay` | bounds and sockets from palettes |
 //! | `compaction` | smaller clips, to a stated error |
 //! | `bake` | clips baked as palettes, to a stated error |
 //! | `probe` | loops that show the limits of a processor |
@@ -84,6 +85,7 @@ pub mod compaction;
 pub mod crowd;
 #[cfg(test)]
 mod fixture;
+pub mod gameplay;
 pub mod model;
 pub mod pose;
 pub mod probe;

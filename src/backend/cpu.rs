@@ -5,9 +5,10 @@ use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Tr
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, Traffic, clips_in_place,
-    meshes_in_place,
+    Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer,
+    Traffic, clips_in_place, meshes_in_place,
 };
+use crate::gameplay::{GameplayData, Palettes};
 use crate::model::Rows;
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
 use crate::simd::{Aligned, Isa};
@@ -151,15 +152,21 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         Traits { joints: Joints::Host, later_passes }
     }
 
-    fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
+        HostGameplay::check(job, S::BLENDING)?;
+        if S::LAYOUT == PaletteLayout::Fused && job.gameplay.is_some() {
+            return Err(BackendError::Unavailable(
+                "keeps no palettes; needs a run without --bounds and --sockets".into(),
+            ));
+        }
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
-        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
+        Ok(footprint(crowd, pose, palettes, S::bytes(crowd) + HostGameplay::bytes(crowd, job)))
     }
 
-    fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         Ok(Box::new(PreparedCpu {
             label: self.label,
@@ -169,6 +176,7 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
+            gameplay: HostGameplay::new(crowd, job),
         }))
     }
 }
@@ -181,6 +189,7 @@ struct PreparedCpu<S> {
     rows: Aligned<Rows>,
     lanes: Aligned<Affine<BLOCK>>,
     skinner: S,
+    gameplay: Option<HostGameplay>,
 }
 
 impl<S: Skinner> Prepared for PreparedCpu<S> {
@@ -192,7 +201,8 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let palettes = self.rows.allocated() + self.lanes.allocated();
-        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated())
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
+        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated() + gameplay)
     }
 
     fn blending(&self) -> Blending {
@@ -207,7 +217,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, pose, rows, lanes, skinner, .. } = self;
+        let Self { isa, threads, pose, rows, lanes, skinner, gameplay, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
@@ -223,6 +233,13 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                 timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
                 return Ok(Ticket::default());
             }
+        }
+        if let Some(gameplay) = gameplay {
+            let palettes = match S::LAYOUT {
+                PaletteLayout::Rows => Palettes::Rows(rows),
+                _ => Palettes::Lanes(lanes),
+            };
+            gameplay.read(isa, threads, crowd, pose.blocks(), palettes, timer);
         }
         timer.wall(Stage::Skin, || {
             threads.install(|| {
@@ -248,6 +265,14 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
 
     fn skinned(&self) -> Skinned {
         S::SKINNED
+    }
+
+    fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
+        Ok(self.gameplay.as_ref().map(|gameplay| gameplay.data().clone()))
+    }
+
+    fn gameplay_delay(&self) -> Option<u32> {
+        self.gameplay.as_ref().map(|_| 0)
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {

@@ -10,9 +10,12 @@ use super::stage_bytes::posed;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+    Approximation, Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Result, StageTimer,
+    Traffic, clips_in_place,
 };
+use crate::gameplay::GameplayData;
 use crate::gpu::compute::SkinKernel;
+use crate::gpu::gameplay::DeviceGameplay;
 use crate::gpu::shader::Edit;
 use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
@@ -62,6 +65,14 @@ impl Strategy {
             Skinning::Compute(_) => LaterPasses::Free,
         };
         Traits { joints, later_passes }
+    }
+
+    /// The rule by which vertices follow several joints.
+    fn blending(self) -> Blending {
+        match self.skin.palette() {
+            PaletteForm::DualQuaternions => Blending::DualQuaternion,
+            _ => Blending::Linear,
+        }
     }
 
     /// Bytes that frames read from the models' stores.
@@ -118,7 +129,13 @@ impl Backend for GpuBackend {
             Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
         };
         self.strategy.accepts(crowd)?;
-        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette())?;
+        HostGameplay::check(job, self.strategy.blending())?;
+        if job.gameplay.is_some() && posing == Posing::Visible {
+            return Err(BackendError::Unavailable(
+                "poses only instances in view; needs a run without --bounds and --sockets".into(),
+            ));
+        }
+        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?;
         Ok(Footprint { host, device: own.device + palettes, in_place: self.strategy.in_place(crowd), ..own })
     }
 
@@ -127,16 +144,22 @@ impl Backend for GpuBackend {
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let (palettes, memory) =
-            gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, edit));
+        let (palettes, memory) = gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit));
         let posed = Posed { gpu, chunks, palettes: palettes?, memory };
+        let on_device = self.strategy.traits().joints != Joints::Host;
+        let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
+            let Posed { gpu, chunks, palettes, .. } = &posed;
+            let approximation = palettes.approximation().map_or(0.0, |stated| stated.position);
+            let read = (palettes.chunks(), skin.palette());
+            DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation, edit)
+        });
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
             Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
         self.gpu.check()?;
-        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))
+        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner, gameplay }))
     }
 }
 
@@ -144,6 +167,8 @@ struct PreparedGpu {
     strategy: Strategy,
     posed: Posed,
     skinner: Box<dyn GpuSkinner>,
+    /// Bounds and sockets, if the job asks for any and joints are on the device.
+    gameplay: Option<DeviceGameplay>,
 }
 
 impl Prepared for PreparedGpu {
@@ -153,9 +178,10 @@ impl Prepared for PreparedGpu {
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
+        let (host, device) = self.gameplay.as_ref().map(DeviceGameplay::allocated).unwrap_or_default();
         Footprint {
-            host: self.posed.palettes.host_memory(),
-            device: self.posed.memory + self.skinner.memory(),
+            host: self.posed.palettes.host_memory() + host,
+            device: self.posed.memory + self.skinner.memory() + device,
             in_place: self.strategy.in_place(crowd),
             host_output: false,
             device_output: matches!(self.strategy.skin, Skinning::Compute(_)),
@@ -163,9 +189,20 @@ impl Prepared for PreparedGpu {
     }
 
     fn blending(&self) -> Blending {
-        match self.strategy.skin.palette() {
-            PaletteForm::DualQuaternions => Blending::DualQuaternion,
-            _ => Blending::Linear,
+        self.strategy.blending()
+    }
+
+    fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
+        match &mut self.gameplay {
+            Some(gameplay) => Ok(Some(gameplay.read(&self.posed.gpu)?.clone())),
+            None => Ok(self.posed.palettes.gameplay().cloned()),
+        }
+    }
+
+    fn gameplay_delay(&self) -> Option<u32> {
+        match &self.gameplay {
+            Some(gameplay) => gameplay.delay(),
+            None => self.posed.palettes.gameplay().map(|_| 0),
         }
     }
 
@@ -185,10 +222,16 @@ impl Prepared for PreparedGpu {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { posed, skinner, .. } = self;
+        let Self { posed, skinner, gameplay, .. } = self;
         skinner.bind(posed, frame);
+        if let Some(gameplay) = gameplay {
+            gameplay.arrive(&posed.gpu, timer)?;
+        }
         let mut commands = posed.gpu.frame("frame");
         posed.palettes.submit(&posed.gpu, frame, timer, &mut commands);
+        if let Some(gameplay) = gameplay {
+            gameplay.record(&posed.gpu, &mut commands);
+        }
         skinner.record(posed, frame, &mut commands);
         Ok(Ticket::recorded(commands))
     }

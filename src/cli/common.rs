@@ -36,6 +36,12 @@ pub struct WorkloadArguments {
     /// Keep the last frame's vertices too, and draw motion vectors from both
     #[arg(long)]
     pub motion: bool,
+    /// Compute a box around each instance in every frame, as gameplay does
+    #[arg(long)]
+    pub bounds: bool,
+    /// Read the poses of these joints of each instance in every frame, as gameplay does
+    #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
+    pub sockets: Vec<String>,
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
@@ -207,7 +213,8 @@ impl WorkloadArguments {
         overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
-        names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+        let reading = |scene: Scene| scene.with(overrides).reading(self.bounds, &self.sockets);
+        names.iter().map(|name| Ok(reading(load_scene(name)?))).collect()
     }
 
     /// The vertices that stay on the device.

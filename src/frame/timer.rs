@@ -22,6 +22,10 @@ pub enum Stage {
     LocalToModel,
     /// Model poses to palettes.
     Palette,
+    /// Palettes to a box around each instance, for gameplay.
+    Bounds,
+    /// Palettes to the poses of some joints of each instance, for gameplay.
+    Sockets,
     /// Host to device.
     Upload,
     /// Palettes to vertices.
@@ -41,6 +45,8 @@ pub enum Stage {
 pub enum StageGroup {
     /// Stages that compute palettes from a crowd.
     Pose,
+    /// Stages that gameplay reads.
+    Gameplay,
     /// Host to device.
     Upload,
     /// Stages that compute vertices, including the one that also poses.
@@ -53,12 +59,14 @@ pub enum StageGroup {
 
 impl Stage {
     /// All stages, in the order of a frame.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Cull,
         Self::Sample,
         Self::Blend,
         Self::LocalToModel,
         Self::Palette,
+        Self::Bounds,
+        Self::Sockets,
         Self::PoseSkin,
         Self::Upload,
         Self::Skin,
@@ -71,6 +79,7 @@ impl Stage {
     pub fn group(self) -> StageGroup {
         match self {
             Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
+            Self::Bounds | Self::Sockets => StageGroup::Gameplay,
             Self::Upload => StageGroup::Upload,
             Self::Skin | Self::PoseSkin => StageGroup::Skin,
             Self::Draw => StageGroup::Draw,
@@ -86,6 +95,8 @@ impl Stage {
             Self::Blend => "blend",
             Self::LocalToModel => "local_to_model",
             Self::Palette => "palette",
+            Self::Bounds => "bounds",
+            Self::Sockets => "sockets",
             Self::Upload => "upload",
             Self::Skin => "skin",
             Self::PoseSkin => "pose_skin",

@@ -425,6 +425,40 @@ pub struct Dispatch {
     pub z: u32,
 }
 
+/// The box around the vertices that a palette entry moves (`EntryBox` in shaders/bounds.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct EntryBox {
+    /// Its middle, in the mesh's axes.
+    pub centre: [f32; 3],
+    /// The palette entry.
+    pub entry: u32,
+    /// Half its lengths.
+    pub reach: [f32; 3],
+    /// Distance by which the box of an instance is larger than what it contains.
+    pub margin: f32,
+}
+
+/// A joint whose pose gameplay reads (`Socket` in shaders/sockets.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Socket {
+    /// First row of the inverse of its inverse bind matrix.
+    pub bind_x: [f32; 4],
+    /// Second row.
+    pub bind_y: [f32; 4],
+    /// Third row.
+    pub bind_z: [f32; 4],
+    /// Its palette entry.
+    pub entry: u32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
+}
+
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -10,6 +10,7 @@ pub mod compute;
 mod counts;
 mod device;
 pub mod device_pose;
+pub mod gameplay;
 mod ground;
 mod half_palette;
 pub mod layout;

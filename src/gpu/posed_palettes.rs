@@ -3,7 +3,8 @@
 use super::palette_source::PaletteSource;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, half_palette};
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
+use crate::gameplay::{self, GameplayData};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
@@ -21,6 +22,7 @@ pub struct PosedPalettes {
     shares: Vec<ChunkShare>,
     chunks: Vec<Palettes>,
     approximation: Option<Approximation>,
+    gameplay: Option<HostGameplay>,
 }
 
 /// A chunk's share of the crowd's rows and of the converted numbers.
@@ -45,7 +47,7 @@ impl PosedPalettes {
     }
 
     /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> (Bytes, Bytes) {
+    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
         let pose = CrowdPose::bytes(crowd, Width::Block, Threads::All.count());
@@ -53,12 +55,13 @@ impl PosedPalettes {
             let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
             Palettes::uploaded_bytes(form, bytes)
         };
-        let host = Bytes::from(pose) + Bytes::of(Purpose::Palettes, rows + converted as u64);
+        let palettes = Bytes::of(Purpose::Palettes, rows + converted as u64);
+        let host = Bytes::from(pose) + palettes + HostGameplay::bytes(crowd, job);
         (host, Bytes::of(Purpose::Palettes, chunks.iter().map(of_chunk).sum()))
     }
 
     /// Creates the buffers for a crowd.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> Self {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
         let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
@@ -82,6 +85,7 @@ impl PosedPalettes {
             shares,
             chunks,
             approximation: half.then(|| half_palette::approximation(crowd)),
+            gameplay: HostGameplay::new(crowd, job),
         }
     }
 }
@@ -93,7 +97,8 @@ impl PaletteSource for PosedPalettes {
 
     fn host_memory(&self) -> Bytes {
         let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
-        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64)
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
+        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64) + gameplay
     }
 
     fn label(&self) -> Option<String> {
@@ -106,8 +111,12 @@ impl PaletteSource for PosedPalettes {
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, form, rows, converted, shares, chunks, .. } = self;
+        let Self { pose, form, rows, converted, shares, chunks, gameplay, .. } = self;
         timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
+        if let Some(gameplay) = gameplay {
+            let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
+            gameplay.read(isa, &Threads::All, frame.crowd, pose.blocks(), palettes, timer);
+        }
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
@@ -129,6 +138,10 @@ impl PaletteSource for PosedPalettes {
                 }
             });
         });
+    }
+
+    fn gameplay(&self) -> Option<&GameplayData> {
+        Some(self.gameplay.as_ref()?.data())
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {

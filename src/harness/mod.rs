@@ -3,6 +3,7 @@
 #[cfg(feature = "cli")]
 pub mod environment;
 pub mod fidelity;
+pub mod gameplay;
 pub mod limits;
 pub mod order;
 pub mod parity;

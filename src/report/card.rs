@@ -6,6 +6,7 @@ use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Joints, LaterPasses};
+use crate::frame::Stage;
 use crate::registry::{self, LayerSupport};
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
@@ -28,11 +29,35 @@ const COLUMNS: [&str; 11] = [
     "later passes",
 ];
 
+/// Stages that gameplay reads.
+const GAMEPLAY: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
+
 /// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
 /// dash.
 pub(super) fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
-    let measured = study.at(point).filter(|entry| entry.is_ok()).map(cells);
-    std::iter::once(COLUMNS.map(String::from).to_vec()).chain(measured).collect()
+    let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
+    // Only runs that read bounds or sockets have columns for them.
+    let read = GAMEPLAY.into_iter().filter(|stage| entries.iter().any(|entry| entry.stage(*stage).is_some()));
+    let read: Vec<Stage> = read.collect();
+    let headings = COLUMNS.into_iter().chain(read.iter().map(|stage| stage.name())).map(String::from).collect();
+    let measured = entries.into_iter().map(|entry| {
+        let mut cells = cells(entry);
+        cells.extend(read.iter().map(|stage| gameplay(entry, *stage)));
+        cells
+    });
+    std::iter::once(headings).chain(measured).collect()
+}
+
+/// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
+fn gameplay(entry: &StudyEntry, stage: Stage) -> String {
+    let Some(measured) = entry.stage(stage) else { return "-".into() };
+    let time = measured.row.median_ns.map_or_else(|| "-".into(), |ns| format!("{:.3} ms", ns as f64 / 1e6));
+    match measured.row.delay_frames {
+        None => time,
+        Some(0) => format!("{time}, same frame"),
+        Some(1) => format!("{time}, 1 frame later"),
+        Some(frames) => format!("{time}, {frames} frames later"),
+    }
 }
 
 fn cells(entry: &StudyEntry) -> Vec<String> {
@@ -46,7 +71,7 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
         Joints::Host => "same frame",
         Joints::Device => "by read-back",
         Joints::DeviceInView => "by read-back, in view",
-        Joints::Nowhere => "none",
+        Joints::Nowhere => "sockets by read-back",
     });
     let later = traits.map_or("-", |traits| match traits.later_passes {
         LaterPasses::Free => "free",
@@ -139,7 +164,8 @@ pub fn text(study: &Study) -> String {
     let mut text = String::new();
     for point in study.points() {
         let rows = table(study, point);
-        let mut columns = new_table(&COLUMNS);
+        let headings: Vec<&str> = rows.first().into_iter().flatten().map(String::as_str).collect();
+        let mut columns = new_table(&headings);
         columns.add_rows(rows.iter().skip(1));
         text += &format!("card: {}\n{columns}\n{}\n", place(point), paragraph(study, point));
     }

@@ -84,6 +84,8 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
             Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
             Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
         },
+        scene.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds).then(|| "bounds".into()),
+        (!scene.sockets.is_empty()).then(|| format!("sockets={}", scene.sockets.join("/"))),
         match keep {
             Retention::Frame => None,
             Retention::Ring => Some("output=ring".into()),

@@ -1,7 +1,7 @@
 //! Rows of result files: one field per column.
 
 use super::key::{Machine, MeasurementKey, Point, per_instance};
-use crate::frame::{Clock, Purpose, Stage};
+use crate::frame::{Clock, Purpose, Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -140,6 +140,8 @@ pub struct SummaryRow {
     pub device_targets: Option<u64>,
     /// Bytes of trials and read-backs of vertices; not part of `device_bytes`.
     pub device_staging: Option<u64>,
+    /// Rows of the stages `bounds` and `sockets`: frames after which the processor has them, 0 for the same frame.
+    pub delay_frames: Option<u32>,
 }
 
 impl SummaryRow {
@@ -245,6 +247,7 @@ fn row(
     let crowd = &scene.crowd;
     let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
     let resources = outcome.resources.filter(|_| of_frame);
+    let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
     let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
     let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
     let point = Point::of(scene, environment.threads, outcome.passes, outcome.keep);
@@ -307,6 +310,7 @@ fn row(
         device_scratch: device(Purpose::Scratch),
         device_targets: device(Purpose::Targets),
         device_staging: device(Purpose::Staging),
+        delay_frames: outcome.gameplay_delay.filter(|_| reads),
     }
 }
 

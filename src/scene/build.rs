@@ -10,8 +10,10 @@ use super::placing::Stand;
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::frame::View;
+use crate::gameplay::Gameplay;
 use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
+use crate::wording;
 use arrayvec::ArrayVec;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
@@ -42,6 +44,10 @@ pub struct BuiltScene {
     pub smooth: bool,
     /// Reduction of posing.
     pub economy: Economy,
+    /// What gameplay reads of every frame, if anything.
+    pub gameplay: Option<Arc<Gameplay>>,
+    /// Names of the joints that are its sockets.
+    pub sockets: Vec<String>,
 }
 
 impl BuiltScene {
@@ -148,6 +154,18 @@ impl Scene {
         }
         let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
         hash.economy(self.economy);
+        for (socket, group) in self.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
+            let names: Vec<&str> = group.model.skeleton().names().iter().map(String::as_str).collect();
+            if !names.contains(&socket.as_str()) {
+                let problem = wording::unknown("joint", socket, &names);
+                return Err(self.error(None, format!("socket of {:?}: {problem}", group.model.name())));
+            }
+        }
+        let gameplay = match self.bounds || !self.sockets.is_empty() {
+            true => Some(Gameplay::new(&crowd, self.bounds, &self.sockets)),
+            false => None,
+        };
+        let gameplay = gameplay.transpose().map_err(|error| self.error(None, error.to_string()))?.map(Arc::new);
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash.finish(),
@@ -159,6 +177,8 @@ impl Scene {
             clips: self.clips,
             smooth: self.smooth,
             economy: self.economy,
+            gameplay,
+            sockets: self.sockets.clone(),
         })
     }
 

@@ -110,6 +110,8 @@ pub struct Scene {
     pub(super) clips: Clips,
     pub(super) smooth: bool,
     pub(super) economy: Economy,
+    pub(super) bounds: bool,
+    pub(super) sockets: Vec<String>,
     pub(super) groups: Vec<GroupDescription>,
 }
 
@@ -137,6 +139,15 @@ impl Scene {
     /// The camera of the scene.
     pub fn camera(&self) -> Camera {
         self.camera
+    }
+
+    /// The scene with bounds and sockets read of every frame: those that the scene asks for, and these.
+    pub fn reading(mut self, bounds: bool, sockets: &[String]) -> Self {
+        self.bounds |= bounds;
+        let new = sockets.iter().filter(|name| !self.sockets.contains(name));
+        let new: Vec<_> = new.cloned().collect();
+        self.sockets.extend(new);
+        self
     }
 
     /// The scene with these changes.

@@ -101,6 +101,8 @@ impl Scene {
             clips: Clips::Raw,
             smooth: false,
             economy: Economy::Plain,
+            bounds: false,
+            sockets: Vec::new(),
             groups: vec![group],
         }
     }

@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
         let gpu = Gpu::recording(device, queue);
         let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
         let crowd = &scene.crowd;
-        let job = Job { passes, keep: Retention::Frame, frustum: Frustum::new(scene.view_projection()) };
+        let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();
         if backend.footprint(crowd, &job)?.device_output {

@@ -66,6 +66,8 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         clips: Default::default(),
         smooth: false,
         economy: economy(&source, &keys)?,
+        bounds: keys.bounds.unwrap_or(false),
+        sockets: keys.sockets.clone(),
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
     })
 }

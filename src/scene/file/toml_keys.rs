@@ -22,6 +22,11 @@ pub(super) struct SceneKeys {
     /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
     /// between. Metres, 0 or more, the second no less than the first; default: every frame.
     pub(super) update_rate: Option<Spanned<[f64; 2]>>,
+    /// Whether gameplay reads a box around each instance in every frame. `true` or `false`; default `false`.
+    pub(super) bounds: Option<bool>,
+    /// Joints whose poses gameplay reads in every frame. Names of joints that all models have; default: none.
+    #[serde(default)]
+    pub(super) sockets: Vec<String>,
     /// Position of the camera.
     #[serde(default)]
     pub(super) camera: CameraKeys,

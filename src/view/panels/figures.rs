@@ -192,6 +192,7 @@ fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
 fn color_of(stage: Stage) -> Color32 {
     match stage.group() {
         StageGroup::Pose => Color32::from_rgb(0x4c, 0x9f, 0x70),
+        StageGroup::Gameplay => Color32::from_rgb(0x8a, 0x6f, 0xb0),
         StageGroup::Upload => Color32::from_rgb(0xb0, 0x8a, 0x3e),
         StageGroup::Skin => Color32::from_rgb(0xc1, 0x4f, 0x6b),
         StageGroup::Draw => Color32::from_rgb(0x5b, 0x6f, 0xc4),

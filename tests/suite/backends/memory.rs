@@ -8,8 +8,10 @@ use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, StageTimer};
+use skinbench::gameplay::Gameplay;
 use skinbench::scene::{Clips, Economy, Overrides, Scene};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use std::sync::Arc;
 
 fn scene(name: &str, overrides: Overrides) -> Crowd {
     let few = Overrides { instances: Some(90), vertices: Some(600), ..overrides };
@@ -79,6 +81,15 @@ fn every_backend_holds_what_it_promised() {
         let kept = assert_kept(&context, name, &crowd, &Job { passes: 1, ..Job::default() });
         assert!(kept >= 6, "{name}: {kept} backends");
     }
+}
+
+#[test]
+fn bounds_and_sockets_are_counted() {
+    let context = context();
+    let crowd = crowd(vec![(walker(500).unwrap(), 37)]);
+    let gameplay = Gameplay::new(&crowd, true, &["head".into(), "hand_r".into()]).unwrap();
+    let job = Job { passes: 1, gameplay: Some(Arc::new(gameplay)), ..Job::default() };
+    assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
 #[cfg(feature = "gpu")]

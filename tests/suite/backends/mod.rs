@@ -8,6 +8,7 @@ mod device;
 #[cfg(feature = "gpu")]
 mod draw;
 mod economy;
+mod gameplay;
 mod kernels;
 mod layers;
 mod memory;

@@ -46,6 +46,8 @@ fn shared() -> Vec<Layout> {
             Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
+        layout_of!(EntryBox: centre, entry, reach, margin),
+        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
         layout_of!(BakedClip: first, frames, interval, padding),
         layout_of!(Shown: first, next, part, weight),
     ]

@@ -6,6 +6,7 @@ use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
 use skinbench::gpu::binding::{Binding, GroupLayout, Interface};
 use skinbench::gpu::device_pose::KERNELS;
+use skinbench::gpu::gameplay::Read;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
 use skinbench::gpu::source::{draw_root, preskinned_shader};
@@ -45,6 +46,10 @@ pub fn all() -> Vec<(String, String)> {
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
+    let baked = [BakeFormat::Motions, BakeFormat::Matrices].map(PaletteForm::Baked);
+    for (read, form) in Read::ALL.into_iter().flat_map(|r| [PaletteForm::Rows, baked[0], baked[1]].map(|f| (r, f))) {
+        kernels.push((format!("{read:?}, {form:?}"), read.shader(form)));
+    }
     kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
     for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
         for root in [draw_root(false, false), draw_root(false, true), "capture.wgsl"] {
