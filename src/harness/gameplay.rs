@@ -54,8 +54,7 @@ pub fn failure(
                 let expected = affine_to_rows(&pose.model[joint]);
                 let off = std::array::from_fn(|i| f64::from(found[i]) - f64::from(expected[i]));
                 let distance = ends.distance(joint, &off);
-                // NaN fails too.
-                if !(distance <= allowed) {
+                if distance > allowed || found.iter().any(|v| !v.is_finite()) {
                     return Some(format!("socket {index} is off by {distance:.1e} of the size ({place})"));
                 }
             }

@@ -106,7 +106,7 @@ fn the_device_computes_the_same_and_it_arrives_later() {
                 let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut arena };
                 let mut ticket = backend.submit(&mut frame, &mut StageTimer::default()).unwrap();
                 assert!(ticket.launch());
-                if let Some(earlier) = std::mem::replace(&mut earlier, Some(ticket)) {
+                if let Some(earlier) = earlier.replace(ticket) {
                     earlier.finish().unwrap();
                 }
             }
