@@ -29,7 +29,7 @@ fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
         let keys = keys.filter(|(track, _)| track.channel == Channel::Scale);
         still
             .map(|s| (s.joint, [s.value[0], s.value[1], s.value[2]]))
-            .chain(keys.map(|(track, key)| (track.joint, track.vector(key.numbers))))
+            .chain(keys.map(|(track, key)| (track.joint, track.decoder().vector(key.numbers))))
     });
     raw.chain(compact)
 }

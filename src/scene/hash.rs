@@ -133,7 +133,8 @@ impl SceneHash {
                 for track in &compact.tracks {
                     self.number(track.joint);
                     self.number(track.dropped);
-                    self.floats(&[track.low(), track.step()]);
+                    let decoder = track.decoder();
+                    self.floats(&[decoder.low, decoder.step]);
                 }
                 for still in &compact.still {
                     self.number(still.joint);

@@ -176,7 +176,7 @@ fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
     for track in &compact.tracks {
         let motion = &mut motions[usize::from(track.joint)];
         motion.rotates |= track.channel == Channel::Rotation;
-        motion.value(track.channel, additive, vector(&track.low()));
+        motion.value(track.channel, additive, vector(&track.decoder().low));
         motion.value(track.channel, additive, vector(&track.high()));
     }
 }

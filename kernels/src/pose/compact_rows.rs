@@ -3,7 +3,7 @@
 use super::arc::ShortArc;
 use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
-use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
+use crate::model::compact::{ANY, Compact, CompactTrack, Decoder, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
@@ -86,7 +86,7 @@ impl CompactRows {
                 step: [[0.0; STRIP]; 6],
                 numbers: Aligned::zeroed(frames),
             });
-            let (first, low, step) = (first_number(track), track.low(), track.step());
+            let (first, Decoder { low, step }) = (first_number(track), track.decoder());
             for c in 0..3 {
                 (moves.low[first + c][lane], moves.step[first + c][lane]) = (low[c], step[c]);
             }
@@ -197,7 +197,7 @@ fn digit_of(component: usize, digit: usize) -> f32 {
 
 impl RotationCoding {
     fn set(&mut self, lane: usize, track: &CompactTrack) {
-        let (low, step) = (track.low(), track.step());
+        let Decoder { low, step } = track.decoder();
         for c in 0..3 {
             (self.low[c][lane], self.step[c][lane]) = (low[c], step[c]);
         }

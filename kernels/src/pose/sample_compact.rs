@@ -3,7 +3,7 @@
 use super::arc::ShortArc;
 use super::{Local, ROTATION, first_row, write};
 use crate::model::Channel;
-use crate::model::compact::{Compact, CompactKey, CompactTrack};
+use crate::model::compact::{Compact, CompactKey, Decoder};
 use crate::simd::Scalar;
 
 /// Overwrites the poses in lane `lane` of a block with the values of a compact clip.
@@ -16,14 +16,17 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     let arc = ShortArc::new::<1, Scalar>(fraction);
     let (last, row) = (compact.frames as usize - 1, compact.row);
     let [before, after] = [first, last.min(first + 1)].map(|frame| &compact.numbers[frame * row..]);
-    for (place, track) in compact.places() {
+    let mut place = 0;
+    for track in &compact.tracks {
         let [a, b] = [before, after].map(|row| Compact::key(row, place, track));
+        place += track.key_bits();
+        let decoder = track.decoder();
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {
-            let value = arc.between::<1, Scalar>(quaternion(track, &a), quaternion(track, &b));
+            let value = arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
             write(out, lane, ROTATION, &value);
         } else {
-            let (a, b) = (track.vector(a.numbers), track.vector(b.numbers));
+            let (a, b) = (decoder.vector(a.numbers), decoder.vector(b.numbers));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
             write(out, lane, first_row(track.channel), &value);
         }
@@ -55,8 +58,8 @@ impl Frames {
     }
 }
 
-fn quaternion(track: &CompactTrack, key: &CompactKey) -> [f32; 4] {
-    let kept = track.vector(key.numbers);
+fn quaternion(decoder: &Decoder, key: &CompactKey) -> [f32; 4] {
+    let kept = decoder.vector(key.numbers);
     let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
     let [a, b, c] = kept;
     match key.dropped {

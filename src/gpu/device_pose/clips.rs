@@ -182,7 +182,8 @@ impl ClipStore {
         }
         for (place, track) in compact.places() {
             let angle = self.words.len() as u32;
-            self.words.extend(track.low().iter().chain(&track.step()).map(|v| v.to_bits()));
+            let decoder = track.decoder();
+            self.words.extend(decoder.low.iter().chain(&decoder.step).map(|v| v.to_bits()));
             let [x, y, z] = track.bits.map(u32::from);
             self.words.push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
             let packed = layout::Track::new(Form::Packed, place as u32, angle, NONE);

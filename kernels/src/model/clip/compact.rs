@@ -48,59 +48,65 @@ pub struct CompactKey {
     pub dropped: u8,
 }
 
-impl CompactTrack {
-    /// Value of the number 0, per component.
-    pub fn low(&self) -> [f32; 3] {
-        let unit = f64::from(self.unit());
-        std::array::from_fn(|c| {
-            let fraction = if self.bits[c] == 0 { f64::from(self.extent[c]) / 65_536.0 } else { 0.0 };
-            ((f64::from(self.low[c]) + fraction) * unit) as f32
-        })
-    }
+/// Values that a track's numbers stand for, per component: `low + number * step`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decoder {
+    /// Value of the number 0.
+    pub low: [f32; 3],
+    /// Value of one step; 0 for a constant component.
+    pub step: [f32; 3],
+}
 
-    /// Value of one step, per component; 0 for a constant one.
-    pub fn step(&self) -> [f32; 3] {
-        let unit = self.unit();
-        std::array::from_fn(|c| f32::from(self.extent[c]) * unit * INVERSE[usize::from(self.bits[c])])
+impl Decoder {
+    /// Decodes three numbers.
+    #[inline]
+    pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
+        std::array::from_fn(|c| self.low[c] + f32::from(numbers[c]) * self.step[c])
+    }
+}
+
+impl CompactTrack {
+    /// The values of its numbers.
+    #[inline]
+    pub fn decoder(&self) -> Decoder {
+        let unit = f32::from_bits(((i32::from(self.exponent) - 15 + 127) as u32) << 23);
+        let extent = self.extent.map(|extent| f32::from(extent) * unit);
+        let [fraction, inverse] = [0, 1].map(|table| self.bits.map(|bits| OF_BITS[usize::from(bits & 31)][table]));
+        Decoder {
+            low: std::array::from_fn(|c| f32::from(self.low[c]) * unit + extent[c] * fraction[c]),
+            step: std::array::from_fn(|c| extent[c] * inverse[c]),
+        }
     }
 
     /// Value of the largest number, per component.
     pub fn high(&self) -> [f32; 3] {
-        let (low, step) = (self.low(), self.step());
-        std::array::from_fn(|c| low[c] + step[c] * f32::from(largest(self.bits[c])))
-    }
-
-    /// Decodes three numbers.
-    pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
-        let (low, step) = (self.low(), self.step());
-        std::array::from_fn(|c| low[c] + f32::from(numbers[c]) * step[c])
+        self.decoder().vector(self.bits.map(largest))
     }
 
     /// Bits of a key.
+    #[inline]
     pub fn key_bits(&self) -> usize {
-        let choice = if self.dropped == ANY { CHOICE_BITS } else { 0 };
-        self.bits.iter().chain([&choice]).map(|bits| usize::from(*bits)).sum()
-    }
-
-    fn unit(&self) -> f32 {
-        f32::from_bits(((i32::from(self.exponent) - 15 + 127) as u32) << 23)
+        let [x, y, z] = self.bits;
+        usize::from(x + y + z + if self.dropped == ANY { CHOICE_BITS } else { 0 })
     }
 }
 
 /// The largest number of so many bits.
+#[inline]
 fn largest(bits: u8) -> u16 {
     ((1u32 << bits) - 1) as u16
 }
 
-/// One over the largest number of so many bits; 0 for none.
-const INVERSE: [f32; MOST_BITS as usize + 1] = {
-    let mut inverse = [0.0; MOST_BITS as usize + 1];
+/// For a number of bits: the part of a range that is added to `low`, and the part that is a step.
+const OF_BITS: [[f32; 2]; 32] = {
+    let mut parts = [[0.0; 2]; 32];
+    parts[0] = [1.0 / 65_536.0, 0.0];
     let mut bits = 1;
-    while bits < inverse.len() {
-        inverse[bits] = 1.0 / ((1u32 << bits) - 1) as f32;
+    while bits <= MOST_BITS as usize {
+        parts[bits] = [0.0, 1.0 / ((1u32 << bits) - 1) as f32];
         bits += 1;
     }
-    inverse
+    parts
 };
 
 /// A channel of a joint that is constant, but not equal to the rest pose.
@@ -336,7 +342,7 @@ fn ranged(joint: u16, channel: Channel, coding: Coding, mut values: Vec<[f32; 3]
         let rounding = |bits: u8| extent * unit / f64::from(largest(bits)) / 2.0;
         track.bits[c] = (1..coding.bits).find(|bits| rounding(*bits) <= precision).unwrap_or(coding.bits);
     }
-    let (low, step) = (track.low(), track.step());
+    let Decoder { low, step } = track.decoder();
     let number = |value: f32, c: usize| match track.bits[c] {
         0 => 0,
         bits => ((value - low[c]) / step[c]).round().clamp(0.0, largest(bits).into()) as u16,
@@ -386,8 +392,9 @@ mod tests {
     fn what_rounding_leaves_of_zero_is_zero() {
         let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
         let (track, keys) = rotations(0, &frames, 0.0);
-        assert_eq!((track.bits, track.low()[1..].to_vec()), ([16, 0, 0], vec![0.0; 2]));
-        assert!(track.low()[0] > 0.09 && keys.iter().all(|key| key.numbers[1..] == [0, 0]));
+        let low = track.decoder().low;
+        assert_eq!((track.bits, low[1..].to_vec()), ([16, 0, 0], vec![0.0; 2]));
+        assert!(low[0] > 0.09 && keys.iter().all(|key| key.numbers[1..] == [0, 0]));
     }
 
     /// Channels of all kinds of widths, at places that begin within bytes.
@@ -415,7 +422,7 @@ mod tests {
                     Channel::Rotation => without(value, key.dropped.into()),
                     _ => [value[0], value[1], value[2]],
                 };
-                for (c, (made, value)) in track.vector(key.numbers).into_iter().zip(kept).enumerate() {
+                for (c, (made, value)) in track.decoder().vector(key.numbers).into_iter().zip(kept).enumerate() {
                     let allowed = samples.precision.max(5e-5) + 1e-6;
                     assert!((made - value).abs() <= allowed, "{track:?}, frame {frame}, {c}: {made} for {value}");
                 }
