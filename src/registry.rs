@@ -17,7 +17,7 @@ use crate::frame::{Job, Result};
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -252,6 +252,12 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-compute:subgroup",
         summary: "as instances, each palette entry read once per subgroup and shared by its threads",
         constructor: compute(Posing::Host, &[&SUBGROUP]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:positions",
+        summary: "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
+        constructor: compute(Posing::Host, &[&POSITIONS]),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

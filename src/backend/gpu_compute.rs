@@ -9,6 +9,7 @@ use crate::frame::{
 use crate::gpu::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::shader::Edit;
 use crate::gpu::{Chunk, Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
+use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,6 +35,10 @@ impl ComputeSkinner {
         if job.keep == Retention::TwoFrames && posing == Posing::Visible {
             let message =
                 "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
+            return Err(BackendError::Unavailable(message.into()));
+        }
+        if kernels[0].streams && (job.keep == Retention::TwoFrames || crowd.format().encoding == Encoding::Packed) {
+            let message = "stores floats of one frame apart; needs --output f32 or ring, and a run without --motion";
             return Err(BackendError::Unavailable(message.into()));
         }
         gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;
@@ -108,6 +113,7 @@ impl GpuSkinner for ComputeSkinner {
     fn skinned(&self, posed: &Posed) -> Skinned {
         Skinned::Device(match posed.palettes.visibility() {
             Some(visibility) => Drawable::Visible(Rc::clone(visibility.visible())),
+            None if self.skin.kernel().streams => Drawable::Streams,
             None => Drawable::Device,
         })
     }
@@ -140,8 +146,28 @@ impl GpuSkinner for ComputeSkinner {
             let words = crowd.groups()[chunk.group].instance_words();
             let places = palettes.places(chunk, index, part)?;
             let first = places.start as usize * words;
+            let begin = out.len();
             gpu.read_back(&arena.device[slot], first as u64, places.len() * words, out)?;
+            if self.skin.kernel().streams {
+                let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
+                out[begin..].chunks_exact_mut(words).for_each(|instance| interleave(instance, vertices));
+            }
         }
         Ok(())
+    }
+}
+
+/// Brings an instance's streams of positions, normals and tangents into the order of vertices.
+fn interleave(instance: &mut [f32], vertices: usize) {
+    let streams = instance.to_vec();
+    let floats = instance.len() / vertices.max(1);
+    for (vertex, out) in instance.chunks_exact_mut(floats.max(1)).enumerate() {
+        let (mut first, mut done) = (0, 0);
+        for width in [3, 3, 4] {
+            if done < floats {
+                out[done..done + width].copy_from_slice(&streams[first + width * vertex..][..width]);
+                (first, done) = (first + width * vertices, done + width);
+            }
+        }
     }
 }

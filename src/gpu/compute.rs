@@ -57,12 +57,15 @@ pub struct SkinKernel {
     pub palette: PaletteForm,
     /// Assignment of work to threads.
     pub threads: ThreadLayout,
+    /// `true` if an instance's positions come before all its normals, instead of vertex by vertex.
+    pub streams: bool,
 }
 
 impl SkinKernel {
     /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
+            _ if self.streams => "output_streams.wgsl",
             (Encoding::Packed, _) => "output_packed.wgsl",
             (Encoding::F32, 0) => "output_pairs.wgsl",
             (Encoding::F32, _) => "output.wgsl",

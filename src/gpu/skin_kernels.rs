@@ -5,7 +5,8 @@ use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
 /// All kernels, so that tests can check their shaders.
-pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES, &HALF, &SUBGROUP];
+pub const ALL: &[&SkinKernel] =
+    &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES, &HALF, &SUBGROUP, &POSITIONS];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
@@ -23,6 +24,7 @@ pub const PER_CHARACTER: SkinKernel = SkinKernel {
     mesh: MeshForm::Plain,
     palette: PaletteForm::Columns,
     threads: ThreadLayout::Character,
+    streams: false,
 };
 
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
@@ -32,6 +34,7 @@ pub const NAIVE: SkinKernel = SkinKernel {
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
     threads: ThreadLayout::Pair,
+    streams: false,
 };
 
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
@@ -41,6 +44,7 @@ pub const SHARED: SkinKernel = SkinKernel {
     mesh: MeshForm::Packed,
     palette: PaletteForm::Workgroup,
     threads: ThreadLayout::Instance(1024),
+    streams: false,
 };
 
 /// One thread per vertex and sixteen instances; the vertex stays in registers.
@@ -62,7 +66,11 @@ pub const SUBGROUP: SkinKernel = SkinKernel {
     mesh: MeshForm::Packed,
     palette: PaletteForm::Subgroup,
     threads: ThreadLayout::Vertex(16),
+    streams: false,
 };
+
+/// As [`INSTANCES`], with positions apart from normals for passes that need no others.
+pub const POSITIONS: SkinKernel = SkinKernel { streams: true, ..by_instances("positions", 16, PaletteForm::Rows) };
 
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {
@@ -71,5 +79,6 @@ const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) 
         mesh: MeshForm::Packed,
         palette,
         threads: ThreadLayout::Vertex(instances),
+        streams: false,
     }
 }

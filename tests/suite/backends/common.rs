@@ -4,7 +4,7 @@ use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
 use skinbench::backend::{Backend, Context, Prepared};
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::{Arena, Job};
+use skinbench::frame::{Arena, Job, Retention};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
@@ -166,6 +166,9 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, c
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
+        "gpu-compute:positions" if packed || job.keep == Retention::TwoFrames => {
+            Some("stores floats of one frame apart; needs --output f32 or ring, and a run without --motion".to_owned())
+        }
         name if EVENLY_SCALED.contains(&name) => {
             Some("does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
         }

@@ -328,6 +328,22 @@ mod gpu {
     }
 
     #[test]
+    fn stream_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| edited(&context, "gpu-compute:positions", None, Some(edit));
+        let mutations = [
+            ("at + 3u * chunk.vertices", "at + 3u"),
+            ("first + 3u * vertex", "first + FLOATS * vertex"),
+            ("output[normal + 2u] = skinned.normal.z", "output[normal + 2u] = skinned.normal.y"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
     fn half_precision_mutants_die() {
         let context = context();
         if context.gpu.is_none() {

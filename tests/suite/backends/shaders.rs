@@ -9,7 +9,7 @@ use skinbench::gpu::device_pose::KERNELS;
 use skinbench::gpu::gameplay::Read;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{draw_root, preskinned_shader};
+use skinbench::gpu::source::{Preskinned, draw_root, preskinned_shader};
 use skinbench::gpu::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
@@ -57,9 +57,10 @@ pub fn all() -> Vec<(String, String)> {
             kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));
         }
     }
-    for encoding in [Encoding::F32, Encoding::Packed] {
+    let stored = [Encoding::F32, Encoding::Packed].map(Preskinned::Vertices);
+    for stored in [stored[0], stored[1], Preskinned::Streams] {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
-            kernels.push((format!("preskinned, {root}, {encoding:?}"), preskinned_shader(encoding, root, &[])));
+            kernels.push((format!("preskinned, {root}, {stored:?}"), preskinned_shader(stored, root, &[])));
         }
     }
     kernels
