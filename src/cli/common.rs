@@ -81,7 +81,7 @@ pub struct StorageArguments {
     /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact)
     #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
     pub normals: NormalsChoice,
-    /// Storage of clips: keys as they are (raw), or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
     /// (compact)
     #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
     pub clips: ClipsChoice,

@@ -349,7 +349,7 @@ pub enum Form {
     Cubic,
     /// Shoemake's squad.
     Squad,
-    /// 16-bit numbers of a compact clip.
+    /// Numbers of a compact clip.
     Packed,
 }
 

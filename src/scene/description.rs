@@ -43,7 +43,7 @@ pub enum Clips {
     /// Keys as in the file.
     #[default]
     Raw,
-    /// Frames of 16-bit numbers, from [`crate::compaction`].
+    /// Frames of numbers with few bits, from [`crate::compaction`].
     Compact,
 }
 

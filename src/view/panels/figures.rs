@@ -68,7 +68,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             }
         });
         ui.checkbox(&mut workload.packed, "Packed vertices").on_hover_text("16 bits for each number");
-        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of 16-bit numbers");
+        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of small numbers");
         ui.checkbox(&mut workload.smooth, "Smooth clips").on_hover_text("Curves between linear keys");
         let hint = "Most influences that a vertex keeps";
         optional(ui, "Influences", &mut workload.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);

@@ -37,7 +37,7 @@ fn every_backend_agrees_on_the_street() {
     assert_parity(&scene.crowd, &ticks());
 }
 
-/// Curves between keys, and frames of 16-bit numbers, are the reference's too.
+/// Curves between keys, and frames of small numbers, are the reference's too.
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
     let few = Overrides { instances: Some(60), vertices: Some(600), ..Overrides::default() };

@@ -26,7 +26,7 @@ pub struct Clip {
 pub enum ClipKeys {
     /// Tracks of keys, as a file has them.
     Raw(RawKeys),
-    /// Frames of 16-bit numbers.
+    /// Frames of numbers with as many bits as their error needs.
     Compact(Compact),
 }
 
