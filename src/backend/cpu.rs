@@ -61,7 +61,7 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the kernel cannot skin the crowd, or
+    /// [`BackendError::Unavailable`] if the kernel cannot skin the crowd, or
     /// this instruction set lacks what it needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 

@@ -109,7 +109,7 @@ struct GpuBackend {
 /// Creates the backend of a strategy.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there is no adapter.
+/// [`BackendError::Unavailable`] if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
