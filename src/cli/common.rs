@@ -5,9 +5,10 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
 use skinbench::frame::{BackendError, Retention};
-use skinbench::harness::environment::{Adapter, available_memory};
+use skinbench::harness::environment::{Adapter, Environment, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
@@ -368,6 +369,12 @@ pub fn adapter(context: &Context) -> Option<Adapter> {
 #[cfg(not(feature = "gpu"))]
 pub fn adapter(_: &Context) -> Option<Adapter> {
     None
+}
+
+/// The session that begins now, for `environment.json`.
+pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {
+    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build).context("cannot read this binary")?;
+    Ok(Session::begin(program, environment, context.isa))
 }
 
 /// Set by Ctrl-C; a second one ends the process at once.

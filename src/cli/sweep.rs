@@ -155,6 +155,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let interrupted = common::interruption()?;
     let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
+    let cannot_write = || format!("cannot write to {}", arguments.results.display());
+    book.results.record(common::session(&environment, &context)?).with_context(cannot_write)?;
     let mut ending = Ending::default();
     for (done, &threads) in groups.iter().enumerate() {
         book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
@@ -169,6 +171,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
+    book.results.end().with_context(cannot_write)?;
     let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
     drop(book);
     print(arguments, &ending, scene.name())?;

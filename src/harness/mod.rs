@@ -3,6 +3,8 @@
 #[cfg(feature = "cli")]
 pub mod environment;
 pub mod fidelity;
+#[cfg(feature = "cli")]
+pub mod hardware;
 pub mod limits;
 pub mod order;
 pub mod parity;

@@ -63,6 +63,7 @@ Commands:
   sweep    Measure a scene over instances, passes, vertices, influences and threads
   compare  Tell what changed between two sets of results, and what is noise
   report   Make a page of results: a verdict, charts, tables and the data
+  submit   Pack results into one file that others can check, or check such a file
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
