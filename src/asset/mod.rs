@@ -19,6 +19,7 @@ mod place;
 mod ram;
 mod read_file;
 mod seams;
+pub mod standins;
 mod textures;
 mod three_json;
 mod tokenizer;

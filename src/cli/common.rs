@@ -9,7 +9,7 @@ use skinbench::harness::environment::{Adapter, Environment, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
-use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene, SceneError};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
@@ -37,6 +37,9 @@ pub struct WorkloadArguments {
     /// Keep the last frame's vertices too, and draw motion vectors from both
     #[arg(long)]
     pub motion: bool,
+    /// A model to use in place of those of the scenes, such as Fox.glb in many-foxes
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
@@ -208,7 +211,15 @@ impl WorkloadArguments {
         overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
-        names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+        let load = |name: &String| {
+            let scene = load_scene(name)?;
+            let scene = match &self.model {
+                Some(model) => scene.with_model(model).map_err(unknown_name)?,
+                None => scene,
+            };
+            Ok(scene.with(overrides))
+        };
+        names.iter().map(load).collect()
     }
 
     /// The vertices that stay on the device.
@@ -245,10 +256,14 @@ pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> 
 
 /// Loads a scene by name; an unknown name is a usage error.
 pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
-    Scene::load(name).map_err(|error| match error.is_unknown_name() {
+    Scene::load(name).map_err(unknown_name)
+}
+
+fn unknown_name(error: SceneError) -> anyhow::Error {
+    match error.is_unknown_name() {
         true => UsageError(error.to_string()).into(),
         false => error.into(),
-    })
+    }
 }
 
 /// The backend of exactly this name.

@@ -13,7 +13,7 @@ use crate::wording;
 use std::path::Path;
 
 /// Scenes in the binary: name and text.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 19] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
     ("kernel", include_str!("../../scenes/kernel.toml")),
@@ -28,6 +28,11 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("layers-4", include_str!("../../scenes/layers-4.toml")),
     ("chain-64", include_str!("../../scenes/chain-64.toml")),
     ("star-64", include_str!("../../scenes/star-64.toml")),
+    ("many-foxes", include_str!("../../scenes/many-foxes.toml")),
+    ("mannequins-100", include_str!("../../scenes/mannequins-100.toml")),
+    ("mannequins-1000", include_str!("../../scenes/mannequins-1000.toml")),
+    ("instanced-30", include_str!("../../scenes/instanced-30.toml")),
+    ("instanced-baked", include_str!("../../scenes/instanced-baked.toml")),
 ];
 /// Number of instances if a model is used as a scene.
 const DEFAULT_INSTANCES: u64 = 100;
@@ -61,6 +66,25 @@ impl Scene {
             .chain(endings.iter().map(String::as_str))
             .collect();
         Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
+    }
+
+    /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name gets
+    /// that of the model, because the results are those of another scene.
+    ///
+    /// # Errors
+    /// A name that is neither.
+    pub fn with_model(mut self, name: &str) -> Result<Self, SceneError> {
+        if !BUILT_IN_MODELS.contains(&name) && !is_model_file(Path::new(name)) {
+            let unknown = wording::unknown("model", name, &[&BUILT_IN_MODELS[..], &["a model file"]].concat());
+            return Err(SceneError { unknown: true, ..SceneError::new("", unknown) });
+        }
+        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+        self.name = format!("{}-{stem}", self.name);
+        for group in &mut self.groups {
+            group.model = ModelSource::from_name(name);
+            group.model_place = None;
+        }
+        Ok(self)
     }
 
     /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.

@@ -1,6 +1,6 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
-use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
+use crate::asset::{self, FORMATS, adapt, extremes, standins, walker::walker};
 use crate::model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const DEFAULT_VERTICES: u32 = 1_000;
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 11] = [
+pub const BUILT_IN_MODELS: [&str; 13] = [
     "walker",
     "walker-8",
     "chain-64",
@@ -21,6 +21,8 @@ pub const BUILT_IN_MODELS: [&str; 11] = [
     "sprout-frames",
     "sprout-ogre",
     "sprout-md5",
+    "fox-like",
+    "mannequin-like",
 ];
 
 /// A built-in sample: name of the model, and its files, with the one to open first.
@@ -88,6 +90,8 @@ impl ModelSource {
             Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
+            Origin::BuiltIn("fox-like") => standins::fox_like().map_err(said)?,
+            Origin::BuiltIn("mannequin-like") => standins::mannequin_like().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };

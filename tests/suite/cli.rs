@@ -135,6 +135,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run walkrs", 2, "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,"),
         ("run -b cpu-raion", 2, "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar"),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
+        ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
+        ("run many-foxes --model missing.glb", 1, "missing.glb: "),
         ("run --instances 0", 2, "'0' for '--instances <N>': expected a whole number, 1 or more"),
         ("run --instances -3", 2, "unexpected argument '-3' found"),
         ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),

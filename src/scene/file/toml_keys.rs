@@ -60,7 +60,7 @@ pub(super) struct GroupKeys {
     /// Number of instances, 1 or more; default 1.
     pub(super) count: Option<Spanned<u64>>,
     /// Arrangement: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
-    /// `"street"` (two streams that pass each other along Z); default `"grid"`.
+    /// `"street"` (two streams that pass each other along Z) or `"rings"` (rings around the middle); default `"grid"`.
     pub(super) layout: Option<Spanned<String>>,
     /// Distance between neighbours. Metres, more than 0; default 1.25 times the model's larger ground extent.
     pub(super) spacing: Option<Spanned<f64>>,
