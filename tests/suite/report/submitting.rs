@@ -246,3 +246,54 @@ fn sessions_add_up() {
     assert_eq!(both.iter().map(|session| session.runs.len()).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(checked(&Bundle::of_folder(&folder.path().join("out"), None).unwrap()).faults, [""; 0]);
 }
+
+#[test]
+fn a_site_compares_bundles_and_refuses_edited_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sent")).unwrap();
+    let note = Some("</script><b>bold".into());
+    let whole = Bundle::of_folder(&measured().path().join("out"), note).unwrap();
+    // The same times from another processor, so that two machines agree.
+    let mut other = whole.clone();
+    let mut sessions: Vec<Session> = serde_json::from_slice(&other.files[session::FILE]).unwrap();
+    sessions[0].cpu = "Other CPU <script>".into();
+    other.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
+    let lines = str::from_utf8(&other.files["summary.csv"]).unwrap().lines().count();
+    for line in 2..=lines {
+        other = with_file(&other, "summary.csv", |text| with_field(text, line, "cpu", "Other CPU <script>"));
+    }
+    for (name, bundle) in [("one", &whole), ("two", &signed_again(other))] {
+        fs::write(path(&format!("sent/{name}.tar.gz")), bundle.packed().unwrap()).unwrap();
+    }
+    let report = |arguments: &str| {
+        let output = skinbench(folder.path(), &format!("report {arguments}")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(report("sent -o site/").0, Some(0));
+    let index = fs::read_to_string(path("site/index.html")).unwrap();
+    assert!(index.contains("Other CPU &lt;script&gt;") && index.contains("&lt;/script&gt;&lt;b&gt;bold"), "escaped");
+    assert_eq!(index.matches("</script>").count(), 2, "data and code");
+    assert!(
+        !index.contains("http") && !index.contains(" src=") && !index.contains("import "),
+        "nothing from elsewhere"
+    );
+    for file in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
+        assert!(path("site").join(file).is_file(), "{file}");
+    }
+    // Both have the same times: they agree, or neither is sure.
+    assert!(["confirmed by 2 machines", "none is sure"].iter().any(|said| index.contains(said)), "{index}");
+
+    let edited = with_file(&whole, "samples.csv", |text| with_field(text, 2, "ns", "1"));
+    fs::write(path("sent/three.tar.gz"), edited.packed().unwrap()).unwrap();
+    let (code, said) = report("sent -o again/");
+    assert!(code == Some(1) && said.contains("three.tar.gz: samples.csv was edited"), "{said}");
+    assert!(!path("again").exists(), "nothing is written");
+    fs::create_dir(path("empty")).unwrap();
+    let (code, said) = report("empty -o again/");
+    assert!(
+        code == Some(1) && said.contains("no bundle in empty; expected files that `skinbench submit` wrote"),
+        "{said}"
+    );
+    assert_eq!(report("sent --format site").0, Some(2));
+}
