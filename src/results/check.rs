@@ -304,7 +304,11 @@ fn open_because(sessions: &[Session], rows: &[SummaryRow], version: &str, memory
         if row.attributes != Attributes::default().name() {
             reasons.insert(format!("attributes {}", row.attributes));
         }
-        if row.median_ns.is_some() && row.frames.unwrap_or(0) + (row.dropped.unwrap_or(0) as usize) < FEWEST_FRAMES {
+        // Of stages with frames in flight, slow backends have fewer samples.
+        if (row.stage, row.clock) == (Stage::Frame, Clock::Wall)
+            && row.median_ns.is_some()
+            && row.frames.unwrap_or(0) + (row.dropped.unwrap_or(0) as usize) < FEWEST_FRAMES
+        {
             reasons.insert(format!("fewer than {FEWEST_FRAMES} frames"));
         }
         let processors = sessions.iter().find(|s| s.runs.contains(&row.run_id)).map(|s| s.hardware.processors);
