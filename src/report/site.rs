@@ -361,7 +361,8 @@ fn crossings(columns: &[Column]) -> Markup {
     html! {
         section #crossovers {
             h2 { "Crossovers by machine" }
-            p { "Crowds at which one backend overtakes another, where both are the fastest." }
+            p { "Crowds at which one backend overtakes another, where both are the fastest. A machine without a row has no crossing \
+                 that is certain." }
             div.scroll {
                 table.sortable.cells {
                     thead { tr { @for head in heads { th scope="col" { (head) } } } }

@@ -174,6 +174,8 @@ impl Bundle {
                 return content(format!("{name} stands in it twice"));
             }
         }
+        // The checksum stands at the end of the file, behind the archive.
+        io::copy(&mut archive.into_inner(), &mut io::sink())?;
         let Some(manifest) = manifest else { return content(format!("no {MANIFEST} in it: not a bundle")) };
         let manifest: Manifest = match serde_json::from_slice(&manifest) {
             Ok(manifest) => manifest,

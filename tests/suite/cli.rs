@@ -1,5 +1,6 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
+use crate::support::shared::shared_folder;
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
@@ -280,6 +281,36 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
     let rest: Vec<_> = summary.iter().filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall)).collect();
     assert!(!rest.is_empty() && rest.iter().all(|row| row.host_bytes.is_none() && row.draws.is_none()));
     assert!(card.contains(" takes the least memory, ") && card.contains("`skinbench sweep` finds where"), "{card}");
+}
+
+/// A scene with another model has a name of its own, and the folder of the model is in no file.
+#[test]
+fn scenes_take_other_models() {
+    let folder = empty_folder();
+    std::fs::create_dir(folder.path().join("secret")).unwrap();
+    skinbench(&folder, "convert walker secret/mine.glb").assert().success();
+    let line = "run many-foxes --model secret/mine.glb --instances 20 -b cpu-rayon --frames 1 --passes 0 -o out";
+    skinbench(&folder, line).assert().success();
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    assert!(summary.iter().all(|row| row.scene == "many-foxes-mine" && row.status == Status::Ok), "{summary:?}");
+    for file in ["summary.csv", "samples.csv", "environment.json"] {
+        let text = std::fs::read_to_string(folder.path().join("out").join(file)).unwrap();
+        assert!(!text.contains("secret"), "{file}");
+    }
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn many_foxes_agree_with_the_reference() {
+    let folder = empty_folder();
+    let fox = shared_folder().join("models/gltf/Fox.glb");
+    for model in [String::new(), format!("--model {}", fox.display())] {
+        let line = format!("verify many-foxes {model} --instances 60 -b cpu-scalar,cpu-simd,cpu-rayon");
+        let output = skinbench(&folder, &line).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        // Four times, 60 foxes of 1,728 vertices.
+        assert!(output.status.success() && text.matches("414,720").count() == 3, "{text}");
+    }
 }
 
 #[test]
