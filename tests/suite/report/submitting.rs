@@ -71,7 +71,7 @@ fn checked(bundle: &Bundle) -> Checked {
 #[test]
 fn a_bundle_passes_and_an_edited_one_does_not() {
     let folder = measured().path();
-    let (code, out, err) = submit(folder, "out -o whole.tar.gz --note \"one   note\"");
+    let (code, out, err) = submit(folder, "out -o whole.tar.gz --note quiet");
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("open division: ") && out.contains("bundle: whole.tar.gz, "), "{out}");
     let (code, out, err) = submit(folder, "--check whole.tar.gz");
