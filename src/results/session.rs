@@ -109,7 +109,7 @@ impl Session {
 /// Reads the sessions of a folder; none if it has no such file.
 ///
 /// # Errors
-/// A file that cannot be read, or is not what [`write`] writes.
+/// A file that cannot be read, or is not what [`write()`] writes.
 pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     let path = folder.join(FILE);
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
