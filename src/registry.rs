@@ -3,8 +3,10 @@
 use crate::asset::extremes;
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::cpu_simd::ClusterSkinner;
 use crate::backend::cpu_simd::{
-    self, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
+    ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner, MixedSkinner,
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
@@ -121,8 +123,8 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-simd",
-        summary: "SIMD, one thread: the variant that suits the crowd's size",
-        constructor: Constructor::Host(cpu_simd::create),
+        summary: "SIMD, one thread: 16 instances in lanes, or one at a time where a block has few",
+        constructor: Constructor::Host(Cpu::<MixedSkinner>::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:columns",
@@ -143,7 +145,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-simd:cluster",
         summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
-        constructor: Constructor::Host(Cpu::<cpu_simd::ClusterSkinner>::one_thread),
+        constructor: Constructor::Host(Cpu::<ClusterSkinner>::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:fused",
@@ -157,8 +159,8 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-rayon",
-        summary: "pose and skin with 16 instances in lanes, all threads",
-        constructor: Constructor::Host(Cpu::<LanesSkinner>::all_threads),
+        summary: "pose and skin as cpu-simd, all threads",
+        constructor: Constructor::Host(Cpu::<MixedSkinner>::all_threads),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

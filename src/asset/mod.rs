@@ -11,9 +11,12 @@ mod fault;
 mod formats;
 pub mod glb;
 mod gltf;
+pub mod joint_level;
 mod m3d;
 mod matrices;
 mod md5;
+#[cfg(feature = "resample")]
+pub mod mesh_level;
 mod ogre_xml;
 mod place;
 mod ram;

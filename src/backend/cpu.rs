@@ -65,7 +65,7 @@ pub trait Skinner: Sized + Sync {
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] will allocate.
-    fn bytes(_: &Crowd) -> Bytes {
+    fn bytes(_: &Crowd, _: Isa) -> Bytes {
         Bytes::default()
     }
 
@@ -93,8 +93,6 @@ pub trait Skinner: Sized + Sync {
 
 /// A CPU backend with the kernel `S`.
 pub struct Cpu<S> {
-    /// Name of the variant, if another backend chose it.
-    label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
     skinner: PhantomData<S>,
@@ -103,21 +101,16 @@ pub struct Cpu<S> {
 impl<S: Skinner + 'static> Cpu<S> {
     /// Creates the backend on the calling thread alone.
     pub fn one_thread(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(None, context.isa, Threads::One)
+        Self::boxed(context.isa, Threads::One)
     }
 
     /// Creates the backend on all threads of the context.
     pub fn all_threads(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(None, context.isa, context.threads.clone())
+        Self::boxed(context.isa, context.threads.clone())
     }
 
-    /// Creates the backend on one thread for another backend that chose it and reports its label.
-    pub(super) fn chosen(label: &'static str, isa: Isa) -> Box<dyn Backend> {
-        Self::boxed(Some(label), isa, Threads::One)
-    }
-
-    fn boxed(label: Option<&'static str>, isa: Isa, threads: Threads) -> Box<dyn Backend> {
-        Box::new(Self { label, isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
+    fn boxed(isa: Isa, threads: Threads) -> Box<dyn Backend> {
+        Box::new(Self { isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
     }
 }
 
@@ -156,13 +149,12 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
-        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
+        Ok(footprint(crowd, pose, palettes, S::bytes(crowd, self.isa)))
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         Ok(Box::new(PreparedCpu {
-            label: self.label,
             isa: self.isa,
             threads: self.threads.clone(),
             pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &self.threads),
@@ -174,7 +166,6 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
 }
 
 struct PreparedCpu<S> {
-    label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
     pose: CrowdPose,
@@ -186,8 +177,7 @@ struct PreparedCpu<S> {
 impl<S: Skinner> Prepared for PreparedCpu<S> {
     fn device(&self) -> String {
         let count = self.threads.count();
-        let threads = format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" });
-        self.label.map_or(threads.clone(), |label| format!("{label}, {threads}"))
+        format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" })
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {

@@ -8,7 +8,7 @@ use skinbench::frame::{BackendError, Retention};
 use skinbench::harness::environment::{Adapter, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Clips, Economy, Lod, Overrides, Scene};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
@@ -23,7 +23,7 @@ const MEMORY_SHARE: f64 = 0.7;
 /// Scenes and the backends that run them.
 #[derive(Debug, Args)]
 pub struct WorkloadArguments {
-    /// Built-in scenes, scene files (.toml) or models; default: walkers
+    /// Built-in scenes, scene files (.toml) or models; several models are one crowd; default: walkers
     #[arg(value_name = "SCENE|MODEL")]
     pub scenes: Vec<String>,
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
@@ -54,6 +54,12 @@ pub struct ModelArguments {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
+    /// Number of models among people, as in the scene `city`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Overrides::MOST_MODELS)))]
+    pub models: Option<u32>,
+    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences
+    #[arg(long, value_name = "KIND,...|none")]
+    pub lod: Option<Lod>,
     #[command(flatten)]
     pub layout: StorageArguments,
     /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
@@ -130,9 +136,9 @@ impl OutputChoice {
 impl ModelArguments {
     /// The corresponding changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
-        let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
+        let Self { vertices, influences, models, lod, phase_buckets, update_rate, .. } = *self;
         let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
-        Overrides { instances, passes, vertices, influences, economy, ..self.layout.overrides() }
+        Overrides { instances, passes, vertices, influences, models, lod, economy, ..self.layout.overrides() }
     }
 }
 
@@ -201,13 +207,22 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 }
 
 impl WorkloadArguments {
-    /// Loads the scenes with the requested changes.
+    /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
         overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
-        names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+        let models: Vec<&str> = names.iter().map(String::as_str).filter(|name| Scene::is_model(name)).collect();
+        let mut scenes = Vec::with_capacity(names.len());
+        for name in names {
+            if models.len() < 2 || !models.contains(&name.as_str()) {
+                scenes.push(load_scene(name)?.with(overrides));
+            } else if models[0] == name {
+                scenes.push(Scene::of_models(&models).with(overrides));
+            }
+        }
+        Ok(scenes)
     }
 
     /// The vertices that stay on the device.
@@ -267,7 +282,11 @@ pub fn memory() -> u64 {
 
 /// Builds scenes; refuses those that do not fit in memory before anything is written.
 pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
-    scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
+    let scenes = scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect::<anyhow::Result<Vec<_>>>()?;
+    for scene in &scenes {
+        scene.remarks.iter().for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
+    }
+    Ok(scenes)
 }
 
 /// A pool of `threads` threads, or of one per processor. If there are as many threads as processors, each one is pinned

@@ -4,6 +4,7 @@
 pub mod environment;
 pub mod fidelity;
 pub mod limits;
+pub mod lod_error;
 pub mod order;
 pub mod parity;
 mod reference;

@@ -175,7 +175,7 @@ mod tests {
             frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
             parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
-            device_scratch,device_targets,device_staging";
+            device_scratch,device_targets,device_staging,models,lod_error,lod_error_px";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
         let rows: Vec<SummaryRow> =

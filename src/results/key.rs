@@ -14,6 +14,8 @@ pub struct Point {
     pub vertices: u64,
     /// Most influences of a vertex.
     pub influences: u32,
+    /// Number of models in groups that mix several; 0 without such a group.
+    pub models: u32,
     /// `p`, `pn` or `pnt`.
     pub attributes: String,
     /// Options that differ from the defaults.
@@ -49,6 +51,7 @@ impl Point {
             scene: scene.name.clone(),
             vertices: per_instance(crowd.vertex_count(), crowd.instance_count()),
             influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
+            models: scene.mixed_models.unwrap_or(0),
             attributes: crowd.format().attributes.name().into(),
             options: options(scene, keep),
             threads,
@@ -84,6 +87,7 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
             Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
             Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
         },
+        (!scene.lod.is_none()).then(|| format!("lod={}", scene.lod.name())),
         match keep {
             Retention::Frame => None,
             Retention::Ring => Some("output=ring".into()),

@@ -1,10 +1,11 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
+use super::description::{ClipChoice, Clips, DEFAULT_PEOPLE, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::file;
 use super::layer::{Play, PlaybackMode};
+use super::lod::Lod;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use super::placing::Layout;
 use crate::asset::FORMATS;
@@ -13,7 +14,7 @@ use crate::wording;
 use std::path::Path;
 
 /// Scenes in the binary: name and text.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 15] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
     ("kernel", include_str!("../../scenes/kernel.toml")),
@@ -23,6 +24,7 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("historic", include_str!("../../scenes/historic.toml")),
     ("street", include_str!("../../scenes/street.toml")),
     ("amid", include_str!("../../scenes/amid.toml")),
+    ("city", include_str!("../../scenes/city.toml")),
     ("layers-1", include_str!("../../scenes/layers-1.toml")),
     ("layers-2", include_str!("../../scenes/layers-2.toml")),
     ("layers-4", include_str!("../../scenes/layers-4.toml")),
@@ -31,6 +33,8 @@ pub const BUILT_IN: [(&str, &str); 14] = [
 ];
 /// Number of instances if a model is used as a scene.
 const DEFAULT_INSTANCES: u64 = 100;
+/// Models whose names make up that of their crowd.
+const MOST_NAMED: usize = 4;
 
 impl Scene {
     /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
@@ -49,8 +53,8 @@ impl Scene {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
         }
-        if BUILT_IN_MODELS.contains(&name) || is_model_file(path) {
-            return Ok(Self::from_model(name));
+        if Self::is_model(name) {
+            return Ok(Self::of_models(&[name]));
         }
         let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
         let known: Vec<_> = BUILT_IN
@@ -63,6 +67,12 @@ impl Scene {
         Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
+    /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
+    pub fn is_model(name: &str) -> bool {
+        let scene = BUILT_IN.iter().any(|(known, _)| *known == name);
+        !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(Path::new(name)))
+    }
+
     /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
     ///
     /// # Errors
@@ -71,10 +81,22 @@ impl Scene {
         file::parse(name, file, text, folder)
     }
 
-    fn from_model(name: &str) -> Self {
-        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+    /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
+    ///
+    /// # Panics
+    /// No model.
+    pub fn of_models(names: &[&str]) -> Self {
+        assert!(!names.is_empty(), "a crowd of no model");
+        let stem = |name: &&str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stems: Vec<String> = names.iter().take(MOST_NAMED).map(stem).collect();
+        let rest = names.len() - stems.len();
+        let name = stems.join("+") + &(if rest > 0 { format!("+{rest}") } else { String::new() });
+        let source = |name: &&str| {
+            let source = ModelSource::from_name(name);
+            source.people(DEFAULT_PEOPLE).unwrap_or_else(|| vec![source])
+        };
         let group = GroupDescription {
-            model: ModelSource::from_name(name),
+            models: names.iter().flat_map(source).collect(),
             count: DEFAULT_INSTANCES,
             layout: Layout::Grid,
             spacing: None,
@@ -91,7 +113,7 @@ impl Scene {
             clip_place: None,
         };
         Self {
-            name: stem.into_owned(),
+            name,
             file: String::new(),
             seed: 1,
             passes: 1,
@@ -101,7 +123,9 @@ impl Scene {
             clips: Clips::Raw,
             smooth: false,
             economy: Economy::Plain,
+            lod: Lod::default(),
             groups: vec![group],
+            models: None,
         }
     }
 }

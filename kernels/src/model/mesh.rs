@@ -71,6 +71,35 @@ pub struct PrimitiveData {
     pub dumped_vertices: u32,
 }
 
+impl PrimitiveData {
+    /// The primitive with these of its vertices, in this order, and without triangles.
+    ///
+    /// # Panics
+    /// An index out of range.
+    pub fn with_vertices(&self, kept: &[u32]) -> Self {
+        fn gathered<T: Copy>(values: &[T], kept: &[u32]) -> Vec<T> {
+            kept.iter().map(|&vertex| values[vertex as usize]).collect()
+        }
+        let Self { skin, positions, normals, tangents, uvs, influences: from, dumped_vertices, .. } = self;
+        let mut influences = Influences::new();
+        for &vertex in kept {
+            let pairs = from.offsets[vertex as usize] as usize..from.offsets[vertex as usize + 1] as usize;
+            influences.push(pairs.map(|pair| (from.joints[pair], from.weights[pair])));
+        }
+        Self {
+            skin: *skin,
+            positions: gathered(positions, kept),
+            normals: normals.as_ref().map(|normals| gathered(normals, kept)),
+            tangents: tangents.as_ref().map(|tangents| gathered(tangents, kept)),
+            uvs: uvs.as_ref().map(|uvs| gathered(uvs, kept)),
+            influences,
+            indices: Vec::new(),
+            subsets: Vec::new(),
+            dumped_vertices: if *dumped_vertices > 0 { kept.len() as u32 } else { 0 },
+        }
+    }
+}
+
 /// A primitive in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Primitive {

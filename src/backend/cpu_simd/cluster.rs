@@ -16,7 +16,7 @@ impl Skinner for ClusterSkinner {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
     }
 
-    fn bytes(crowd: &Crowd) -> Bytes {
+    fn bytes(crowd: &Crowd, _: Isa) -> Bytes {
         // Their number is known only once the mesh is cut.
         let clusters = crowd.groups().iter().map(|g| Clusters::new(g.model.mesh()).allocated());
         Bytes::of(Purpose::Mesh, clusters.sum())

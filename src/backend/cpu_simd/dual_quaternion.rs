@@ -27,7 +27,7 @@ impl Skinner for DualQuaternionSkinner {
         Ok(Self { palette: Mutex::new(Aligned::zeroed(Self::entries(crowd))) })
     }
 
-    fn bytes(crowd: &Crowd) -> Bytes {
+    fn bytes(crowd: &Crowd, _: Isa) -> Bytes {
         Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(Self::entries(crowd)))
     }
 

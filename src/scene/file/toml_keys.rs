@@ -22,6 +22,9 @@ pub(super) struct SceneKeys {
     /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
     /// between. Metres, 0 or more, the second no less than the first; default: every frame.
     pub(super) update_rate: Option<Spanned<[f64; 2]>>,
+    /// Kinds of detail that instances lose which are small on the screen: `"mesh"` (triangles), `"joints"` (small limbs)
+    /// and `"influences"`. Default: none.
+    pub(super) lod: Option<Spanned<Vec<String>>>,
     /// Position of the camera.
     #[serde(default)]
     pub(super) camera: CameraKeys,
@@ -50,6 +53,8 @@ pub(super) struct CameraKeys {
 pub(super) struct GroupKeys {
     /// A built-in model (`skinbench list` lists them) or a model file, relative to the scene file's folder.
     pub(super) model: Spanned<String>,
+    /// Number of models among the instances, for `"people"`. 1 to 4096, at most `count`; default 64.
+    pub(super) models: Option<Spanned<u32>>,
     /// Vertices to bring the model to, met within 10 %. 1 or more; default: its own number, 1000 for `"walker"`.
     pub(super) vertices: Option<Spanned<u32>>,
     /// Most influences that a vertex keeps: the largest, renormalised. 1 to 16; default: the model's own.

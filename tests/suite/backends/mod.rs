@@ -1,6 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 pub mod common;
+mod crowds;
 #[cfg(feature = "gpu")]
 mod culling;
 #[cfg(feature = "gpu")]
