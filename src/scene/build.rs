@@ -384,7 +384,7 @@ fn shuffled(count: u32, models: usize, seed: u64, stream: usize) -> Vec<u32> {
         // A stream that neither groups nor layers use.
         let mut random = Pcg32::new(seed, u64::MAX ^ stream as u64);
         for last in (1..order.len()).rev() {
-            let other = u64::from(random.next_u32()) * (last as u64 + 1) >> 32;
+            let other = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
             order.swap(last, other as usize);
         }
     }

@@ -36,6 +36,10 @@ const DEFAULT_INSTANCES: u64 = 100;
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
 
+fn is_scene_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
 impl Scene {
     /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
     /// in turn.
@@ -47,7 +51,7 @@ impl Scene {
             return Self::parse(name, &format!("scenes/{name}.toml"), text, Path::new(""));
         }
         let path = Path::new(name);
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+        if is_scene_file(path) {
             let text = std::fs::read_to_string(path)
                 .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -69,8 +73,9 @@ impl Scene {
 
     /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
     pub fn is_model(name: &str) -> bool {
-        let scene = BUILT_IN.iter().any(|(known, _)| *known == name);
-        !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(Path::new(name)))
+        let path = Path::new(name);
+        let scene = BUILT_IN.iter().any(|(known, _)| *known == name) || is_scene_file(path);
+        !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(path))
     }
 
     /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.

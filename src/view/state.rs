@@ -109,6 +109,9 @@ impl Workload {
             influences: self.influences,
             smooth: self.smooth,
             economy: self.economy,
+            // Models and levels of detail are those of the scene.
+            models: None,
+            lod: None,
         }
     }
 }

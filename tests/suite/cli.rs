@@ -60,7 +60,7 @@ Usage: skinbench[..] [COMMAND]
 Commands:
   run      Measure backends on scenes, each verified first
   verify   Compare every vertex of every instance with the reference
-  sweep    Measure a scene over instances, passes, vertices, influences and threads
+  sweep    Measure a scene over instances, passes, vertices, influences, models and threads
   compare  Tell what changed between two sets of results, and what is noise
   report   Make a page of results: a verdict, charts, tables and the data
   dump     Write a model's skinned vertices as CSV
@@ -142,6 +142,10 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run -b cpu-simd:lane", 2, "unknown backend \"cpu-simd:lane\"; did you mean \"cpu-simd:lanes\"?"),
         ("run --threads 1,0", 2, "'0' for '--threads <N>': expected a whole number, 1 or more"),
         ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number, 1 or more"),
+        ("run city --models 0", 2, "'0' for '--models <N>': 0 is not in 1..=4096"),
+        ("run city --models 9 --instances 5", 1, "city: 9 models for 5 instances; expected at most 5"),
+        ("run --models 4", 1, "walkers: 4 models, but no group of people; expected a scene with one, such as city"),
+        ("run city --lod mesh,joint", 2, "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,"),
         ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
         ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
         ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
@@ -277,6 +281,32 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
     let rest: Vec<_> = summary.iter().filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall)).collect();
     assert!(!rest.is_empty() && rest.iter().all(|row| row.host_bytes.is_none() && row.draws.is_none()));
     assert!(card.contains(" takes the least memory, ") && card.contains("`skinbench sweep` finds where"), "{card}");
+}
+
+#[test]
+fn several_models_are_one_crowd_and_levels_have_an_error() {
+    let folder = empty_folder();
+    let run = "run sprout-glb walker sprout-md5 --instances 40 --passes 0 -b cpu-rayon --frames 2";
+    skinbench(&folder, &format!("{run} -o mixed")).assert().success();
+    let mixed: Vec<SummaryRow> = rows(&folder.path().join("mixed/summary.csv"));
+    assert!(mixed.iter().all(|row| row.scene == "sprout-glb+walker+sprout-md5" && row.models == Some(3)));
+    assert!(mixed.iter().all(|row| row.instances == 40 && row.lod_error.is_none()));
+    // Two scenes stay two crowds.
+    skinbench(&folder, "run smoke sprout-glb --instances 6 --passes 0 -b cpu-rayon --frames 2 -o two")
+        .assert()
+        .success();
+    let mut two: Vec<String> =
+        rows::<SummaryRow>(&folder.path().join("two/summary.csv")).into_iter().map(|row| row.scene).collect();
+    two.dedup();
+    assert_eq!(two, ["smoke", "sprout-glb"]);
+
+    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
+    let output = skinbench(&folder, &format!("{lod} -b cpu-rayon --frames 2 -o lod")).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("lod=mesh+joints+influences: ") && said.contains(" instances at levels 0 to 3;"), "{said}");
+    let rows: Vec<SummaryRow> = rows(&folder.path().join("lod/summary.csv"));
+    assert!(rows.iter().all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4)));
+    assert_eq!(rows[0].options.as_deref(), Some("lod=mesh+joints+influences"));
 }
 
 #[test]
