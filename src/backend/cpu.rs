@@ -9,7 +9,7 @@ use crate::frame::{
     meshes_in_place,
 };
 use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width, is_sparse, sparse_rows};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
@@ -23,6 +23,8 @@ pub enum PaletteLayout {
     Rows,
     /// `[block][entry][12][BLOCK]`.
     Lanes,
+    /// As [`PaletteLayout::Lanes`], but `[instance][entry][12]` for blocks that [are sparse](crate::pose::is_sparse).
+    Mixed,
     /// As [`PaletteLayout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
     Fused,
 }
@@ -35,9 +37,10 @@ pub struct BlockJob<'a> {
     pub block: &'a Block,
     /// The block's group.
     pub group: &'a Group,
-    /// `[instance][entry]` of the block's instances, for [`PaletteLayout::Rows`].
+    /// `[instance][entry]` of the block's instances, for [`PaletteLayout::Rows`] and sparse blocks of
+    /// [`PaletteLayout::Mixed`]; empty for others.
     pub rows: &'a [Rows],
-    /// `[entry][12][BLOCK]`, for the other layouts.
+    /// `[entry][12][BLOCK]`, where `rows` is empty.
     pub lanes: &'a [Affine<BLOCK>],
     /// Kind of store that writes vertices.
     pub store: Store,
@@ -130,7 +133,7 @@ fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> 
 fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
     match layout {
         PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
-        PaletteLayout::Lanes => (0, CrowdPose::block_entries(crowd) as usize),
+        PaletteLayout::Lanes | PaletteLayout::Mixed => (0, CrowdPose::block_entries(crowd) as usize),
         PaletteLayout::Fused => (0, 0),
     }
 }
@@ -192,7 +195,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         match S::LAYOUT {
             PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
-            PaletteLayout::Rows | PaletteLayout::Lanes => stage_bytes::host(crowd, self.threads.count()),
+            PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
+                stage_bytes::host(crowd, self.threads.count())
+            }
         }
     }
 
@@ -204,6 +209,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         match S::LAYOUT {
             PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
             PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
+            PaletteLayout::Mixed => timer.pose(pose, crowd, tick, threads, PaletteOut::Mixed(lanes)),
             PaletteLayout::Fused => {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                     let group = &crowd.groups()[block.group];
@@ -226,6 +232,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                             PaletteLayout::Rows => {
                                 (&rows[block.first_row..][..block.instances.len() * entries], &[][..])
                             }
+                            PaletteLayout::Mixed if is_sparse(crowd, block) => {
+                                (sparse_rows(block, &lanes[block.first_entry..][..entries]), &[][..])
+                            }
                             _ => (&[][..], &lanes[block.first_entry..][..entries]),
                         };
                         skinner.skin(&BlockJob { isa, block, group, rows, lanes, store }, out);
@@ -243,7 +252,10 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         match (what, S::LAYOUT) {
             (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
-            (PoseData::Palette, PaletteLayout::Lanes) => self.pose.read_lanes(crowd, &self.lanes, instances, out),
+            (PoseData::Palette, PaletteLayout::Lanes | PaletteLayout::Mixed) => {
+                let mixed = S::LAYOUT == PaletteLayout::Mixed;
+                self.pose.read_lanes(crowd, &self.lanes, mixed, instances, out);
+            }
             _ => self.pose.read(crowd, what, instances, out),
         }
         Ok(())

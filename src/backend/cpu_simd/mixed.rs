@@ -2,105 +2,112 @@
 //! few.
 
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
-use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd};
+use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Result};
-use crate::model::Rows;
-use crate::pose::Affine;
 use crate::simd::Isa;
-#[cfg(target_arch = "x86_64")]
-use crate::skin::{Clusters, skin_clusters};
 use crate::skin::{skin_columns, skin_lanes};
+use lone::Meshes;
 
-/// Largest part of a block's lanes that instances may have for the block to be skinned one by one: empty lanes cost as
-/// much as full ones, and kernels for a lone character take approximately three times as long as full lanes.
-const SPARSE: f64 = 0.4;
-/// Most palette entries of an instance that is skinned by itself; its palette is copied to the stack.
-const ENTRIES: usize = 256;
-
-/// Skins full blocks with lanes and sparse ones as lone characters: in clusters with AVX-512, otherwise in columns.
+/// Skins full blocks with lanes, and sparse ones as lone characters: in clusters with AVX-512 while few meshes take turns,
+/// otherwise in columns, which read less of each mesh.
 pub struct MixedSkinner {
-    /// The clusters of each group's mesh that has a sparse block.
-    #[cfg(target_arch = "x86_64")]
-    clusters: Vec<Option<Clusters>>,
-}
-
-/// Returns whether a block has few instances, and palettes that fit.
-fn is_sparse(block: &Block, entries: usize) -> bool {
-    (block.instances.len() as f64) < SPARSE * BLOCK as f64 && entries <= ENTRIES
-}
-
-/// The meshes of each group that lone characters have.
-#[cfg(target_arch = "x86_64")]
-fn clusters(crowd: &Crowd) -> Vec<Option<Clusters>> {
-    let mut sparse = vec![false; crowd.groups().len()];
-    for block in Blocks::new(crowd, BLOCK, false).all() {
-        sparse[block.group] |= is_sparse(block, crowd.groups()[block.group].model.palette_joints().len());
-    }
-    let of = |(group, sparse): (&crate::crowd::Group, bool)| sparse.then(|| Clusters::new(group.model.mesh()));
-    crowd.groups().iter().zip(sparse).map(of).collect()
+    meshes: Meshes,
 }
 
 impl Skinner for MixedSkinner {
-    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
+    const LAYOUT: PaletteLayout = PaletteLayout::Mixed;
 
-    #[cfg(target_arch = "x86_64")]
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self> {
-        Ok(Self { clusters: if isa == Isa::Avx512 { clusters(crowd) } else { Vec::new() } })
+        Ok(Self { meshes: Meshes::new(crowd, isa) })
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn new(_: &Crowd, _: Isa) -> Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(target_arch = "x86_64")]
     fn bytes(crowd: &Crowd, isa: Isa) -> Bytes {
-        if isa != Isa::Avx512 {
-            return Bytes::default();
-        }
-        // Their number is known only once the meshes are cut.
-        Bytes::of(Purpose::Mesh, clusters(crowd).iter().flatten().map(Clusters::allocated).sum())
+        // The number of clusters is known only once the meshes are cut.
+        Bytes::of(Purpose::Mesh, Meshes::new(crowd, isa).allocated())
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn allocated(&self) -> Bytes {
-        Bytes::of(Purpose::Mesh, self.clusters.iter().flatten().map(Clusters::allocated).sum())
+        Bytes::of(Purpose::Mesh, self.meshes.allocated())
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         let (mesh, format) = (job.group.model.mesh(), job.group.format);
-        let entries = job.lanes.len();
-        if !is_sparse(job.block, entries) {
+        if job.rows.is_empty() {
             return skin_lanes(job.isa, mesh, job.lanes, format, job.store, out);
         }
-        let mut palette = [[0.0; 12]; ENTRIES];
-        for (lane, out) in out.chunks_exact_mut(job.group.instance_words()).enumerate() {
-            gather(job.lanes, lane, &mut palette);
-            self.skin_one(job, &palette[..entries], out);
+        let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
+        for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
+            if !self.meshes.skin(job, palette, out) {
+                skin_columns(job.isa, mesh, palette, format, out);
+            }
         }
     }
 }
 
-impl MixedSkinner {
-    #[cfg(target_arch = "x86_64")]
-    fn skin_one(&self, job: &BlockJob, palette: &[Rows], out: &mut [f32]) {
-        let (mesh, format) = (job.group.model.mesh(), job.group.format);
-        match self.clusters.get(job.block.group).and_then(Option::as_ref) {
-            Some(clusters) => skin_clusters(mesh, clusters, palette, format, out),
-            None => skin_columns(job.isa, mesh, palette, format, out),
-        }
-    }
+#[cfg(target_arch = "x86_64")]
+mod lone {
+    use super::BlockJob;
+    use crate::blocks::Blocks;
+    use crate::crowd::{BLOCK, Crowd};
+    use crate::model::Rows;
+    use crate::pose::is_sparse;
+    use crate::simd::Isa;
+    use crate::skin::{Clusters, skin_clusters};
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn skin_one(&self, job: &BlockJob, palette: &[Rows], out: &mut [f32]) {
-        skin_columns(job.isa, job.group.model.mesh(), palette, job.group.format, out);
+    /// Most vertices of all meshes of sparse blocks for which clusters are faster than columns: about as many as stay in
+    /// the cache from one frame to the next.
+    const CACHED_VERTICES: usize = 40_000;
+
+    /// The clusters of each group's mesh that has a sparse block; empty if columns are faster.
+    pub struct Meshes(Vec<Option<Clusters>>);
+
+    impl Meshes {
+        pub fn new(crowd: &Crowd, isa: Isa) -> Self {
+            let groups = crowd.groups();
+            let mut sparse = vec![false; groups.len()];
+            Blocks::new(crowd, BLOCK, false).all().iter().for_each(|b| sparse[b.group] |= is_sparse(crowd, b));
+            let sparse = || groups.iter().zip(&sparse);
+            let vertices: usize = sparse().filter(|(_, s)| **s).map(|(g, _)| g.model.mesh().vertex_count()).sum();
+            if isa != Isa::Avx512 || vertices > CACHED_VERTICES {
+                return Self(Vec::new());
+            }
+            Self(sparse().map(|(group, sparse)| sparse.then(|| Clusters::new(group.model.mesh()))).collect())
+        }
+
+        pub fn allocated(&self) -> u64 {
+            self.0.iter().flatten().map(Clusters::allocated).sum()
+        }
+
+        /// Skins an instance if its mesh has clusters; returns whether it has.
+        pub fn skin(&self, job: &BlockJob, palette: &[Rows], out: &mut [f32]) -> bool {
+            let Some(clusters) = self.0.get(job.block.group).and_then(Option::as_ref) else { return false };
+            skin_clusters(job.group.model.mesh(), clusters, palette, job.group.format, out);
+            true
+        }
     }
 }
 
-/// Copies the palette of one lane.
-fn gather(lanes: &[Affine<BLOCK>], lane: usize, palette: &mut [Rows]) {
-    for (to, from) in palette.iter_mut().zip(lanes) {
-        *to = std::array::from_fn(|row| from[row][lane]);
+#[cfg(not(target_arch = "x86_64"))]
+mod lone {
+    use super::BlockJob;
+    use crate::crowd::Crowd;
+    use crate::model::Rows;
+    use crate::simd::Isa;
+
+    /// Clusters need AVX-512.
+    pub struct Meshes;
+
+    impl Meshes {
+        pub fn new(_: &Crowd, _: Isa) -> Self {
+            Self
+        }
+
+        pub fn allocated(&self) -> u64 {
+            0
+        }
+
+        pub fn skin(&self, _: &BlockJob, _: &[Rows], _: &mut [f32]) -> bool {
+            false
+        }
     }
 }
