@@ -97,14 +97,14 @@ fn skin_stage(c: &mut Criterion) {
     for isa in Isa::available() {
         for (name, format) in [("lanes", raw), ("lanes unit", VertexFormat::default()), ("lanes packed", packed)] {
             by_block(format!("{name} {isa}"), format, &|i, out| {
-                skin_lanes(isa, mesh, &lanes[blocks(i)], format, store, out);
+                skin_lanes(isa, mesh, None, &lanes[blocks(i)], format, store, out);
             });
         }
         by_block(format!("lanes-interleaved {isa}"), raw, &|i, out| {
-            skin_interleaved(isa, mesh, &lanes[blocks(i)], raw, store, out);
+            skin_interleaved(isa, mesh, None, &lanes[blocks(i)], raw, store, out);
         });
         by_block(format!("dual-quaternion {isa}"), raw, &|i, out| {
-            skin_dual_quaternions(isa, mesh, &dual[blocks(i)], raw, store, out);
+            skin_dual_quaternions(isa, mesh, None, &dual[blocks(i)], raw, store, out);
         });
     }
 }

@@ -149,6 +149,7 @@ fn model(
         skins: vec![SkinData { name: name.into(), joints: (0..JOINTS).collect(), inverse_binds }],
         clips: vec![clip],
         primitives: vec![tube.finished()],
+        targets: Vec::new(),
         materials: vec![Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0], ..Material::default() }],
         repairs: vec![],
     })

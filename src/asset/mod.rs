@@ -7,6 +7,7 @@ mod budget;
 pub mod decode;
 mod error;
 pub mod extremes;
+pub mod face;
 mod fault;
 mod formats;
 pub mod glb;

@@ -1,20 +1,24 @@
 //! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
 //! stages. A backend adds a [`Skinner`].
 
+use super::targets::require_no_targets;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits, stage_bytes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, Traffic, clips_in_place,
-    meshes_in_place,
+    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, ThreadTimes, Traffic,
+    clips_in_place, meshes_in_place,
 };
-use crate::model::Rows;
+use crate::model::{Rows, Shape};
+use crate::morph::{MorphScratch, MorphedLanes};
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,82 @@ pub struct BlockJob<'a> {
     pub lanes: &'a [Affine<BLOCK>],
     /// Kind of store that writes vertices.
     pub store: Store,
+    morph: Option<BlockMorph<'a>>,
+}
+
+/// Means to morph the instances of a block.
+struct BlockMorph<'a> {
+    crowd: &'a Crowd,
+    tick: u32,
+    /// One item per thread.
+    scratch: &'a [Mutex<MorphScratch>],
+    times: Option<&'a ThreadTimes>,
+}
+
+impl BlockJob<'_> {
+    /// Calls `skin(vertices before skinning, palette, words)` for each instance of the block, with palettes in rows.
+    pub fn each_instance(&self, out: &mut [f32], skin: impl Fn(Shape, &[Rows], &mut [f32])) {
+        let (entries, words) = (self.group.model.palette_joints().len(), self.group.instance_words());
+        let palettes = self.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words));
+        for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
+            let Some(morph) = &self.morph else {
+                skin(self.group.model.mesh().shape(), palette, out);
+                continue;
+            };
+            let mut scratch = morph.scratch();
+            let start = Instant::now();
+            let shape = scratch.instance(self.isa, morph.crowd, instance, morph.tick);
+            let start = morph.spent(Stage::Morph, start);
+            skin(shape, palette, out);
+            morph.spent(Stage::Skin, start);
+        }
+    }
+
+    /// Calls `skin` with the block's morphed vertices in lanes; `None` if its model has no targets.
+    pub fn in_lanes(&self, skin: impl FnOnce(Option<MorphedLanes>)) {
+        match &self.morph {
+            None => skin(None),
+            Some(morph) => {
+                let mut scratch = morph.scratch();
+                let start = Instant::now();
+                let morphed = scratch.block(self.isa, morph.crowd, self.block, morph.tick);
+                let start = morph.spent(Stage::Morph, start);
+                skin(Some(morphed));
+                morph.spent(Stage::Skin, start);
+            }
+        }
+    }
+}
+
+impl<'a> BlockMorph<'a> {
+    /// The means for a block of a group; `None` if its model has no targets.
+    fn of(
+        group: &Group,
+        crowd: &'a Crowd,
+        tick: u32,
+        scratch: &'a [Mutex<MorphScratch>],
+        times: Option<&'a ThreadTimes>,
+    ) -> Option<Self> {
+        (!group.model.mesh().targets().is_empty()).then_some(Self { crowd, tick, scratch, times })
+    }
+
+    /// The calling thread's memory.
+    fn scratch(&self) -> MutexGuard<'_, MorphScratch> {
+        lock(&self.scratch[rayon::current_thread_index().unwrap_or(0) % self.scratch.len()])
+    }
+
+    /// Adds the time since `start` to a stage, if stages are timed; returns the current time.
+    fn spent(&self, stage: Stage, start: Instant) -> Instant {
+        if let Some(times) = self.times {
+            times.spent(stage, start);
+        }
+        Instant::now()
+    }
+}
+
+/// Ignores poisoning: after a panic elsewhere, the numbers are overwritten before they are read.
+fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
+    item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A way to skin blocks of instances.
@@ -56,6 +136,9 @@ pub trait Skinner: Sized + Sync {
     /// Place of the vertices: [`Skinned::Host`], unless the arena holds something other than
     /// `[instance][vertex][word]`.
     const SKINNED: Skinned = Skinned::Host;
+
+    /// `true` if the kernel reads morphed vertices.
+    const MORPHS: bool = true;
 
     /// Builds everything that does not change from frame to frame.
     ///
@@ -121,6 +204,11 @@ impl<S: Skinner + 'static> Cpu<S> {
     }
 }
 
+/// Number of instances that are morphed side by side for a kernel.
+fn scratch_width(layout: PaletteLayout) -> Width {
+    if layout == PaletteLayout::Rows { Width::One } else { Width::Block }
+}
+
 /// Footprint of a backend on the host with this memory.
 fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> Footprint {
     let palettes = Bytes::of(Purpose::Palettes, palettes);
@@ -153,10 +241,15 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
+        if !S::MORPHS {
+            require_no_targets(crowd)?;
+        }
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
-        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
+        let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, scratch_width(S::LAYOUT)) } else { 0 };
+        let scratch = Bytes::of(Purpose::Scratch, self.threads.count() as u64 * scratch);
+        Ok(footprint(crowd, pose, palettes, S::bytes(crowd) + scratch))
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
@@ -169,6 +262,9 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
+            scratch: (0..if crowd.has_targets() { self.threads.count() } else { 0 })
+                .map(|_| Mutex::new(MorphScratch::new(crowd, scratch_width(S::LAYOUT))))
+                .collect(),
         }))
     }
 }
@@ -181,6 +277,8 @@ struct PreparedCpu<S> {
     rows: Aligned<Rows>,
     lanes: Aligned<Affine<BLOCK>>,
     skinner: S,
+    /// One item per thread; none if no model has targets.
+    scratch: Vec<Mutex<MorphScratch>>,
 }
 
 impl<S: Skinner> Prepared for PreparedCpu<S> {
@@ -192,7 +290,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let palettes = self.rows.allocated() + self.lanes.allocated();
-        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated())
+        let scratch = self.scratch.iter().map(|scratch| lock(scratch).allocated()).sum();
+        let skinner = self.skinner.allocated() + Bytes::of(Purpose::Scratch, scratch);
+        footprint(crowd, self.pose.allocated(), palettes, skinner)
     }
 
     fn blending(&self) -> Blending {
@@ -207,26 +307,29 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, pose, rows, lanes, skinner, .. } = self;
+        let Self { isa, threads, pose, rows, lanes, skinner, scratch, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
         let store = Store::for_bytes(size_of_val(out) as u64);
+        let (skinner, scratch) = (&*skinner, &scratch[..]);
         match S::LAYOUT {
             PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
             PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
             PaletteLayout::Fused => {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                     let group = &crowd.groups()[block.group];
-                    skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store }, out);
+                    let morph = BlockMorph::of(group, crowd, tick, scratch, None);
+                    skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
                 };
                 let out = PaletteOut::Each { out, skin: &skin };
                 timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
                 return Ok(Ticket::default());
             }
         }
-        timer.wall(Stage::Skin, || {
+        let (rows, lanes, blocks) = (&rows[..], &lanes[..], pose.blocks());
+        let mut skin_all = |times: Option<&ThreadTimes>| {
             threads.install(|| {
-                pose.blocks().each(
+                blocks.each(
                     crowd,
                     out,
                     |b| b.first_word,
@@ -238,11 +341,20 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                             }
                             _ => (&[][..], &lanes[block.first_entry..][..entries]),
                         };
-                        skinner.skin(&BlockJob { isa, block, group, rows, lanes, store }, out);
+                        let morph = BlockMorph::of(group, crowd, tick, scratch, times);
+                        let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
+                        skinner.skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
+                        if let Some((times, start)) = unmorphed {
+                            times.spent(Stage::Skin, start);
+                        }
                     },
                 );
             });
-        });
+        };
+        match crowd.has_targets() {
+            false => timer.wall(Stage::Skin, || skin_all(None)),
+            true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| skin_all(Some(times))),
+        }
         Ok(Ticket::default())
     }
 

@@ -7,6 +7,7 @@ use super::gpu_compute::ComputeSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::VertexSkinner;
 use super::stage_bytes::posed;
+use super::targets::require_no_targets;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use crate::crowd::Crowd;
 use crate::frame::{
@@ -43,6 +44,7 @@ impl Strategy {
     /// # Errors
     /// The backend does not support the crowd; the message says why.
     pub fn accepts(self, crowd: &Crowd) -> Result<()> {
+        require_no_targets(crowd)?;
         if !self.skin.palette().scales_unevenly() {
             require_even_scale(crowd)?;
         }

@@ -13,6 +13,7 @@ mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
 mod stage_bytes;
+mod targets;
 
 use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]

@@ -54,6 +54,9 @@ pub struct ModelArguments {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
+    /// Morph targets that the seed makes active on each instance; all others have the weight 0
+    #[arg(long, value_name = "N")]
+    pub active_targets: Option<u32>,
     #[command(flatten)]
     pub layout: StorageArguments,
     /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
@@ -130,9 +133,9 @@ impl OutputChoice {
 impl ModelArguments {
     /// The corresponding changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
-        let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
+        let Self { vertices, influences, active_targets, phase_buckets, update_rate, .. } = *self;
         let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
-        Overrides { instances, passes, vertices, influences, economy, ..self.layout.overrides() }
+        Overrides { instances, passes, vertices, influences, active_targets, economy, ..self.layout.overrides() }
     }
 }
 

@@ -33,7 +33,7 @@ use std::time::Duration;
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
 
-/// Measure a scene over instances, passes, vertices, influences and threads
+/// Measure a scene over instances, passes, vertices, influences, active morph targets and threads
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
     influences: Vec<u32>,
+    /// Morph targets that the seed makes active on each instance, such as 0,1,8,52
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    active_targets: Vec<u32>,
     /// Threads of parallel backends; default: as many as the processor has
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
     threads: Vec<u32>,
@@ -115,6 +118,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         passes: arguments.passes.clone(),
         vertices: arguments.vertices.clone(),
         influences: arguments.influences.clone(),
+        active_targets: arguments.active_targets.clone(),
         threads: arguments.threads.clone(),
     };
     let points = axes.points(arguments.shard);

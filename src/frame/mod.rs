@@ -18,5 +18,5 @@ pub use error::{BackendError, Result};
 pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};
 pub use input::FrameInput;
 pub use job::{Job, Retention};
-pub use timer::{Clock, Span, Stage, StageGroup, StageTimer};
+pub use timer::{Clock, Span, Stage, StageGroup, StageTimer, ThreadTimes};
 pub use traffic::{Memory, Traffic};

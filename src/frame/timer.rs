@@ -22,6 +22,8 @@ pub enum Stage {
     LocalToModel,
     /// Model poses to palettes.
     Palette,
+    /// Weights and morph targets to the vertices before skinning; absent without targets.
+    Morph,
     /// Host to device.
     Upload,
     /// Palettes to vertices.
@@ -53,12 +55,13 @@ pub enum StageGroup {
 
 impl Stage {
     /// All stages, in the order of a frame.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Cull,
         Self::Sample,
         Self::Blend,
         Self::LocalToModel,
         Self::Palette,
+        Self::Morph,
         Self::PoseSkin,
         Self::Upload,
         Self::Skin,
@@ -72,7 +75,7 @@ impl Stage {
         match self {
             Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
             Self::Upload => StageGroup::Upload,
-            Self::Skin | Self::PoseSkin => StageGroup::Skin,
+            Self::Morph | Self::Skin | Self::PoseSkin => StageGroup::Skin,
             Self::Draw => StageGroup::Draw,
             Self::Frame | Self::Throughput => StageGroup::Whole,
         }
@@ -86,6 +89,7 @@ impl Stage {
             Self::Blend => "blend",
             Self::LocalToModel => "local_to_model",
             Self::Palette => "palette",
+            Self::Morph => "morph",
             Self::Upload => "upload",
             Self::Skin => "skin",
             Self::PoseSkin => "pose_skin",
@@ -196,17 +200,24 @@ impl StageTimer {
     /// Poses a crowd and times its stages by wall clock. Threads move from stage to stage independently, so the total
     /// time is divided among the stages in proportion to the thread time of each.
     pub fn pose(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, threads: &Threads, out: PaletteOut) {
-        self.shared_out(pose.stages(), |clock| pose.pose(crowd, tick, threads, clock, out));
+        let stages = pose.stages().iter().map(|&stage| stage.into());
+        self.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
     }
 
-    fn shared_out<R>(&mut self, stages: &[PoseStage], work: impl FnOnce(&ThreadTimes) -> R) -> R {
+    /// Runs `work`, whose threads go through several stages at a pace of their own, and divides its wall time among the
+    /// stages in proportion to the thread time that `work` reports for each.
+    pub fn shared_out<R>(
+        &mut self,
+        stages: impl Iterator<Item = Stage> + Clone,
+        work: impl FnOnce(&ThreadTimes) -> R,
+    ) -> R {
         let times = ThreadTimes::default();
         let (result, ns) = timed(|| work(&times));
-        let all: u64 = stages.iter().map(|&stage| times.of(stage)).sum();
-        for &stage in stages {
+        let all: u64 = stages.clone().map(|stage| times.of(stage)).sum();
+        for stage in stages {
             let share = |ns: u64| (u128::from(ns) * u128::from(times.of(stage))).checked_div(all.into());
             let ns = ns.and_then(share).map(|ns| ns as u64).filter(|&ns| ns > 0);
-            self.push(Span { stage: stage.into(), clock: Clock::Wall, ns });
+            self.push(Span { stage, clock: Clock::Wall, ns });
         }
         result
     }
@@ -227,16 +238,21 @@ impl StageTimer {
     }
 }
 
-/// Nanoseconds of each stage of posing, summed over all threads.
+/// Nanoseconds of each stage, summed over all threads.
 #[derive(Debug, Default)]
-struct ThreadTimes([AtomicU64; PoseStage::Palette as usize + 1]);
+pub struct ThreadTimes([AtomicU64; Stage::ALL.len()]);
 
 impl ThreadTimes {
-    fn of(&self, stage: PoseStage) -> u64 {
+    /// Adds the time since `start`, which the calling thread spent on a stage.
+    pub fn spent(&self, stage: Stage, start: Instant) {
+        self.add(stage, start.elapsed().as_nanos() as u64);
+    }
+
+    fn of(&self, stage: Stage) -> u64 {
         self.0[stage as usize].load(Ordering::Relaxed)
     }
 
-    fn add(&self, stage: PoseStage, ns: u64) {
+    fn add(&self, stage: Stage, ns: u64) {
         self.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
     }
 }
@@ -244,7 +260,7 @@ impl ThreadTimes {
 impl PoseClock for ThreadTimes {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
         let ((), ns) = timed(work);
-        self.add(stage, ns.unwrap_or(0));
+        self.add(stage.into(), ns.unwrap_or(0));
     }
 }
 
@@ -300,11 +316,11 @@ mod tests {
     fn the_time_that_stages_take_together_is_shared_out_as_threads_spent_theirs() {
         let mut timer = StageTimer::default();
         let (_, took) = timed(|| {
-            timer.shared_out(&[PoseStage::Sample, PoseStage::Blend, PoseStage::Palette], |times| {
+            timer.shared_out([Stage::Sample, Stage::Blend, Stage::Palette].into_iter(), |times| {
                 spin();
-                times.add(PoseStage::Sample, 30_000);
-                times.add(PoseStage::Palette, 12_000);
-                times.add(PoseStage::Sample, 6_000);
+                times.add(Stage::Sample, 30_000);
+                times.add(Stage::Palette, 12_000);
+                times.add(Stage::Sample, 6_000);
                 times.run(PoseStage::LocalToModel, &mut spin);
             });
         });
@@ -322,7 +338,7 @@ mod tests {
         let times = ThreadTimes::default();
         times.run(PoseStage::Palette, &mut spin);
         times.run(PoseStage::Palette, &mut spin);
-        assert!(times.of(PoseStage::Palette) >= 4_000);
-        assert_eq!(times.of(PoseStage::Sample), 0);
+        assert!(times.of(Stage::Palette) >= 4_000);
+        assert_eq!(times.of(Stage::Sample), 0);
     }
 }

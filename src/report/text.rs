@@ -62,6 +62,7 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
             ("threads", series.threads),
             ("vertices", series.vertices),
             ("influences", series.influences),
+            ("active targets", series.active_targets),
         ] {
             place += &value.map_or(String::new(), |value| format!(", {name} {value}"));
         }

@@ -79,6 +79,7 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
         (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
         scene.smooth.then(|| "interpolation=smooth".into()),
+        scene.active_targets.map(|count| format!("active_targets={count}")),
         match scene.economy {
             Economy::Plain => None,
             Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),

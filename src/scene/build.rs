@@ -3,12 +3,13 @@
 use super::camera::Camera;
 use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
+use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
 use super::model_source::ModelSource;
 use super::placing::Stand;
 use crate::compaction;
-use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
+use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST};
 use crate::frame::View;
 use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
@@ -40,6 +41,8 @@ pub struct BuiltScene {
     pub clips: Clips,
     /// `true` if an option replaced clips' straight lines with curves.
     pub smooth: bool,
+    /// Active morph targets of each instance, if an option set their number.
+    pub active_targets: Option<u32>,
     /// Reduction of posing.
     pub economy: Economy,
 }
@@ -146,8 +149,10 @@ impl Scene {
                 .push_masked_group(Arc::clone(&loaded[first].model), &masks, all)
                 .map_err(|error| self.error(None, error.to_string()))?;
         }
+        let crowd = self.expressed(crowd, &loaded)?;
         let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
         hash.economy(self.economy);
+        hash.active_targets(self.active_targets);
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash.finish(),
@@ -158,8 +163,42 @@ impl Scene {
             camera: self.camera,
             clips: self.clips,
             smooth: self.smooth,
+            active_targets: self.active_targets,
             economy: self.economy,
         })
+    }
+
+    /// Gives each instance the weights of the scene's keys.
+    fn expressed(&self, crowd: Crowd, loaded: &[LoadedGroup]) -> Result<Crowd, SceneError> {
+        if let Some(count) = self.active_targets.filter(|_| !crowd.has_targets()) {
+            let problem = format!("{count} active morph targets requested; no model of the scene has targets");
+            return Err(self.error(None, problem));
+        }
+        let plan = |group: usize| {
+            let own = &self.groups[group].expression;
+            let morphs = !loaded[group].model.mesh().targets().is_empty();
+            ExpressionPlan { active: self.active_targets.filter(|_| morphs).or(own.active), ..own.clone() }
+        };
+        if (0..loaded.len()).all(|group| plan(group).is_empty()) {
+            return Ok(crowd);
+        }
+        let mut expressions = Vec::with_capacity(crowd.instance_count());
+        // In the order of the crowd: groups of one model are neighbours.
+        let first =
+            |group: usize| (0..=group).position(|other| Arc::ptr_eq(&loaded[other].model, &loaded[group].model));
+        let mut order: Vec<usize> = (0..loaded.len()).collect();
+        order.sort_by_key(|&group| first(group));
+        for group in order {
+            let plan = plan(group);
+            let resolved = plan.resolve(&loaded[group].model, self.seed, group);
+            let mut group_expressions = resolved.map_err(|problem| self.error(plan.place, problem))?;
+            for _ in 0..self.groups[group].count {
+                let Expression { pinned, alone } = group_expressions.next();
+                expressions.push((pinned.to_vec(), alone));
+            }
+        }
+        let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
+        crowd.with_expressions(expressions).map_err(|error| self.error(None, error.to_string()))
     }
 
     fn economised(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {

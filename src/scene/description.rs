@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::error::Place;
+use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
 use super::model_source::ModelSource;
 use super::placing::Layout;
@@ -29,6 +30,7 @@ pub(super) struct GroupDescription {
     /// Weight of the clip among the merge layers.
     pub(super) weight: f64,
     pub(super) layers: Vec<LayerPlan>,
+    pub(super) expression: ExpressionPlan,
     pub(super) yaw: f64,
     pub(super) yaw_spread: f64,
     pub(super) scale: Option<f64>,
@@ -93,6 +95,8 @@ pub struct Overrides {
     pub clips: Clips,
     /// `true` if clips with linear keys are smoothed to curves, in all groups.
     pub smooth: bool,
+    /// Morph targets that the seed makes active on each instance, in groups whose model has targets.
+    pub active_targets: Option<u32>,
     /// Reduction of posing, if it differs from the scene's.
     pub economy: Option<Economy>,
 }
@@ -109,6 +113,7 @@ pub struct Scene {
     pub(super) format: VertexFormat,
     pub(super) clips: Clips,
     pub(super) smooth: bool,
+    pub(super) active_targets: Option<u32>,
     pub(super) economy: Economy,
     pub(super) groups: Vec<GroupDescription>,
 }
@@ -165,6 +170,7 @@ impl Scene {
         self.format = overrides.format;
         self.clips = overrides.clips;
         self.smooth = overrides.smooth;
+        self.active_targets = overrides.active_targets;
         self.economy = overrides.economy.unwrap_or(self.economy);
         self
     }

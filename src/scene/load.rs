@@ -13,7 +13,7 @@ use crate::wording;
 use std::path::Path;
 
 /// Scenes in the binary: name and text.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 16] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
     ("kernel", include_str!("../../scenes/kernel.toml")),
@@ -26,6 +26,8 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("layers-1", include_str!("../../scenes/layers-1.toml")),
     ("layers-2", include_str!("../../scenes/layers-2.toml")),
     ("layers-4", include_str!("../../scenes/layers-4.toml")),
+    ("faces", include_str!("../../scenes/faces.toml")),
+    ("one-face", include_str!("../../scenes/one-face.toml")),
     ("chain-64", include_str!("../../scenes/chain-64.toml")),
     ("star-64", include_str!("../../scenes/star-64.toml")),
 ];
@@ -84,6 +86,7 @@ impl Scene {
             play: Play { mode: PlaybackMode::Loop, phase_spread: 1.0, offset: 0.0, frames_per_second: 0.0 },
             weight: 1.0,
             layers: Vec::new(),
+            expression: Default::default(),
             yaw: 0.0,
             yaw_spread: 0.0,
             scale: None,
@@ -100,6 +103,7 @@ impl Scene {
             format: VertexFormat::default(),
             clips: Clips::Raw,
             smooth: false,
+            active_targets: None,
             economy: Economy::Plain,
             groups: vec![group],
         }

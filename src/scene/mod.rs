@@ -7,6 +7,7 @@ mod build;
 mod camera;
 mod description;
 mod error;
+mod expression;
 mod file;
 mod find_clip;
 mod hash;

@@ -1,17 +1,20 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
-use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
+use crate::asset::{self, FORMATS, adapt, extremes, face::face, walker::walker};
 use crate::model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Vertices of a built-in model by default.
 const DEFAULT_VERTICES: u32 = 1_000;
+/// Seed of the built-in face. A scene's own seed chooses among its targets.
+const FACE_SEED: u64 = 1;
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 11] = [
+pub const BUILT_IN_MODELS: [&str; 12] = [
     "walker",
     "walker-8",
+    "face",
     "chain-64",
     "star-64",
     "sprout-glb",
@@ -53,7 +56,8 @@ enum Origin {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelSource {
     origin: Origin,
-    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for a walker.
+    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for a walker or a
+    /// face.
     pub vertices: Option<u32>,
     /// Most influences of a vertex.
     pub influences: Option<u32>,
@@ -86,12 +90,13 @@ impl ModelSource {
         let mut model = match &self.origin {
             Origin::BuiltIn("walker") => walker().map_err(said)?,
             Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
+            Origin::BuiltIn("face") => face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?,
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };
-        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8"));
+        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8" | "face"));
         if let (Some(vertices), false) = (self.vertices, made) {
             model = with_vertices(model, vertices)?;
         }

@@ -108,6 +108,7 @@ impl Workload {
             clips: if self.compact { Clips::Compact } else { Clips::Raw },
             influences: self.influences,
             smooth: self.smooth,
+            active_targets: None,
             economy: self.economy,
         }
     }

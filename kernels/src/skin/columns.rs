@@ -3,7 +3,7 @@
 //! others.
 
 use super::scalar::in_runs;
-use crate::model::{Mesh, Rows, VertexRun};
+use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4};
@@ -15,11 +15,27 @@ use std::ops::Range;
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    simd::run_128(isa, ColumnsKernel { mesh, palette, format, out });
+    skin_columns_shape(isa, mesh, mesh.shape(), palette, format, out);
+}
+
+/// As [`skin_columns`], with the morphed vertices of `shape`.
+///
+/// # Panics
+/// As [`skin_columns`], or `shape` has fewer vertices than the mesh.
+pub fn skin_columns_shape(
+    isa: Isa,
+    mesh: &Mesh,
+    shape: Shape,
+    palette: &[Rows],
+    format: VertexFormat,
+    out: &mut [f32],
+) {
+    simd::run_128(isa, ColumnsKernel { mesh, shape, palette, format, out });
 }
 
 struct ColumnsKernel<'a> {
     mesh: &'a Mesh,
+    shape: Shape<'a>,
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
@@ -30,7 +46,7 @@ impl Kernel for ColumnsKernel<'_> {
 
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { mesh, palette, format, out } = self;
+        let Self { mesh, shape, palette, format, out } = self;
         // Checked once, so that vertices need no check of their joints.
         let palette = &palette[..mesh.entries()];
         in_runs(
@@ -39,9 +55,9 @@ impl Kernel for ColumnsKernel<'_> {
             out,
             #[inline(always)]
             |run, vertices, out| match format.floats() {
-                3 => by_influences::<W, S, 3>(mesh, run, vertices, palette, format.normals, out),
-                6 => by_influences::<W, S, 6>(mesh, run, vertices, palette, format.normals, out),
-                _ => by_influences::<W, S, 10>(mesh, run, vertices, palette, format.normals, out),
+                3 => by_influences::<W, S, 3>(mesh, shape, run, vertices, palette, format.normals, out),
+                6 => by_influences::<W, S, 6>(mesh, shape, run, vertices, palette, format.normals, out),
+                _ => by_influences::<W, S, 10>(mesh, shape, run, vertices, palette, format.normals, out),
             },
         );
     }
@@ -50,6 +66,7 @@ impl Kernel for ColumnsKernel<'_> {
 #[inline(always)]
 fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -57,12 +74,12 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     out: &mut [f32],
 ) {
     match run.influences {
-        1 => skin_run::<W, S, FLOATS, 1>(mesh, run, vertices, palette, normals, out),
-        2 => skin_run::<W, S, FLOATS, 2>(mesh, run, vertices, palette, normals, out),
-        3 => skin_run::<W, S, FLOATS, 3>(mesh, run, vertices, palette, normals, out),
-        4 => skin_run::<W, S, FLOATS, 4>(mesh, run, vertices, palette, normals, out),
-        8 => skin_run::<W, S, FLOATS, 8>(mesh, run, vertices, palette, normals, out),
-        _ => skin_run::<W, S, FLOATS, 16>(mesh, run, vertices, palette, normals, out),
+        1 => skin_run::<W, S, FLOATS, 1>(mesh, shape, run, vertices, palette, normals, out),
+        2 => skin_run::<W, S, FLOATS, 2>(mesh, shape, run, vertices, palette, normals, out),
+        3 => skin_run::<W, S, FLOATS, 3>(mesh, shape, run, vertices, palette, normals, out),
+        4 => skin_run::<W, S, FLOATS, 4>(mesh, shape, run, vertices, palette, normals, out),
+        8 => skin_run::<W, S, FLOATS, 8>(mesh, shape, run, vertices, palette, normals, out),
+        _ => skin_run::<W, S, FLOATS, 16>(mesh, shape, run, vertices, palette, normals, out),
     }
 }
 
@@ -70,6 +87,7 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
 #[inline(always)]
 fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -78,8 +96,8 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
 ) {
     assert_eq!(palette.len(), mesh.entries());
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices.clone()]);
-    let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
+    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]);
+    let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
     let all = joints.iter().zip(weights).zip(sources).enumerate();
     for (index, ((joints, weights), (p, n))) in all {
         let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);

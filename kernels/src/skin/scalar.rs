@@ -1,6 +1,6 @@
 //! Skins one instance, one vertex at a time: the most readable kernel.
 
-use crate::model::{Mesh, Rows, VertexRun};
+use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
@@ -18,13 +18,21 @@ const MOST_FLOATS: usize = 10;
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    skin_shape(mesh, mesh.shape(), palette, format, out);
+}
+
+/// As [`skin`], with the morphed vertices of `shape`.
+///
+/// # Panics
+/// As [`skin`], or `shape` has fewer vertices than the mesh.
+pub fn skin_shape(mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     in_runs(mesh, format, out, |run, vertices, out| match run.influences {
-        1 => skin_run::<1>(mesh, run, vertices, palette, format, out),
-        2 => skin_run::<2>(mesh, run, vertices, palette, format, out),
-        3 => skin_run::<3>(mesh, run, vertices, palette, format, out),
-        4 => skin_run::<4>(mesh, run, vertices, palette, format, out),
-        8 => skin_run::<8>(mesh, run, vertices, palette, format, out),
-        _ => skin_run::<16>(mesh, run, vertices, palette, format, out),
+        1 => skin_run::<1>(mesh, shape, run, vertices, palette, format, out),
+        2 => skin_run::<2>(mesh, shape, run, vertices, palette, format, out),
+        3 => skin_run::<3>(mesh, shape, run, vertices, palette, format, out),
+        4 => skin_run::<4>(mesh, shape, run, vertices, palette, format, out),
+        8 => skin_run::<8>(mesh, shape, run, vertices, palette, format, out),
+        _ => skin_run::<16>(mesh, shape, run, vertices, palette, format, out),
     });
 }
 
@@ -60,6 +68,7 @@ pub(super) fn in_runs(
 
 fn skin_run<const INFLUENCES: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -68,7 +77,7 @@ fn skin_run<const INFLUENCES: usize>(
 ) {
     let (floats, normals) = (format.floats(), format.normals);
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices.clone()]).zip(vertices);
+    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]).zip(vertices);
     let pairs = joints.iter().zip(weights);
     for (((joints, weights), ((p, n), vertex)), out) in pairs.zip(sources).zip(out.chunks_exact_mut(floats)) {
         let mut m = [0.0; 12];
@@ -85,7 +94,7 @@ fn skin_run<const INFLUENCES: usize>(
             out[3..6].copy_from_slice(&finished(normal, normals));
         }
         if floats >= 10 {
-            let [x, y, z, handedness] = mesh.tangents().map_or([0.0; 4], |t| t[vertex]);
+            let [x, y, z, handedness] = shape.tangents.map_or([0.0; 4], |t| t[vertex]);
             out[6..9].copy_from_slice(&finished(rotate(&m, [x, y, z]), normals));
             out[9] = handedness;
         }

@@ -56,6 +56,7 @@ pub fn walker(vertices: u32) -> Result<Model, ModelError> {
         skeleton,
         skins: vec![SkinData { name: "walker".into(), joints, inverse_binds }],
         primitives: vec![primitive(&rig, &surface, &body)],
+        targets: Vec::new(),
         materials: Cloth::ALL.iter().map(|cloth| cloth.material()).collect(),
         repairs: Vec::new(),
     })
@@ -95,6 +96,7 @@ fn primitive(rig: &Rig, surface: &Surface, body: &Body) -> PrimitiveData {
         dumped_vertices: surface.positions.len() as u32,
         positions: surface.positions.iter().map(rounded).collect(),
         influences,
+        targets: Vec::new(),
     }
 }
 

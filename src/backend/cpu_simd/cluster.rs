@@ -11,6 +11,7 @@ pub struct ClusterSkinner(Vec<Clusters>);
 
 impl Skinner for ClusterSkinner {
     const LAYOUT: PaletteLayout = PaletteLayout::Rows;
+    const MORPHS: bool = false;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))

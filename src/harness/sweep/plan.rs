@@ -13,6 +13,8 @@ pub struct SweepAxes {
     pub vertices: Vec<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Vec<u32>,
+    /// Active morph targets of each instance.
+    pub active_targets: Vec<u32>,
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
 }
@@ -26,6 +28,8 @@ pub struct Series {
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Option<u32>,
+    /// Active morph targets of each instance.
+    pub active_targets: Option<u32>,
     /// Number of times that a frame draws the crowd.
     pub passes: Option<u32>,
 }
@@ -47,6 +51,7 @@ impl SweepPoint {
             passes: self.series.passes.or(base.passes),
             vertices: self.series.vertices.or(base.vertices),
             influences: self.series.influences.or(base.influences),
+            active_targets: self.series.active_targets.or(base.active_targets),
             ..base
         }
     }
@@ -86,15 +91,17 @@ impl SweepAxes {
         for &threads in &choices(&self.threads) {
             for &vertices in &choices(&self.vertices) {
                 for &influences in &choices(&self.influences) {
-                    for &passes in &choices(&self.passes) {
-                        let series = Series { threads, vertices, influences, passes };
-                        for (size, &instances) in choices(&self.instances).iter().enumerate() {
-                            // Along the diagonals, so that large crowds are spread over the parts.
-                            if (at + size) % shard.of == shard.number - 1 {
-                                points.push(SweepPoint { series, instances });
+                    for &active_targets in &choices(&self.active_targets) {
+                        for &passes in &choices(&self.passes) {
+                            let series = Series { threads, vertices, influences, active_targets, passes };
+                            for (size, &instances) in choices(&self.instances).iter().enumerate() {
+                                // Along the diagonals, so that large crowds are spread over the parts.
+                                if (at + size) % shard.of == shard.number - 1 {
+                                    points.push(SweepPoint { series, instances });
+                                }
                             }
+                            at += 1;
                         }
-                        at += 1;
                     }
                 }
             }

@@ -7,6 +7,7 @@ mod toml_keys;
 use super::camera::Camera;
 use super::description::{ClipChoice, Economy, GroupDescription, Scene};
 use super::error::SceneError;
+use super::expression::ExpressionPlan;
 use super::layer::Play;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use super::placing::Layout;
@@ -65,6 +66,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         format: Default::default(),
         clips: Default::default(),
         smooth: false,
+        active_targets: None,
         economy: economy(&source, &keys)?,
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
     })
@@ -114,6 +116,7 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
         },
         weight: source.number("weight", keys.weight.as_ref(), 1.0, layer::or_more, "a finite number, 0 or more")?,
         layers: layer::layers(source, keys)?,
+        expression: expression(source, keys)?,
         yaw: source.number("yaw", keys.yaw.as_ref(), 0.0, f64::is_finite, "degrees")?,
         yaw_spread: source.number(
             "yaw_spread",
@@ -126,6 +129,18 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
         model_place: Some(source.place(keys.vertices.as_ref().map_or(keys.model.span(), Spanned::span).start)),
         clip_place: keys.clip.as_ref().map(|clip| source.place(clip.span().start)),
     })
+}
+
+fn expression(source: &SceneText, keys: &GroupKeys) -> Result<ExpressionPlan, SceneError> {
+    let mut plan = ExpressionPlan { active: keys.active_targets.as_ref().map(|n| *n.get_ref()), ..Default::default() };
+    for (name, weight) in keys.weights.iter().flat_map(|weights| weights.get_ref()) {
+        let value = source.number(&format!("weights.{name}"), Some(weight), 0.0, f64::is_finite, "a finite number")?;
+        plan.weights.push((name.clone(), value));
+    }
+    let weights = keys.weights.as_ref().map(Spanned::span);
+    let place = weights.or(keys.active_targets.as_ref().map(Spanned::span));
+    plan.place = place.map(|span| source.place(span.start));
+    Ok(plan)
 }
 
 fn model(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<ModelSource, SceneError> {

@@ -90,6 +90,11 @@ pub(super) struct GroupKeys {
     pub(super) offset: Option<Spanned<f64>>,
     /// Weight of the clip among the merge layers. 0 or more; default 1.
     pub(super) weight: Option<Spanned<f64>>,
+    /// Weights of morph targets by name, which clips do not change. Default: those of the file and of clips.
+    pub(super) weights: Option<Spanned<BTreeMap<String, Spanned<f64>>>>,
+    /// Further morph targets of each instance that the seed chooses, with weights of 0.25 to 1; all others have the weight
+    /// 0. At most as many as there are; default: weights are those of the file and of clips.
+    pub(super) active_targets: Option<Spanned<u32>>,
     /// Further clips, one `[[group.layer]]` after the other, merge layers first. At most 7.
     #[serde(default)]
     pub(super) layer: Vec<Spanned<LayerKeys>>,

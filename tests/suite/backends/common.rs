@@ -68,6 +68,7 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         }],
         clips: vec![bend("bend", joints, Vec3::X, 1.2), bend("twist", joints, Vec3::Y, 0.7)],
         primitives: vec![primitive],
+        targets: Vec::new(),
         materials: vec![],
         repairs: vec![],
     })

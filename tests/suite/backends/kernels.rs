@@ -181,7 +181,7 @@ fn lanes_agree_with_scalar() {
             let differ = worst(rows.as_flattened(), scalar_rows.as_flattened());
             assert!(differ < 3e-6, "{isa}, {instances} instances: palettes differ by {differ}");
             out.fill(f32::NAN);
-            skin_lanes(isa, model.mesh(), &palette, format, Store::Cached, &mut out);
+            skin_lanes(isa, model.mesh(), None, &palette, format, Store::Cached, &mut out);
             let differ = worst(&out, &scalar_out);
             assert!(differ < 3e-6, "{isa}, {instances} instances, {format:?}: differ by {differ}");
             assert!(out.iter().all(|v| v.is_finite()));
