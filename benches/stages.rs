@@ -81,7 +81,7 @@ fn skin_stage(c: &mut Criterion) {
     #[cfg(target_arch = "x86_64")]
     if Isa::Avx512.is_available() {
         let clusters = Clusters::new(mesh);
-        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, rows, raw, out));
+        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, None, rows, raw, out));
     }
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     dual_quaternions(&lanes, &mut dual);

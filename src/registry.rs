@@ -1,6 +1,6 @@
 //! The list of all backends.
 
-use crate::asset::extremes;
+use crate::asset::{extremes, face};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
 use crate::backend::cpu_simd::{
@@ -17,7 +17,8 @@ use crate::frame::{Job, Result};
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MORPH_DENSE, MORPH_SHORT, NAIVE, PER_CHARACTER,
+    SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -84,13 +85,22 @@ impl BackendEntry {
     /// asked with a small crowd that does and one that does not.
     pub fn blends(&self) -> bool {
         static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, layered(2)?]));
-        let accepts = |crowd: &Crowd| match &self.constructor {
+        // A backend that refuses both has another reason.
+        CROWDS.as_ref().is_none_or(|[plain, layered]| self.accepts(layered) || !self.accepts(plain))
+    }
+
+    fn accepts(&self, crowd: &Crowd) -> bool {
+        match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
-        };
-        // A backend that refuses both has another reason.
-        CROWDS.as_ref().is_none_or(|[plain, layered]| accepts(layered) || !accepts(plain))
+        }
+    }
+
+    /// Returns whether models may have morph targets. The backend's own check decides, as for layers.
+    pub fn morphs(&self) -> bool {
+        static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, morphing()?]));
+        CROWDS.as_ref().is_none_or(|[plain, morphing]| self.accepts(morphing) || !self.accepts(plain))
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
@@ -104,6 +114,13 @@ fn layered(layers: usize) -> Option<Crowd> {
     let mut crowd = Crowd::new();
     let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
     crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+    Some(crowd)
+}
+
+/// One face.
+fn morphing() -> Option<Crowd> {
+    let mut crowd = Crowd::new();
+    crowd.push_group(Arc::new(face::face(200, 1).ok()?), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).ok()?;
     Some(crowd)
 }
 
@@ -231,6 +248,18 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-compute:subgroup",
         summary: "as instances, each palette entry read once per subgroup and shared by its threads",
         constructor: compute(Posing::Host, &[&SUBGROUP]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:morph-dense",
+        summary: "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
+        constructor: compute(Posing::Host, &[&MORPH_DENSE]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:morph-16",
+        summary: "as instances, deltas of morph targets in 16 bits per number: a stated error",
+        constructor: compute(Posing::Host, &[&MORPH_SHORT]),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

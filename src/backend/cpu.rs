@@ -1,7 +1,6 @@
 //! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
 //! stages. A backend adds a [`Skinner`].
 
-use super::targets::require_no_targets;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits, stage_bytes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
@@ -137,9 +136,6 @@ pub trait Skinner: Sized + Sync {
     /// `[instance][vertex][word]`.
     const SKINNED: Skinned = Skinned::Host;
 
-    /// `true` if the kernel reads morphed vertices.
-    const MORPHS: bool = true;
-
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
@@ -241,9 +237,6 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
 
     fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
-        if !S::MORPHS {
-            require_no_targets(crowd)?;
-        }
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());

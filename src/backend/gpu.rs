@@ -5,7 +5,7 @@
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
-use super::gpu_vertex::VertexSkinner;
+use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::posed;
 use super::targets::require_no_targets;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
@@ -14,6 +14,7 @@ use crate::frame::{
     Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::gpu::compute::SkinKernel;
+use crate::gpu::morph::{MorphForm, Morphs};
 use crate::gpu::shader::Edit;
 use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
@@ -44,11 +45,14 @@ impl Strategy {
     /// # Errors
     /// The backend does not support the crowd; the message says why.
     pub fn accepts(self, crowd: &Crowd) -> Result<()> {
-        require_no_targets(crowd)?;
         if !self.skin.palette().scales_unevenly() {
             require_even_scale(crowd)?;
         }
-        self.posing.accepts(crowd, self.skin.palette())
+        let palette = self.skin.palette();
+        if self.posing == Posing::Visible || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
+            require_no_targets(crowd)?;
+        }
+        self.posing.accepts(crowd, palette)
     }
 
     /// The abilities of the backend.
@@ -77,6 +81,13 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
+        }
+    }
+
+    fn morph(self) -> MorphForm {
+        match self {
+            Self::Vertex(_, palette) => morph_form(palette),
+            Self::Compute(kernels) => kernels[0].morph,
         }
     }
 }
@@ -121,7 +132,9 @@ impl Backend for GpuBackend {
         };
         self.strategy.accepts(crowd)?;
         let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette())?;
-        Ok(Footprint { host, device: own.device + palettes, in_place: self.strategy.in_place(crowd), ..own })
+        let (morph_host, morphs) = skin.morph().bytes(gpu, crowd, &chunks)?;
+        let (host, device) = (host + morph_host, own.device + palettes + morphs);
+        Ok(Footprint { host, device, in_place: self.strategy.in_place(crowd), ..own })
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
@@ -131,14 +144,16 @@ impl Backend for GpuBackend {
         let edit = self.edits.pose.as_ref();
         let (palettes, memory) =
             gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, edit));
-        let posed = Posed { gpu, chunks, palettes: palettes?, memory };
+        let (morphs, morph_memory) = gpu.counted(|| Morphs::new(&gpu, crowd, &chunks, skin.morph()));
+        let posed = Posed { gpu, chunks, palettes: palettes?, morphs, memory: memory + morph_memory };
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
             Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
         self.gpu.check()?;
-        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))
+        let morph_approximation = skin.morph().approximation(crowd);
+        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner, morph_approximation }))
     }
 }
 
@@ -146,6 +161,8 @@ struct PreparedGpu {
     strategy: Strategy,
     posed: Posed,
     skinner: Box<dyn GpuSkinner>,
+    /// Stated error of morph targets, which no palette with an error of its own has.
+    morph_approximation: Option<Approximation>,
 }
 
 impl Prepared for PreparedGpu {
@@ -156,7 +173,8 @@ impl Prepared for PreparedGpu {
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         Footprint {
-            host: self.posed.palettes.host_memory(),
+            host: self.posed.palettes.host_memory()
+                + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory),
             device: self.posed.memory + self.skinner.memory(),
             in_place: self.strategy.in_place(crowd),
             host_output: false,
@@ -172,7 +190,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.posed.palettes.approximation()
+        self.posed.palettes.approximation().or(self.morph_approximation)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -191,6 +209,9 @@ impl Prepared for PreparedGpu {
         skinner.bind(posed, frame);
         let mut commands = posed.gpu.frame("frame");
         posed.palettes.submit(&posed.gpu, frame, timer, &mut commands);
+        if let Some(morphs) = &mut posed.morphs {
+            morphs.submit(&posed.gpu, &posed.chunks, frame, timer, &mut commands);
+        }
         skinner.record(posed, frame, &mut commands);
         Ok(Ticket::recorded(commands))
     }

@@ -36,7 +36,8 @@ impl ComputeSkinner {
                 "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
             return Err(BackendError::Unavailable(message.into()));
         }
-        gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;
+        let morph = kernels[0].morph.storage_buffers(crowd);
+        gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1 + morph)?;
         let several = kernels.len() > 1;
         let trial = if several { compute::trial_bytes(gpu, crowd, chunks, kernels) } else { Bytes::default() };
         let sets = if job.keep == Retention::TwoFrames { 2 } else { 1 };
@@ -48,13 +49,13 @@ impl ComputeSkinner {
 
     /// Compiles the kernels and finds the fastest, if there are several.
     pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], edit: Option<&Edit>) -> Result<Self> {
-        let Posed { gpu, chunks, palettes, .. } = posed;
+        let Posed { gpu, chunks, .. } = posed;
         let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
         let (skin, trial) = match kernels {
             [only] => (compiled(only), None),
             many => {
                 let candidates = many.iter().map(|k| compiled(k)).collect();
-                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, palettes.chunks(), candidates));
+                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, posed.inputs(), candidates));
                 (best?, Some(bytes.all_for(Purpose::Staging)))
             }
         };
@@ -87,9 +88,8 @@ impl GpuSkinner for ComputeSkinner {
     fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
         let Arena { device, previous, .. } = &*frame.arena;
         if !self.skin.choose(device) {
-            let Posed { gpu, chunks, palettes, .. } = posed;
             let sets: &[&[_]] = &[device, previous];
-            self.skin.bind(gpu, frame.crowd, chunks, palettes.chunks(), sets, palettes.visibility());
+            self.skin.bind(&posed.gpu, frame.crowd, &posed.chunks, posed.inputs(), sets);
         }
         self.held_chunks.resize(device.len(), 0);
     }

@@ -13,6 +13,7 @@ mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
 mod stage_bytes;
+#[cfg(feature = "gpu")]
 mod targets;
 
 use crate::crowd::Crowd;

@@ -41,7 +41,7 @@ pub enum Stage {
 /// Stages with a common purpose, as tables show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StageGroup {
-    /// Stages that compute palettes from a crowd.
+    /// Stages that compute what skinning reads of a crowd: palettes, and weights or vertices of morph targets.
     Pose,
     /// Host to device.
     Upload,
@@ -73,9 +73,11 @@ impl Stage {
     /// The group that the stage belongs to.
     pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette | Self::Morph => {
+                StageGroup::Pose
+            }
             Self::Upload => StageGroup::Upload,
-            Self::Morph | Self::Skin | Self::PoseSkin => StageGroup::Skin,
+            Self::Skin | Self::PoseSkin => StageGroup::Skin,
             Self::Draw => StageGroup::Draw,
             Self::Frame | Self::Throughput => StageGroup::Whole,
         }

@@ -14,6 +14,7 @@ mod ground;
 mod half_palette;
 pub mod layout;
 mod lines;
+pub mod morph;
 mod overlay;
 mod packing;
 mod palette_form;

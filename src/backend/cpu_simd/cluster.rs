@@ -11,7 +11,6 @@ pub struct ClusterSkinner(Vec<Clusters>);
 
 impl Skinner for ClusterSkinner {
     const LAYOUT: PaletteLayout = PaletteLayout::Rows;
-    const MORPHS: bool = false;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
@@ -35,10 +34,11 @@ impl Skinner for ClusterSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
-        let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.block.group]);
-        for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
-            skin_clusters(mesh, clusters, palette, job.group.format, out);
-        }
+        let (mesh, clusters, format) = (job.group.model.mesh(), &self.0[job.block.group], job.group.format);
+        job.each_instance(out, |shape, palette, out| {
+            // Without an active target, the numbers of the clusters are the vertices.
+            let shape = (!std::ptr::eq(shape.positions, mesh.positions())).then_some(shape);
+            skin_clusters(mesh, clusters, shape, palette, format, out);
+        });
     }
 }

@@ -43,7 +43,7 @@ impl CpuSimd {
         match self.isa {
             isa if filled => Cpu::<LanesSkinner>::chosen("lanes", isa),
             #[cfg(target_arch = "x86_64")]
-            isa @ Isa::Avx512 if !crowd.has_targets() => Cpu::<ClusterSkinner>::chosen("cluster", isa),
+            isa @ Isa::Avx512 => Cpu::<ClusterSkinner>::chosen("cluster", isa),
             isa => Cpu::<ColumnsSkinner>::chosen("columns", isa),
         }
     }

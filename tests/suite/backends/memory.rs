@@ -1,6 +1,6 @@
 //! Memory that backends hold against what they promised, and the work of their frames.
 
-use crate::backends::common::{backends, context, crowd, crowd_of, prepare_for, tube};
+use crate::backends::common::{backends, context, crowd, crowd_of, morphing, prepare_for, tube};
 use skinbench::asset::extremes;
 use skinbench::asset::walker::walker;
 use skinbench::backend::{Context, Prepared};
@@ -28,6 +28,11 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("large", crowd(vec![(person(), 700), (extremes::star_64().unwrap(), 90)])),
         ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
         ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
+        ("morph targets", scene("faces", Overrides::default())),
+        (
+            "morph targets with tangents",
+            crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(morphing(tube(4, 9, 3)), 18), (person(), 2)]),
+        ),
         ("layers and fades", scene("street", Overrides::default())),
         ("compact clips", scene("walkers", Overrides { clips: Clips::Compact, ..Overrides::default() })),
         ("shared poses", scene("street", economy(Economy::PhaseBuckets(4)))),

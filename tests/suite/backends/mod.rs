@@ -11,6 +11,7 @@ mod economy;
 mod kernels;
 mod layers;
 mod memory;
+mod morph;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]

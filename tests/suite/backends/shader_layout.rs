@@ -108,7 +108,7 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 #[test]
 fn numbers_are_as_in_rust() {
     for strategy in skin_kernels::ALL {
-        let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
+        let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4, morph: None };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         let workgroup = match strategy.threads {
             ThreadLayout::Instance(_) => constant(&module, "SHARING"),

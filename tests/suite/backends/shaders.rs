@@ -6,6 +6,7 @@ use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
 use skinbench::gpu::binding::{Binding, GroupLayout, Interface};
 use skinbench::gpu::device_pose::KERNELS;
+use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
 use skinbench::gpu::source::{draw_root, preskinned_shader};
@@ -15,6 +16,8 @@ use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
+
+const MORPHS: [MorphForm; 4] = [MorphForm::Sparse, MorphForm::Short, MorphForm::Dense, MorphForm::Texture];
 
 const PALETTES: [PaletteForm; 7] = [
     PaletteForm::Rows,
@@ -39,7 +42,7 @@ pub fn all() -> Vec<(String, String)> {
         });
         for format in formats {
             let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
-            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
+            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16, morph: None })));
         }
     }
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
@@ -48,9 +51,18 @@ pub fn all() -> Vec<(String, String)> {
     kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
     for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
         for root in [draw_root(false, false), draw_root(false, true), "capture.wgsl"] {
-            let wgsl = vertex_shader(mesh, palette, root, &[]);
+            let wgsl = vertex_shader(mesh, palette, None, root, &[]);
             kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));
         }
+    }
+    for (morph, attributes) in MORPHS.into_iter().flat_map(|m| [Attributes::P, Attributes::Pnt].map(|a| (m, a))) {
+        let format = VertexFormat { attributes, ..Default::default() };
+        let kind = Kind { format, mesh: MeshForm::Plain, influences: 4, morph: Some(morph) };
+        for strategy in skin_kernels::ALL {
+            kernels.push((format!("gpu-compute:{}, {morph:?}, {format:?}", strategy.name), strategy.shader(kind)));
+        }
+        let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl", &[]);
+        kernels.push((format!("gpu-vertex, {morph:?}"), wgsl));
     }
     for encoding in [Encoding::F32, Encoding::Packed] {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {

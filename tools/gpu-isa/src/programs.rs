@@ -4,6 +4,7 @@ use crate::radv::Stages;
 use skinbench::asset::walker::walker;
 use skinbench::bake::BakeFormat;
 use skinbench::gpu::compute::ThreadLayout;
+use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::shader::Constants;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
 use skinbench::gpu::source::{draw_root, preskinned_shader};
@@ -89,10 +90,12 @@ fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     let baked =
         skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
     let four = [&skin_kernels::FOUR_INSTANCES];
-    let others = skin_kernels::ALL.iter().chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
+    // Forms of morph targets make no difference to a crowd without targets.
+    let own = skin_kernels::ALL.iter().filter(|kernel| kernel.morph == MorphForm::Sparse);
+    let others = own.chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
     for (name, kernel) in others.chain(baked) {
         for (format, influences) in formats().flat_map(|f| INFLUENCES.map(|i| (f, i))) {
-            let kind = Kind { format, mesh: kernel.mesh, influences };
+            let kind = Kind { format, mesh: kernel.mesh, influences, morph: None };
             programs.push(Program {
                 name: name.clone(),
                 variant: "",
@@ -145,12 +148,13 @@ fn draw(programs: &mut Vec<Program>) {
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
-        let wgsl = vertex_shader(mesh, palette, draw_root(false, false), &[]);
+        let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false), &[]);
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
         {
-            let kind = Kind { format: VertexFormat { attributes, ..VertexFormat::default() }, mesh, influences };
+            let kind =
+                Kind { format: VertexFormat { attributes, ..VertexFormat::default() }, mesh, influences, morph: None };
             for (variant, stages) in passes {
                 programs.push(Program {
                     name: name.into(),
@@ -167,7 +171,7 @@ fn draw(programs: &mut Vec<Program>) {
         }
     }
     for format in formats() {
-        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1 };
+        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, morph: None };
         for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
             let motion = stages == Stages::Motion;
             programs.push(Program {
@@ -193,7 +197,7 @@ mod tests {
     #[test]
     fn influences_matter_only_beyond_four() {
         for kernel in skin_kernels::ALL {
-            let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4 };
+            let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4, morph: None };
             let wgsl = kernel.shader(kind);
             let code = wgsl.lines().map(|line| line.split("//").next().unwrap_or_default());
             let uses: Vec<_> = code.filter(|line| line.contains("INFLUENCES")).map(str::trim).collect();
