@@ -33,7 +33,7 @@ use std::time::Duration;
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
 
-/// Measure a scene over instances, passes, vertices, influences, active morph targets and threads
+/// Measure a scene over instances, passes, vertices, influences and threads
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model

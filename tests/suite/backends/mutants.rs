@@ -514,8 +514,7 @@ mod gpu {
         }
         let killed = |mutation| refused(&*edited(&context, "gpu-vertex", None, Some(edit(mutation))), &context);
         assert_eq!(killed(None), None);
-        let own =
-            [("skin(load_vertex(vertex), instance)", "skin(load_vertex(min(vertex, chunk.vertices - 2u)), instance)")];
+        let own = [("morphed(load_vertex(vertex), ", "morphed(load_vertex(min(vertex, chunk.vertices - 2u)), ")];
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
