@@ -1,6 +1,5 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
-use super::{Crowd, CrowdError};
 use crate::model::TargetWeight;
 
 /// Weights of an instance's morph targets besides those of its clips.
@@ -21,7 +20,7 @@ pub(super) struct Expressions {
 }
 
 impl Expressions {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { offsets: vec![0], pinned: Vec::new(), alone: Vec::new() }
     }
 
@@ -30,7 +29,7 @@ impl Expressions {
         Expression { pinned, alone: self.alone[instance] }
     }
 
-    fn push(&mut self, expression: Expression) {
+    pub(super) fn push(&mut self, expression: Expression) {
         self.pinned.extend_from_slice(expression.pinned);
         self.offsets.push(self.pinned.len() as u32);
         self.alone.push(expression.alone);
@@ -43,54 +42,12 @@ impl Expressions {
         made
     }
 
+    /// Number of instances.
+    pub(super) fn len(&self) -> usize {
+        self.alone.len()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.offsets[..]) + size_of_val(&self.pinned[..]) + size_of_val(&self.alone[..])
-    }
-}
-
-impl Crowd {
-    /// The crowd with an expression for each instance, in the order of instances. All groups have been pushed before.
-    ///
-    /// # Errors
-    /// More or fewer expressions than instances, a target that an instance's model lacks, or a weight that is not
-    /// finite.
-    pub fn with_expressions<'a>(
-        mut self,
-        expressions: impl IntoIterator<Item = Expression<'a>>,
-    ) -> Result<Self, CrowdError> {
-        let mut made = Expressions::new();
-        for (instance, expression) in expressions.into_iter().enumerate().take(self.instance_count()) {
-            let model = &self.groups[self.group_of(instance as u32)].model;
-            let count = model.mesh().targets().len();
-            for &TargetWeight { target, weight } in expression.pinned {
-                if target as usize >= count || !weight.is_finite() {
-                    let problem = format!("the weight {weight} for target {target}");
-                    let expected = format!("a finite number for one of the {count} targets of {:?}", model.name());
-                    return Err(CrowdError(format!("instance {instance} has {problem}; expected {expected}")));
-                }
-            }
-            made.push(expression);
-        }
-        if made.alone.len() != self.instance_count() {
-            let (got, expected) = (made.alone.len(), self.instance_count());
-            return Err(CrowdError(format!("{got} expressions; expected {expected}, one per instance")));
-        }
-        self.expressions = Some(made);
-        Ok(self)
-    }
-
-    /// The expression of an instance.
-    pub fn expression(&self, instance: u32) -> Expression<'_> {
-        self.expressions.as_ref().map_or(Expression::default(), |all| all.of(instance as usize))
-    }
-
-    /// Bytes of all expressions.
-    pub fn expression_bytes(&self) -> usize {
-        self.expressions.as_ref().map_or(0, Expressions::bytes)
-    }
-
-    /// Returns whether any model has morph targets.
-    pub fn has_targets(&self) -> bool {
-        self.groups.iter().any(|group| !group.model.mesh().targets().is_empty())
     }
 }

@@ -5,6 +5,7 @@
 //! ticks.
 
 mod economy;
+mod expressing;
 mod expressions;
 mod layers;
 mod reach;
