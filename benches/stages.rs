@@ -81,7 +81,7 @@ fn skin_stage(c: &mut Criterion) {
     #[cfg(target_arch = "x86_64")]
     if Isa::Avx512.is_available() {
         let clusters = Clusters::new(mesh);
-        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, rows, raw, out));
+        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, None, rows, raw, out));
     }
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     dual_quaternions(&lanes, &mut dual);
@@ -97,14 +97,14 @@ fn skin_stage(c: &mut Criterion) {
     for isa in Isa::available() {
         for (name, format) in [("lanes", raw), ("lanes unit", VertexFormat::default()), ("lanes packed", packed)] {
             by_block(format!("{name} {isa}"), format, &|i, out| {
-                skin_lanes(isa, mesh, &lanes[blocks(i)], format, store, out);
+                skin_lanes(isa, mesh, None, &lanes[blocks(i)], format, store, out);
             });
         }
         by_block(format!("lanes-interleaved {isa}"), raw, &|i, out| {
-            skin_interleaved(isa, mesh, &lanes[blocks(i)], raw, store, out);
+            skin_interleaved(isa, mesh, None, &lanes[blocks(i)], raw, store, out);
         });
         by_block(format!("dual-quaternion {isa}"), raw, &|i, out| {
-            skin_dual_quaternions(isa, mesh, &dual[blocks(i)], raw, store, out);
+            skin_dual_quaternions(isa, mesh, None, &dual[blocks(i)], raw, store, out);
         });
     }
 }

@@ -1,8 +1,8 @@
-// gpu-baked: the two baked frames between which an instance is interpolated.
+// gpu-baked: the two baked frames between which a layer of an instance is interpolated, and its share of the pose.
 
 struct Shown {
     first: u32, // first entry of the earlier frame
     next: u32, // first entry of the later frame
     part: f32, // fraction of the way from the earlier to the later
-    padding: u32,
+    weight: f32, // the weights of an instance sum to 1
 }

@@ -25,5 +25,7 @@ override FLOATS: u32;
 override NORMALS: u32;
 // Most influences of a vertex of the model.
 override INFLUENCES: u32;
+// Baked frames that an instance blends; 1 unless clips are baked.
+override LAYERS: u32;
 
 @group(0) @binding(0) var<uniform> chunk: Chunk;

@@ -25,6 +25,15 @@ fn vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: 
     return drawn(index, instance);
 }
 
+// For passes without colours: nothing but the position is read.
+@vertex
+fn vertex_depth(
+    @builtin(vertex_index) index: u32,
+    @builtin(instance_index) instance: u32,
+) -> @builtin(position) vec4f {
+    return view.view_projection * vec4f(place(instance, vec4f(skinned_vertex(index, instance).position, 1.0)), 1.0);
+}
+
 fn shaded(in: Fragment) -> vec4f {
     return lit(in.color, in.normal, in.world);
 }

@@ -5,6 +5,7 @@
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 // import store from output
 
 override INSTANCES: u32;
@@ -23,6 +24,6 @@ fn main(
     let first = group.y * INSTANCES;
     let end = min(first + INSTANCES, chunk.instances);
     for (var instance = first; instance < end; instance++) {
-        store(vertex, instance, skin(v, instance));
+        store(vertex, instance, skin(morphed(v, vertex, instance), instance));
     }
 }

@@ -4,6 +4,7 @@
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 // import store from output
 
 @compute @workgroup_size(WORKGROUP)
@@ -18,5 +19,5 @@ fn main(
     }
     let vertex = pair % chunk.vertices;
     let instance = pair / chunk.vertices;
-    store(vertex, instance, skin(load_vertex(vertex), instance));
+    store(vertex, instance, skin(morphed(load_vertex(vertex), vertex, instance), instance));
 }

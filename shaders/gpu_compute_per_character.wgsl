@@ -4,6 +4,7 @@
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 // import store from output
 
 @group(1) @binding(0) var<uniform> character: vec4u; // x: instance, relative to the chunk
@@ -18,5 +19,5 @@ fn main(
     if vertex >= chunk.vertices {
         return;
     }
-    store(vertex, character.x, skin(load_vertex(vertex), character.x));
+    store(vertex, character.x, skin(morphed(load_vertex(vertex), vertex, character.x), character.x));
 }

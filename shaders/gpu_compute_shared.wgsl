@@ -5,6 +5,7 @@
 // import ROWS, near, palettes from palette_workgroup.wgsl
 // import skin from skinning.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 // import store from output
 
 override VERTICES: u32;
@@ -27,6 +28,6 @@ fn main(
     let first = (group.z * groups.x + group.x) * VERTICES;
     let end = min(first + VERTICES, chunk.vertices);
     for (var vertex = first + thread; vertex < end; vertex += SHARING) {
-        store(vertex, instance, skin(load_vertex(vertex), instance));
+        store(vertex, instance, skin(morphed(load_vertex(vertex), vertex, instance), instance));
     }
 }

@@ -5,6 +5,7 @@
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 // import store from output
 
 override INSTANCES: u32;
@@ -16,11 +17,12 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let vertex = (group.z * groups.x + group.x) * WORKGROUP + thread;
-    let v = load_vertex(min(vertex, chunk.vertices - 1u));
+    let last = min(vertex, chunk.vertices - 1u);
+    let v = load_vertex(last);
     let first = group.y * INSTANCES;
     let end = min(first + INSTANCES, chunk.instances);
     for (var instance = first; instance < end; instance++) {
-        let skinned = skin(v, instance);
+        let skinned = skin(morphed(v, last, instance), instance);
         if vertex < chunk.vertices {
             store(vertex, instance, skinned);
         }

@@ -3,7 +3,8 @@
 // import Skinned from chunk.wgsl
 // import skin from skinning.wgsl
 // import load_vertex from mesh
+// import morphed from morph
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
-    return skin(load_vertex(vertex), instance);
+    return skin(morphed(load_vertex(vertex), vertex, instance), instance);
 }

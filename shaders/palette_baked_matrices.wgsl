@@ -5,10 +5,8 @@
 
 // [frame of a clip][entry][3 rows]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
-@group(0) @binding(6) var<storage, read> shown: array<Shown>;
 
-fn entry_of(instance: u32, entry: u32) -> Rows {
-    let at = shown[instance];
+fn baked_entry(at: Shown, entry: u32) -> Rows {
     let earlier = 3u * (at.first + entry);
     let later = 3u * (at.next + entry);
     return Rows(

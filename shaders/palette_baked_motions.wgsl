@@ -6,10 +6,8 @@
 
 // [frame of a clip][entry][rotation, translation and scale]
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
-@group(0) @binding(6) var<storage, read> shown: array<Shown>;
 
-fn entry_of(instance: u32, entry: u32) -> Rows {
-    let at = shown[instance];
+fn baked_entry(at: Shown, entry: u32) -> Rows {
     let earlier = 2u * (at.first + entry);
     let later = 2u * (at.next + entry);
     let q = normalize(mix(palettes[earlier], palettes[later], at.part));

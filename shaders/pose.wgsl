@@ -22,8 +22,8 @@ struct Joint {
 // A slot's position in its clip, and its weight.
 struct Cursor {
     tracks: u32, // index of the clip's first track, or NONE: not sampled
-    key: u32, // index in the clip's own timeline; compact: offset of the frame's numbers
-    next: u32, // compact: offset of the next frame's numbers
+    key: u32, // index in the clip's own timeline; compact: of the frame's first word
+    next: u32, // compact: index of the next frame's first word
     fraction: f32, // of the way from one to the other
     interval: f32, // in seconds, from one to the other
     time: f32, // in seconds

@@ -1,9 +1,10 @@
-// gpu-baked, stage `sample`, one thread per instance: finds the two baked frames of its clip between which it is
-// interpolated. An instance plays a single layer.
+// gpu-baked, stage `sample`, one thread per instance: finds for each of its layers the two baked frames between which it
+// is interpolated, and its share of the pose.
 //
 // import Shown from baked.wgsl
 // import batch from pose.wgsl
-// import clock_of, layers, now, players, time_at from pose_time.wgsl
+// import Player from pose_batch.wgsl
+// import Layer, clock_of, layers, mode, now, players, time_at, weight_at from pose_time.wgsl
 // import WORKGROUP, thread_of from workgroup.wgsl
 
 struct BakedClip {
@@ -14,7 +15,23 @@ struct BakedClip {
 }
 
 @group(0) @binding(4) var<storage, read> clips: array<BakedClip>;
+// [instance][layer]; an instance with fewer layers than others has weights of 0.
 @group(0) @binding(5) var<storage, read_write> shown: array<Shown>;
+
+const OVERRIDE = 1u;
+
+fn shown_of(player: Player, layer: Layer, weight: f32) -> Shown {
+    // The rest pose follows the clips.
+    let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
+    if clip.frames == 1u || weight == 0.0 {
+        return Shown(clip.first, clip.first, 0.0, weight);
+    }
+    let time = time_at(player, layer, now.tick, clock_of(layer, now.tick));
+    let place = clamp(time / clip.interval, 0.0, f32(clip.frames - 1u));
+    let frame = min(u32(place), clip.frames - 2u);
+    let first = clip.first + frame * batch.entries;
+    return Shown(first, first + batch.entries, place - f32(frame), weight);
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -27,16 +44,39 @@ fn main(
         return;
     }
     let player = players[instance];
-    let layer = layers[player.first_layer];
-    // The rest pose follows the clips.
-    let clip = clips[min(layer.clip, arrayLength(&clips) - 1u)];
-    if clip.frames == 1u {
-        shown[instance] = Shown(clip.first, clip.first, 0.0, 0u);
-        return;
+    // Merge layers come first and share what the layers above leave; an override takes its weight from those beneath.
+    var sum = 0.0;
+    var left = 1.0;
+    for (var index = 0u; index < player.layers; index++) {
+        let layer = layers[player.first_layer + index];
+        let weight = weight_at(layer, now.tick);
+        if mode(layer, 0u) == OVERRIDE {
+            left *= 1.0 - weight;
+        } else {
+            sum += weight;
+        }
     }
-    let time = time_at(player, layer, now.tick, clock_of(layer, now.tick));
-    let place = clamp(time / clip.interval, 0.0, f32(clip.frames - 1u));
-    let frame = min(u32(place), clip.frames - 2u);
-    let first = clip.first + frame * batch.entries;
-    shown[instance] = Shown(first, first + batch.entries, place - f32(frame), 0u);
+    let width = batch.slots / batch.instances;
+    let first = instance * width;
+    // From the top down: what the layers above leave.
+    var above = 1.0;
+    for (var back = 1u; back <= player.layers; back++) {
+        let index = player.layers - back;
+        let layer = layers[player.first_layer + index];
+        var weight = weight_at(layer, now.tick);
+        if mode(layer, 0u) != OVERRIDE {
+            weight = select(0.0, left * (weight / sum), sum > 0.0);
+        } else {
+            let rest = above * (1.0 - weight);
+            weight *= above;
+            above = rest;
+        }
+        shown[first + index] = shown_of(player, layer, weight);
+    }
+    for (var index = player.layers; index < width; index++) {
+        // The rest pose follows the clips; it shows where no layer merges.
+        let rest = clips[arrayLength(&clips) - 1u].first;
+        let bare = index == player.layers && sum == 0.0;
+        shown[first + index] = Shown(rest, rest, 0.0, select(0.0, left, bare));
+    }
 }

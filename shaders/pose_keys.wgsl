@@ -2,9 +2,9 @@
 
 // A channel of a joint in a clip.
 struct Track {
-    // Bits 0-3: its form; from bit 4 on: index of its first value among the quads; compact: its place in a frame.
+    // Bits 0-3: its form; from bit 4 on: index of its first value among the quads; compact: its first bit in a frame.
     place: u32,
-    angle: u32, // index of the first interval's angle among the words; compact: of its lows, steps and dropped component
+    angle: u32, // index of the first interval's angle among the words; compact: of its lows, steps and bits
     timeline: u32, // index of its own key times, or NONE: those of the cursor
 }
 
@@ -17,7 +17,7 @@ struct Sought {
     held: u32,
 }
 
-// Key times preceded by their count, angles, and 16-bit numbers in pairs.
+// Key times preceded by their count, angles, and the frames of compact clips.
 @group(0) @binding(6) var<storage, read> words: array<u32>;
 
 // Index of a track's first value.

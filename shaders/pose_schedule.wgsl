@@ -12,8 +12,8 @@ struct Clip {
     tracks: u32, // index of the first; three per joint
     timeline: u32, // index of most tracks' key times
     frames: u32, // compact: number of frames; 0 for raw clips
-    row: u32, // compact: 16-bit numbers per frame
-    numbers: u32, // compact: their offset, counted in 16 bits
+    row: u32, // compact: words per frame
+    numbers: u32, // compact: index of their first word
     start: f32, // compact: seconds at the first frame
     interval: f32, // compact: seconds from frame to frame
 }

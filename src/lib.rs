@@ -99,7 +99,9 @@ pub mod view;
 pub mod web;
 pub mod wording;
 
-pub use skinbench_kernels::{bake, blocks, compaction, crowd, model, pose, probe, simd, skin, threads, vertex};
+pub use skinbench_kernels::{
+    bake, blocks, compaction, crowd, gameplay, model, morph, pose, probe, simd, skin, threads, vertex,
+};
 
 /// Compiles the examples of README.md as documentation tests.
 #[cfg(doctest)]

@@ -1,23 +1,26 @@
 //! The list of all backends.
 
-use crate::asset::extremes;
+use crate::asset::{extremes, face};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::cpu_simd::ClusterSkinner;
 use crate::backend::cpu_simd::{
-    self, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
+    ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner, MixedSkinner,
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
 use crate::backend::{Backend, Context, Traits};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
-use crate::crowd::{Crowd, Layer};
+use crate::crowd::{Crowd, Layer, LayerKind};
 use crate::frame::{Job, Result};
 #[cfg(feature = "gpu")]
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, NAIVE, PER_CHARACTER, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MORPH_DENSE, MORPH_SHORT, NAIVE, PER_CHARACTER,
+    POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -80,17 +83,35 @@ impl BackendEntry {
         }
     }
 
-    /// Returns whether instances may play several layers and fade between clips. The backend's own check decides: it is
-    /// asked with a small crowd that does and one that does not.
-    pub fn blends(&self) -> bool {
-        static CROWDS: LazyLock<Option<[Crowd; 2]>> = LazyLock::new(|| Some([layered(1)?, layered(2)?]));
-        let accepts = |crowd: &Crowd| match &self.constructor {
+    /// Layers that instances may play. The backend's own check decides: it is asked with small crowds that play one clip,
+    /// merge two, and add one to another.
+    pub fn layers(&self) -> LayerSupport {
+        static CROWDS: LazyLock<Option<[Crowd; 3]>> = LazyLock::new(|| {
+            let layer = Layer::held(0, 0.0);
+            let added = Layer { kind: LayerKind::Additive, ..Layer::held(1, 0.0) };
+            Some([layered(&[layer])?, layered(&[layer; 2])?, layered(&[layer, added])?])
+        });
+        match CROWDS.as_ref().map(|crowds| crowds.each_ref().map(|crowd| self.accepts(crowd))) {
+            // A backend that refuses all has another reason.
+            None | Some([.., true] | [false, ..]) => LayerSupport::All,
+            Some([_, true, false]) => LayerSupport::Whole,
+            Some([_, false, false]) => LayerSupport::One,
+        }
+    }
+
+    fn accepts(&self, crowd: &Crowd) -> bool {
+        match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
-        };
-        // A backend that refuses both has another reason.
-        CROWDS.as_ref().is_none_or(|[plain, layered]| accepts(layered) || !accepts(plain))
+        }
+    }
+
+    /// Returns whether models may have morph targets. The backend's own check decides, as for layers.
+    pub fn morphs(&self) -> bool {
+        static CROWDS: LazyLock<Option<[Crowd; 2]>> =
+            LazyLock::new(|| Some([layered(&[Layer::held(0, 0.0)])?, morphing()?]));
+        CROWDS.as_ref().is_none_or(|[plain, morphing]| self.accepts(morphing) || !self.accepts(plain))
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
@@ -99,11 +120,31 @@ impl BackendEntry {
     }
 }
 
-/// One instance that plays this many layers.
-fn layered(layers: usize) -> Option<Crowd> {
+/// Layers of clips that the instances of a backend may play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayerSupport {
+    /// One whole clip.
+    One,
+    /// Several whole clips that merge and crossfade.
+    Whole,
+    /// All kinds, with masks and all fades.
+    All,
+}
+
+/// One instance that plays these layers of a clip and its differences.
+fn layered(layers: &[Layer]) -> Option<Crowd> {
+    let model = extremes::chain_64().ok()?;
+    let clip = model.clips().first()?;
+    let clips = vec![clip.clone(), clip.additive().ok()?];
     let mut crowd = Crowd::new();
-    let instance = (IDENTITY_ROWS, vec![Layer::held(0, 0.0); layers]);
-    crowd.push_group(Arc::new(extremes::chain_64().ok()?), [instance]).ok()?;
+    crowd.push_group(Arc::new(model.with_clips(clips)), [(IDENTITY_ROWS, layers)]).ok()?;
+    Some(crowd)
+}
+
+/// One face.
+fn morphing() -> Option<Crowd> {
+    let mut crowd = Crowd::new();
+    crowd.push_group(Arc::new(face::face(200, 1).ok()?), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).ok()?;
     Some(crowd)
 }
 
@@ -121,8 +162,8 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-simd",
-        summary: "SIMD, one thread: the variant that suits the crowd's size",
-        constructor: Constructor::Host(cpu_simd::create),
+        summary: "SIMD, one thread: 16 instances in lanes, or one at a time where a block has few",
+        constructor: Constructor::Host(Cpu::<MixedSkinner>::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:columns",
@@ -143,7 +184,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-simd:cluster",
         summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
-        constructor: Constructor::Host(Cpu::<cpu_simd::ClusterSkinner>::one_thread),
+        constructor: Constructor::Host(Cpu::<ClusterSkinner>::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:fused",
@@ -157,8 +198,8 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-rayon",
-        summary: "pose and skin with 16 instances in lanes, all threads",
-        constructor: Constructor::Host(Cpu::<LanesSkinner>::all_threads),
+        summary: "pose and skin as cpu-simd, all threads",
+        constructor: Constructor::Host(Cpu::<MixedSkinner>::all_threads),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {
@@ -231,6 +272,24 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-compute:subgroup",
         summary: "as instances, each palette entry read once per subgroup and shared by its threads",
         constructor: compute(Posing::Host, &[&SUBGROUP]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:positions",
+        summary: "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
+        constructor: compute(Posing::Host, &[&POSITIONS]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:morph-dense",
+        summary: "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
+        constructor: compute(Posing::Host, &[&MORPH_DENSE]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:morph-16",
+        summary: "as instances, deltas of morph targets in 16 bits per number: a stated error",
+        constructor: compute(Posing::Host, &[&MORPH_SHORT]),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

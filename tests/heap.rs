@@ -2,6 +2,7 @@
 //! A binary of its own, because the allocator is that of the whole process.
 
 use skinbench::asset::extremes;
+use skinbench::asset::face::face;
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::crowd::{Crowd, Layer};
@@ -58,6 +59,7 @@ fn promises_are_what_the_heap_gives() {
         crowd(vec![(walker(500).unwrap(), 1)]),
         crowd(vec![(walker(500).unwrap(), 300), (extremes::star_64().unwrap(), 37)]),
         crowd(vec![(walker(1_000).unwrap(), 2_000)]),
+        crowd(vec![(face(1_000, 1).unwrap(), 300), (walker(500).unwrap(), 5)]),
     ];
     let mut kept = 0;
     for crowd in &crowds {
@@ -83,5 +85,5 @@ fn promises_are_what_the_heap_gives() {
             kept += 1;
         }
     }
-    assert!(kept >= 3 * 7, "{kept} backends");
+    assert!(kept >= 4 * 7, "{kept} backends");
 }

@@ -123,6 +123,30 @@ fn quantised_and_sparse() -> Fixture {
     fixture
 }
 
+/// Two morph targets, one of them sparse, with names, weights and a track.
+fn with_targets() -> Fixture {
+    let mut fixture = Fixture::new();
+    let dense = fixture.floats("VEC3", &[0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.25]);
+    let (indices, values) = (fixture.view(&[2, 0, 0, 0]), fixture.view(&[0, 0, 128, 63].repeat(3)));
+    let sparse = fixture.push(
+        "accessors",
+        json!({"componentType": FLOAT, "type": "VEC3", "count": 3, "sparse": {
+            "count": 1,
+            "indices": {"bufferView": indices, "componentType": UNSIGNED_INT},
+            "values": {"bufferView": values},
+        }}),
+    );
+    fixture.set("/meshes/0/primitives/0/targets", json!([{"POSITION": dense, "NORMAL": sparse}, {"POSITION": sparse}]));
+    fixture.set("/meshes/0/weights", json!([0.5, 0.0]));
+    fixture.set("/meshes/0/extras", json!({"targetNames": ["a", "b"]}));
+    fixture.set("/nodes/1/weights", json!([0.0, 1.0]));
+    fixture.set("/nodes/1/mesh", json!(0));
+    let output = fixture.floats("SCALAR", &[0.0, 1.0, 1.0, 0.0]);
+    fixture.set("/animations/0/samplers/0/output", json!(output));
+    fixture.set("/animations/0/channels/0/target", json!({"node": 2, "path": "weights"}));
+    fixture
+}
+
 #[test]
 fn damaged_gltf_never_panics_nor_exhausts_memory() {
     damage_gltf(&[
@@ -130,6 +154,8 @@ fn damaged_gltf_never_panics_nor_exhausts_memory() {
         ("chunks.glb", Fixture::new().glb()),
         ("quantised.gltf", quantised_and_sparse().gltf()),
         ("quantised.glb", quantised_and_sparse().glb()),
+        ("targets.gltf", with_targets().gltf()),
+        ("targets.glb", with_targets().glb()),
     ]);
 }
 

@@ -1,10 +1,12 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
-use crate::crowd::BLOCK;
-use crate::model::{Clip, Model, Rows, rows_to_affine};
-use crate::pose::{Affine, Ends, KeySpan, Local, block};
+use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
+use crate::model::{Clip, IDENTITY_ROWS, Model, Rows, rows_to_affine};
+use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
+use crate::threads::Threads;
 use glam::{DAffine3, DVec3, Mat3, Quat, Vec3, Vec4};
+use std::sync::Arc;
 
 /// Error that a vertex is allowed, over the diagonal of the model's bounds.
 pub const POSITION: f64 = 1e-3;
@@ -16,6 +18,14 @@ const MARGIN: f64 = 0.9;
 const MOST_TO_A_KEY: usize = 32;
 /// Most frames of a clip: as many as the sampled times can tell apart.
 const MOST_FRAMES: usize = 1 << 12;
+
+/// Instances of a group and ticks of each at which blends of clips are measured.
+const BLENDED_INSTANCES: usize = 64;
+const BLENDED_TICKS: u32 = 96;
+/// Ticks from one of these to the next: without a common divisor with the periods of clips and schedules.
+const TICK_STRIDE: u32 = 10_007;
+/// Factor on the largest error found, because blends are measured at many ticks, not at every one.
+const BLEND_MARGIN: f64 = 1.25;
 
 /// Storage format of a baked palette entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,6 +191,44 @@ impl<'a> Baker<'a> {
         )
     }
 
+    /// Upper bound of the errors that come from averaging palettes instead of local poses, for instances that play
+    /// several layers: the largest error found on at most 64 of the group's instances at 96 ticks each, and a quarter
+    /// more. Zero if every instance plays one whole clip.
+    ///
+    /// The layers merge or override, without masks, inertial fades and update rates.
+    pub fn blend_error(&self, crowd: &Crowd, group: &Group) -> BakeError {
+        let plain = |i: &u32| matches!(crowd.layers().of(*i as usize), [layer] if layer.is_plain());
+        let blended: Vec<u32> = group.instances.clone().filter(|i| !plain(i)).collect();
+        let each = blended.len().div_ceil(BLENDED_INSTANCES).max(1);
+        let sampled: Vec<&[Layer]> = blended.iter().step_by(each).map(|i| crowd.layers().of(*i as usize)).collect();
+        let mut few = Crowd::new();
+        let placed = sampled.iter().map(|layers| (IDENTITY_ROWS, *layers));
+        if sampled.is_empty() || few.push_group(Arc::clone(&group.model), placed).is_err() {
+            return BakeError::default();
+        }
+        let entries = self.model.palette_joints().len();
+        let mut own = vec![[0.0; 12]; sampled.len() * entries];
+        let mut pose = CrowdPose::new(&few, Width::Block, Isa::strongest(), &Threads::One);
+        let mut poser = ClipPoser::new(self.model);
+        let mut worst = BakeError::default();
+        for tick in (0..BLENDED_TICKS).map(|i| i.wrapping_mul(TICK_STRIDE)) {
+            pose.pose(&few, tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut own));
+            for (layers, own) in sampled.iter().zip(own.chunks_exact(entries)) {
+                let mut sum = vec![[0.0; 12]; entries];
+                for (clip, time, weight) in shares(layers, tick) {
+                    let palette = poser.palettes(self.model.clips().get(clip as usize), &[time]);
+                    for (sum, v) in sum.as_flattened_mut().iter_mut().zip(palette.as_flattened()) {
+                        *sum += weight * v;
+                    }
+                }
+                let found = own.iter().zip(&sum).enumerate().map(|(e, (own, sum))| self.entry_error(e, own, sum));
+                worst = found.fold(worst, BakeError::max);
+            }
+        }
+        let more = |error: f64| BLEND_MARGIN * error;
+        BakeError { position: more(worst.position), direction: more(worst.direction), ends: more(worst.ends) }
+    }
+
     /// The frames of a clip at a rate, `[frame][entry][quad]`.
     pub fn frames(&self, clip: Option<&Clip>, rate: Rate) -> Vec<[f32; 4]> {
         let entries = self.model.palette_joints().len();
@@ -242,6 +290,24 @@ impl<'a> Baker<'a> {
             ends: self.ends.distance(self.model.palette_joints()[entry].into(), &rows),
         }
     }
+}
+
+/// The clips that an instance's layers show at a tick: clip, time and share of the pose, as shaders/pose_baked.wgsl
+/// computes them. The shares sum to 1; the rest pose has what no merge layer takes.
+fn shares(layers: &[Layer], tick: u32) -> Vec<(u32, f32, f32)> {
+    let merged: f32 = layers.iter().filter(|l| l.kind == LayerKind::Merge).map(|l| l.weight_at(tick)).sum();
+    let mut shares = vec![(REST, 0.0, if merged > 0.0 { 0.0 } else { 1.0 })];
+    for (index, layer) in layers.iter().enumerate() {
+        let mut weight = layer.weight_at(tick);
+        if layer.kind == LayerKind::Override {
+            shares.iter_mut().for_each(|(.., beneath)| *beneath *= 1.0 - weight);
+        } else if merged > 0.0 {
+            weight /= merged;
+        }
+        shares.push((layer.clip, time(layers, index, tick), weight));
+    }
+    shares.retain(|(.., share)| *share > 0.0);
+    shares
 }
 
 /// Poses a model at several times at once.

@@ -1,5 +1,5 @@
 //! Conversion of a model's clips to compact ones: finds for each clip the lowest uniform rate that keeps a stated
-//! error, and holds channels constant where the error allows it.
+//! error, holds channels constant where the error allows it, and rounds the others as coarsely as it allows.
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
@@ -12,6 +12,11 @@ use rayon::prelude::*;
 pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
+/// Part of it that the coarsest rounding tried may move the ends beneath a joint by, the factor from one to the next, and
+/// the number of attempts before numbers keep all their bits.
+const COARSEST: f64 = 0.5;
+const FINER: f64 = 0.9;
+const ATTEMPTS: i32 = 64;
 
 /// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
 /// that error in fewer bytes.
@@ -56,6 +61,13 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
                 None => poses.channels[channel].values = moving,
             }
         }
+        for attempt in 0..ATTEMPTS {
+            poses.round(ends, COARSEST * FINER.powi(attempt) * enough);
+            if let Some(rounded) = within(poses.encoded(skeleton, clip)?) {
+                made = rounded;
+                break;
+            }
+        }
         return Ok(made);
     }
     Ok(clip.clone())
@@ -71,13 +83,14 @@ struct Resampled {
 impl Resampled {
     fn new(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, keys: KeySpan, frames: usize) -> Self {
         let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
-        let channel = |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new() };
+        let channel =
+            |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new(), precision: 0.0 };
         let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
         let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
         for frame in 0..frames {
             let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
             one::sample(skeleton, Some(clip), time, &mut pose);
-            for Samples { joint, channel, values } in &mut channels {
+            for Samples { joint, channel, values, .. } in &mut channels {
                 let rows = &pose[usize::from(*joint)][first_row(*channel)..][..channel.width()];
                 values.push(std::array::from_fn(|c| rows.get(c).map_or(0.0, |row| row[0])));
             }
@@ -95,6 +108,13 @@ impl Resampled {
         let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
         calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
         calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
+    }
+
+    /// Lets rounding move the ends of every joint about as far: by a part of the skeleton's size.
+    fn round(&mut self, ends: &Ends, part: f64) {
+        for Samples { joint, channel, precision, .. } in &mut self.channels {
+            *precision = (part / ends.span((*joint).into(), *channel)) as f32;
+        }
     }
 
     /// Holds a channel at a value; returns its former values.

@@ -53,6 +53,7 @@ pub fn chain() -> Model {
         skins: vec![skin],
         clips: vec![clip],
         primitives: vec![primitive],
+        targets: Vec::new(),
         materials: Vec::new(),
         repairs: Vec::new(),
     })

@@ -37,6 +37,7 @@
 //!     skeleton: mast.skeleton,
 //!     clips: vec![clip],
 //!     primitives: vec![triangle],
+//!     targets: vec![],
 //!     materials: vec![],
 //!     repairs: vec![],
 //! })?;
@@ -72,7 +73,9 @@
 //! | `crowd` | instances of models, their layers, integer time |
 //! | `blocks` | a crowd cut into blocks of 16 instances |
 //! | `pose` | from clips to palettes |
+//! | `morph` | from weights to the vertices before skinning |
 //! | `skin` | from palettes to vertices |
+//! | `gameplay` | bounds and sockets from palettes |
 //! | `compaction` | smaller clips, to a stated error |
 //! | `bake` | clips baked as palettes, to a stated error |
 //! | `probe` | loops that show the limits of a processor |
@@ -84,7 +87,9 @@ pub mod compaction;
 pub mod crowd;
 #[cfg(test)]
 mod fixture;
+pub mod gameplay;
 pub mod model;
+pub mod morph;
 pub mod pose;
 pub mod probe;
 pub mod simd;

@@ -3,6 +3,11 @@
 
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Work that one thread alone finishes in this time is not shared: waking another thread and waiting for it took 10 to
+/// 20 µs on the machines of docs/experiments.md.
+const WORTH_SHARING: Duration = Duration::from_micros(40);
 
 /// The threads that run a parallel loop. Clones share the pool.
 #[derive(Debug, Clone, Default)]
@@ -46,10 +51,18 @@ impl Threads {
         }
     }
 
-    /// Runs `work` so that its parallel loops use these threads. With [`Threads::One`] it runs on the calling thread.
+    /// These threads, or the calling thread alone if it finishes sooner: `alone` is the time that it would need.
+    pub fn worth_waking(&self, alone: Duration) -> Self {
+        if alone < WORTH_SHARING { Self::One } else { self.clone() }
+    }
+
+    /// Runs `work` so that its parallel loops use these threads: on one of them, or on the calling thread with
+    /// [`Threads::One`]. Threads that are awake look for work a while before they sleep, so several loops in one call
+    /// wake them once, not once per loop.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
-            Self::One | Self::All => work(),
+            Self::One => work(),
+            Self::All => rayon::scope(|_| work()),
             Self::Pool(pool) => pool.install(work),
         }
     }
@@ -66,6 +79,16 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn little_work_stays_on_the_calling_thread() {
+        let threads = Threads::new(2).unwrap();
+        assert_eq!(threads.worth_waking(Duration::from_micros(10)).count(), 1);
+        assert_eq!(threads.worth_waking(Duration::from_micros(100)).count(), 2);
+        for (threads, inside) in [(Threads::One, false), (Threads::All, true), (threads, true)] {
+            assert_eq!(threads.install(|| rayon::current_thread_index().is_some()), inside, "{threads:?}");
+        }
+    }
 
     #[test]
     fn every_item_is_visited_by_as_many_threads_as_asked_for() {

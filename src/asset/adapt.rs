@@ -91,9 +91,14 @@ fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
 /// Primitives get their vertices in proportion to their size; those without triangles stay as they are.
 ///
 /// # Errors
-/// A count that cannot be reached; the message names the closest one.
+/// A model with morph targets; or a count that cannot be reached, with the closest one.
 #[cfg(feature = "resample")]
 pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
+    if !model.mesh().targets().is_empty() {
+        let problem =
+            format!("{count} requested; a model with morph targets keeps its {}", model.mesh().vertex_count());
+        return Err(ModelError::new("vertices", problem));
+    }
     let total = model.mesh().vertex_count() as f64;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
@@ -165,6 +170,7 @@ mod resample {
             indices: Vec::with_capacity(indices.len()),
             subsets: Vec::new(),
             dumped_vertices: 0,
+            targets: Vec::new(),
         };
         let mut new_materials = Vec::new();
         let mut known = HashMap::new();

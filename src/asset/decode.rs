@@ -2,8 +2,10 @@
 
 use super::textures::encoded;
 use crate::model::Image;
-use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+use png::Transformations;
 use std::io::Cursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
 
 /// Most pixels across or down.
 const MOST_PIXELS: u32 = 8192;
@@ -24,7 +26,7 @@ pub struct Pixels {
 /// # Errors
 /// One line: the file cannot be read, is neither PNG nor JPEG, is damaged or too large.
 pub fn size(image: &Image) -> Result<[u32; 2], String> {
-    in_file(image, |bytes| decoder(bytes).map(|decoder| decoder.dimensions().into()))
+    in_file(image, |bytes| Decoder::new(bytes).map(|decoder| decoder.size))
 }
 
 /// Decodes an image.
@@ -33,27 +35,87 @@ pub fn size(image: &Image) -> Result<[u32; 2], String> {
 /// As [`size`].
 pub fn decode(image: &Image) -> Result<Pixels, String> {
     in_file(image, |bytes| {
-        let decoded = DynamicImage::from_decoder(decoder(bytes)?).map_err(one_line)?.into_rgba8();
-        Ok(Pixels { size: decoded.dimensions().into(), rgba: decoded.into_raw() })
+        let decoder = Decoder::new(bytes)?;
+        let (size, decoded) = (decoder.size, decoder.decode()?);
+        let pixels = size[0] as usize * size[1] as usize;
+        Ok(Pixels { size, rgba: to_rgba(&decoded, decoded.len() / pixels) })
     })
 }
 
-fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder, String> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MOST_PIXELS);
-    limits.max_image_height = Some(MOST_PIXELS);
-    limits.max_alloc = Some(2 * MOST_DECODED);
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(one_line)?;
-    let (width, height) = decoder.dimensions();
+/// A file of which the header has been read and its size checked.
+struct Decoder<'a> {
+    size: [u32; 2],
+    format: Format<'a>,
+}
+
+enum Format<'a> {
+    Png(Box<png::Decoder<Cursor<&'a [u8]>>>),
+    Jpeg(Box<zune_jpeg::JpegDecoder<Cursor<&'a [u8]>>>),
+}
+
+impl<'a> Decoder<'a> {
+    fn new(bytes: &'a [u8]) -> Result<Self, String> {
+        if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+            let limits = png::Limits { bytes: 2 * MOST_DECODED as usize };
+            let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+            // Palettes and grey of fewer bits become whole bytes, and so do 16 bits.
+            decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
+            let header = decoder.read_header_info().map_err(one_line)?;
+            let (size, bytes_per_pixel) = ([header.width, header.height], header.bytes_per_pixel());
+            check(size, bytes_per_pixel)?;
+            return Ok(Self { size, format: Format::Png(Box::new(decoder)) });
+        }
+        if bytes.starts_with(b"\xff\xd8\xff") {
+            let options = DecoderOptions::default()
+                .set_max_width(MOST_PIXELS as usize)
+                .set_max_height(MOST_PIXELS as usize)
+                .jpeg_set_out_colorspace(ColorSpace::RGB);
+            let mut decoder = zune_jpeg::JpegDecoder::new_with_options(Cursor::new(bytes), options);
+            decoder.decode_headers().map_err(one_line)?;
+            let (width, height) = decoder.dimensions().ok_or("its header has no size")?;
+            let size = [width as u32, height as u32];
+            check(size, 3)?;
+            return Ok(Self { size, format: Format::Jpeg(Box::new(decoder)) });
+        }
+        Err("neither PNG nor JPEG".into())
+    }
+
+    /// Pixels with 8 bits for each of grey, or red, green and blue, and alpha if there is any.
+    fn decode(self) -> Result<Vec<u8>, String> {
+        match self.format {
+            Format::Png(decoder) => {
+                let mut reader = decoder.read_info().map_err(one_line)?;
+                let size = reader.output_buffer_size().ok_or("too large")?;
+                let mut decoded = vec![0; size];
+                reader.next_frame(&mut decoded).map_err(one_line)?;
+                Ok(decoded)
+            }
+            Format::Jpeg(mut decoder) => decoder.decode().map_err(one_line),
+        }
+    }
+}
+
+/// Checks the size of an image and of its pixels as the file stores them.
+fn check([width, height]: [u32; 2], bytes_per_pixel: usize) -> Result<(), String> {
     if width == 0 || height == 0 || width > MOST_PIXELS || height > MOST_PIXELS {
         return Err(format!("{width} x {height} pixels; expected 1 to {MOST_PIXELS} each way"));
     }
-    if decoder.total_bytes() > MOST_DECODED {
-        return Err(format!("{} bytes when decoded; expected at most {MOST_DECODED}", decoder.total_bytes()));
+    let bytes = u64::from(width) * u64::from(height) * bytes_per_pixel as u64;
+    if bytes > MOST_DECODED {
+        return Err(format!("{bytes} bytes when decoded; expected at most {MOST_DECODED}"));
     }
-    Ok(decoder)
+    Ok(())
+}
+
+/// Pixels of 1 (grey), 2 (with alpha), 3 (colour) or 4 (with alpha) bytes as RGBA.
+fn to_rgba(pixels: &[u8], bytes_per_pixel: usize) -> Vec<u8> {
+    let rgba = |pixel: &[u8]| match *pixel {
+        [grey] => [grey, grey, grey, 255],
+        [grey, alpha] => [grey, grey, grey, alpha],
+        [red, green, blue] => [red, green, blue, 255],
+        _ => [pixel[0], pixel[1], pixel[2], pixel[3]],
+    };
+    pixels.chunks_exact(bytes_per_pixel).flat_map(rgba).collect()
 }
 
 /// Reads an image's bytes and names its file in errors.
@@ -67,6 +129,6 @@ fn in_file<T>(image: &Image, read: impl FnOnce(&[u8]) -> Result<T, String>) -> R
     }
 }
 
-fn one_line(error: image::ImageError) -> String {
+fn one_line(error: impl std::fmt::Display) -> String {
     error.to_string().lines().collect::<Vec<_>>().join(" ")
 }

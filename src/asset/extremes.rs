@@ -27,7 +27,7 @@ const KEYS: usize = 31;
 pub fn chain_64() -> Result<Model, ModelError> {
     let step = LENGTH / f64::from(JOINTS);
     let joints = (0..JOINTS).map(|j| joint(j, (j > 0).then(|| j - 1), DQuat::IDENTITY, if j > 0 { step } else { 0.0 }));
-    let mut tube = Tube::default();
+    let mut tube = Tube::with_corners(CORNERS);
     tube.add(DVec3::ZERO, DQuat::IDENTITY, 256, |along| {
         let at = along * f64::from(JOINTS) - 0.5;
         // A smooth bump over four joints, so that weights change smoothly along the tube.
@@ -41,8 +41,8 @@ pub fn chain_64() -> Result<Model, ModelError> {
     });
     let inverse_bind = |j: u16| translated(DVec3::new(0.0, -step * f64::from(j), 0.0));
     let angle = |j: u16, phase: f64| 0.07 * libm::sin(TAU * (phase - f64::from(j) / 40.0));
-    let clip = clip("sway", |j, phase| rotation(DVec3::Z, angle(j, phase)));
-    model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
+    let clip = clip("sway", JOINTS, DURATION, KEYS, |j, phase| rotation(DVec3::Z, angle(j, phase)));
+    model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), vec![clip?], tube)
 }
 
 /// One root with 63 joints around it, each with an arm. Its clip `pulse` nods every arm with a phase of its own.
@@ -62,7 +62,7 @@ pub fn star_64() -> Result<Model, ModelError> {
     let root = DVec3::new(0.0, LENGTH, 0.0);
     let mut joints = vec![joint(0, None, DQuat::IDENTITY, LENGTH)];
     joints.extend((1..JOINTS).map(|j| joint(j, Some(0), facing(j - 1), 0.0)));
-    let mut tube = Tube::default();
+    let mut tube = Tube::with_corners(CORNERS);
     for arm in 0..arms {
         tube.add(root, facing(arm), 5, |along| {
             let own = along.clamp(0.0, 1.0) as f32;
@@ -74,11 +74,11 @@ pub fn star_64() -> Result<Model, ModelError> {
         rows(back, back * -root)
     };
     let nod = |j: u16, phase: f64| 0.35 * libm::sin(TAU * (phase + f64::from(j) * 0.381_966));
-    let clip = clip("pulse", |j, phase| match j {
+    let clip = clip("pulse", JOINTS, DURATION, KEYS, |j, phase| match j {
         0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * phase)),
         _ => facing(j - 1) * rotation(DVec3::X, nod(j, phase)),
     });
-    model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
+    model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), vec![clip?], tube)
 }
 
 fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
@@ -95,20 +95,20 @@ fn quat(q: DQuat) -> Quat {
 }
 
 /// A rotation about a unit axis; with libm, so that the bytes are the same on every platform.
-fn rotation(axis: DVec3, angle: f64) -> DQuat {
+pub(super) fn rotation(axis: DVec3, angle: f64) -> DQuat {
     let (sin, cos) = (libm::sin(angle / 2.0), libm::cos(angle / 2.0));
     DQuat::from_xyzw(axis.x * sin, axis.y * sin, axis.z * sin, cos)
 }
 
 /// The shortest rotation from one unit vector to another.
-fn half_way(from: DVec3, to: DVec3) -> DQuat {
+pub(super) fn half_way(from: DVec3, to: DVec3) -> DQuat {
     let axis = from.cross(to);
     let q = DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
     // Opposite vectors have no shortest rotation; any half turn about a perpendicular axis maps one to the other.
     if q.length_squared() < 1e-12 { DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0) } else { q.normalize() }
 }
 
-fn translated(by: DVec3) -> Rows {
+pub(super) fn translated(by: DVec3) -> Rows {
     rows(DQuat::IDENTITY, by)
 }
 
@@ -121,77 +121,95 @@ fn rows(rotation: DQuat, translation: DVec3) -> Rows {
     rows
 }
 
-fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
-    let phases: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
-    let keys = (0..JOINTS).map(|joint| Keys {
+/// A clip that rotates every joint; `pose` returns a rotation at a phase from 0 to 1, and takes 0 for both ends.
+pub(super) fn clip(
+    name: &str,
+    joints: u16,
+    duration: f64,
+    keys: usize,
+    pose: impl Fn(u16, f64) -> DQuat,
+) -> Result<Clip, ModelError> {
+    let phases: Vec<f64> = (0..keys).map(|k| k as f64 / (keys - 1) as f64).collect();
+    let keys = (0..joints).map(|joint| Keys {
         joint,
         channel: Channel::Rotation,
         interpolation: Interpolation::Linear,
-        times: phases.iter().map(|phase| (phase * DURATION) as f32).collect(),
+        times: phases.iter().map(|phase| (phase * duration) as f32).collect(),
         // The last key repeats the first, so that the loop closes exactly.
         values: phases.iter().flat_map(|phase| quat(pose(joint, phase % 1.0)).to_array()).collect(),
     });
     Clip::new(name, None, RotationBlend::Slerp, keys.collect())
 }
 
-fn model(
+/// A model of tubes, whose palette has every joint.
+pub(super) fn model(
     name: &str,
     joints: Vec<Joint>,
     inverse_binds: Vec<Rows>,
-    clip: Clip,
+    clips: Vec<Clip>,
     tube: Tube,
 ) -> Result<Model, ModelError> {
+    let count = joints.len() as u16;
     let (skeleton, _) = Skeleton::new(joints)?;
     Model::new(ModelParts {
         name: name.into(),
         axes: Axes::Y_UP,
         skeleton,
-        skins: vec![SkinData { name: name.into(), joints: (0..JOINTS).collect(), inverse_binds }],
-        clips: vec![clip],
+        skins: vec![SkinData { name: name.into(), joints: (0..count).collect(), inverse_binds }],
+        clips,
         primitives: vec![tube.finished()],
+        targets: Vec::new(),
         materials: vec![Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0], ..Material::default() }],
         repairs: vec![],
     })
 }
 
 /// Open tubes that taper to their ends.
-struct Tube {
+pub(super) struct Tube {
+    /// Corners of each ring.
+    corners: u32,
+    /// Length and largest radius of the next tube, in metres.
+    pub(super) length: f64,
+    pub(super) radius: f64,
     primitive: PrimitiveData,
     normals: Vec<[f32; 3]>,
     tangents: Vec<[f32; 4]>,
     uvs: Vec<[f32; 2]>,
 }
 
-impl Default for Tube {
-    fn default() -> Self {
+impl Tube {
+    /// No tubes yet; the next ones have rings of this many corners.
+    pub(super) fn with_corners(corners: u32) -> Self {
         let primitive = PrimitiveData { influences: Influences::new(), ..Default::default() };
-        Self { primitive, normals: vec![], tangents: vec![], uvs: vec![] }
+        let (normals, tangents, uvs) = (vec![], vec![], vec![]);
+        Self { corners, length: LENGTH, radius: RADIUS, primitive, normals, tangents, uvs }
     }
 }
 
 impl Tube {
     /// Adds a tube from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
     /// 1.
-    fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
+    pub(super) fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
+        let Self { corners, length, radius, .. } = *self;
         for ring in 0..rings {
             let along = f64::from(ring) / f64::from(rings - 1);
-            let radius = RADIUS * (1.05 - along);
-            for corner in 0..CORNERS {
-                let around = TAU * f64::from(corner) / f64::from(CORNERS);
+            let radius = radius * (1.05 - along);
+            for corner in 0..corners {
+                let around = TAU * f64::from(corner) / f64::from(corners);
                 let out = DVec3::new(libm::cos(around), 0.0, libm::sin(around));
                 let float = |v: DVec3| v.to_array().map(|v| v as f32);
                 let tangent = float(facing * DVec3::new(-out.z, 0.0, out.x));
                 let first = self.primitive.positions.len() as u32;
                 self.primitive
                     .positions
-                    .push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
+                    .push(float(start + facing * (out * radius + DVec3::new(0.0, along * length, 0.0))));
                 self.normals.push(float(facing * out));
                 self.tangents.push([tangent[0], tangent[1], tangent[2], 1.0]);
                 self.uvs.push([(around / TAU) as f32, along as f32]);
                 self.primitive.influences.push(pairs(along));
                 if ring > 0 {
-                    let next = if corner + 1 == CORNERS { first + 1 - CORNERS } else { first + 1 };
-                    let (a, b) = (first - CORNERS, next - CORNERS);
+                    let next = if corner + 1 == corners { first + 1 - corners } else { first + 1 };
+                    let (a, b) = (first - corners, next - corners);
                     self.primitive.indices.extend([a, first, next, a, next, b]);
                 }
             }

@@ -75,6 +75,7 @@ impl Reader<'_> {
             skins: vec![skin],
             clips,
             primitives: vec![primitive],
+            targets: Vec::new(),
             materials,
             repairs,
         })

@@ -90,6 +90,7 @@ pub(super) fn join(
         indices,
         subsets,
         dumped_vertices: count as u32,
+        targets: Vec::new(),
     })
 }
 

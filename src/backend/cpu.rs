@@ -5,16 +5,23 @@ use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Tr
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, Stage, StageTimer, Traffic, clips_in_place,
-    meshes_in_place,
+    Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer,
+    ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
-use crate::model::Rows;
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width};
+use crate::gameplay::{GameplayData, Palettes};
+use crate::model::{Rows, Shape};
+use crate::morph::{MorphScratch, MorphedLanes};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width, is_sparse, sparse_rows};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::Threads;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
+const VERTEX_NS: f64 = 1.25;
 
 /// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +30,8 @@ pub enum PaletteLayout {
     Rows,
     /// `[block][entry][12][BLOCK]`.
     Lanes,
+    /// As [`PaletteLayout::Lanes`], but `[instance][entry][12]` for blocks that [are sparse](crate::pose::is_sparse).
+    Mixed,
     /// As [`PaletteLayout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
     Fused,
 }
@@ -35,12 +44,89 @@ pub struct BlockJob<'a> {
     pub block: &'a Block,
     /// The block's group.
     pub group: &'a Group,
-    /// `[instance][entry]` of the block's instances, for [`PaletteLayout::Rows`].
+    /// `[instance][entry]` of the block's instances, for [`PaletteLayout::Rows`] and sparse blocks of
+    /// [`PaletteLayout::Mixed`]; empty for others.
     pub rows: &'a [Rows],
-    /// `[entry][12][BLOCK]`, for the other layouts.
+    /// `[entry][12][BLOCK]`, where `rows` is empty.
     pub lanes: &'a [Affine<BLOCK>],
     /// Kind of store that writes vertices.
     pub store: Store,
+    morph: Option<BlockMorph<'a>>,
+}
+
+/// Means to morph the instances of a block.
+struct BlockMorph<'a> {
+    crowd: &'a Crowd,
+    tick: u32,
+    /// One item per thread.
+    scratch: &'a [Mutex<MorphScratch>],
+    times: Option<&'a ThreadTimes>,
+}
+
+impl BlockJob<'_> {
+    /// Calls `skin(vertices before skinning, palette, words)` for each instance of the block, with palettes in rows.
+    pub fn each_instance(&self, out: &mut [f32], skin: impl Fn(Shape, &[Rows], &mut [f32])) {
+        let (entries, words) = (self.group.model.palette_joints().len(), self.group.instance_words());
+        let palettes = self.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words));
+        for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
+            let Some(morph) = &self.morph else {
+                skin(self.group.model.mesh().shape(), palette, out);
+                continue;
+            };
+            let mut scratch = morph.scratch();
+            let start = Instant::now();
+            let shape = scratch.instance(self.isa, morph.crowd, instance, morph.tick);
+            let start = morph.spent(Stage::Morph, start);
+            skin(shape, palette, out);
+            morph.spent(Stage::Skin, start);
+        }
+    }
+
+    /// Calls `skin` with the block's morphed vertices in lanes; `None` if its model has no targets.
+    pub fn in_lanes(&self, skin: impl FnOnce(Option<MorphedLanes>)) {
+        match &self.morph {
+            None => skin(None),
+            Some(morph) => {
+                let mut scratch = morph.scratch();
+                let start = Instant::now();
+                let morphed = scratch.block(self.isa, morph.crowd, self.block, morph.tick);
+                let start = morph.spent(Stage::Morph, start);
+                skin(Some(morphed));
+                morph.spent(Stage::Skin, start);
+            }
+        }
+    }
+}
+
+impl<'a> BlockMorph<'a> {
+    /// The means for a block of a group; `None` if its model has no targets.
+    fn of(
+        group: &Group,
+        crowd: &'a Crowd,
+        tick: u32,
+        scratch: &'a [Mutex<MorphScratch>],
+        times: Option<&'a ThreadTimes>,
+    ) -> Option<Self> {
+        (!group.model.mesh().targets().is_empty()).then_some(Self { crowd, tick, scratch, times })
+    }
+
+    /// The calling thread's memory.
+    fn scratch(&self) -> MutexGuard<'_, MorphScratch> {
+        lock(&self.scratch[rayon::current_thread_index().unwrap_or(0) % self.scratch.len()])
+    }
+
+    /// Adds the time since `start` to a stage, if stages are timed; returns the current time.
+    fn spent(&self, stage: Stage, start: Instant) -> Instant {
+        if let Some(times) = self.times {
+            times.spent(stage, start);
+        }
+        Instant::now()
+    }
+}
+
+/// Ignores poisoning: after a panic elsewhere, the numbers are overwritten before they are read.
+fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
+    item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A way to skin blocks of instances.
@@ -60,12 +146,12 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the kernel cannot skin the crowd, or
+    /// [`BackendError::Unavailable`] if the kernel cannot skin the crowd, or
     /// this instruction set lacks what it needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] will allocate.
-    fn bytes(_: &Crowd) -> Bytes {
+    fn bytes(_: &Crowd, _: Isa) -> Bytes {
         Bytes::default()
     }
 
@@ -93,8 +179,6 @@ pub trait Skinner: Sized + Sync {
 
 /// A CPU backend with the kernel `S`.
 pub struct Cpu<S> {
-    /// Name of the variant, if another backend chose it.
-    label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
     skinner: PhantomData<S>,
@@ -103,21 +187,31 @@ pub struct Cpu<S> {
 impl<S: Skinner + 'static> Cpu<S> {
     /// Creates the backend on the calling thread alone.
     pub fn one_thread(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(None, context.isa, Threads::One)
+        Self::boxed(context.isa, Threads::One)
     }
 
     /// Creates the backend on all threads of the context.
     pub fn all_threads(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(None, context.isa, context.threads.clone())
+        Self::boxed(context.isa, context.threads.clone())
     }
 
-    /// Creates the backend on one thread for another backend that chose it and reports its label.
-    pub(super) fn chosen(label: &'static str, isa: Isa) -> Box<dyn Backend> {
-        Self::boxed(Some(label), isa, Threads::One)
+    fn boxed(isa: Isa, threads: Threads) -> Box<dyn Backend> {
+        Box::new(Self { isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
     }
 
-    fn boxed(label: Option<&'static str>, isa: Isa, threads: Threads) -> Box<dyn Backend> {
-        Box::new(Self { label, isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
+    /// The threads that a crowd is worth.
+    fn threads(&self, crowd: &Crowd) -> Threads {
+        let skin = Duration::from_nanos((VERTEX_NS * crowd.vertex_count() as f64) as u64);
+        self.threads.worth_waking(CrowdPose::estimate(crowd) + skin)
+    }
+}
+
+/// Numbers of instances that are morphed side by side for a kernel.
+fn scratch_widths(layout: PaletteLayout) -> &'static [Width] {
+    match layout {
+        PaletteLayout::Rows => &[Width::One],
+        PaletteLayout::Lanes | PaletteLayout::Fused => &[Width::Block],
+        PaletteLayout::Mixed => &[Width::One, Width::Block],
     }
 }
 
@@ -137,7 +231,7 @@ fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> 
 fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
     match layout {
         PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
-        PaletteLayout::Lanes => (0, CrowdPose::block_entries(crowd) as usize),
+        PaletteLayout::Lanes | PaletteLayout::Mixed => (0, CrowdPose::block_entries(crowd) as usize),
         PaletteLayout::Fused => (0, 0),
     }
 }
@@ -151,48 +245,66 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         Traits { joints: Joints::Host, later_passes }
     }
 
-    fn footprint(&self, crowd: &Crowd, _: &Job) -> Result<Footprint> {
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         S::check(crowd, self.isa)?;
+        HostGameplay::check(job, S::BLENDING)?;
+        if S::LAYOUT == PaletteLayout::Fused && job.gameplay.is_some() {
+            return Err(BackendError::Unavailable(
+                "keeps no palettes; needs a run without --bounds and --sockets".into(),
+            ));
+        }
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
-        let pose = CrowdPose::bytes(crowd, S::WIDTH, self.threads.count());
-        Ok(footprint(crowd, pose, palettes, S::bytes(crowd)))
+        let threads = self.threads(crowd).count();
+        let pose = CrowdPose::bytes(crowd, S::WIDTH, threads);
+        let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, scratch_widths(S::LAYOUT)) } else { 0 };
+        let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
+        let skinner = S::bytes(crowd, self.isa) + HostGameplay::bytes(crowd, job) + scratch;
+        Ok(footprint(crowd, pose, palettes, skinner))
     }
 
-    fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
+        let threads = self.threads(crowd);
+        let scratches = if crowd.has_targets() { threads.count() } else { 0 };
+        let scratch = (0..scratches).map(|_| Mutex::new(MorphScratch::new(crowd, scratch_widths(S::LAYOUT)))).collect();
         Ok(Box::new(PreparedCpu {
-            label: self.label,
             isa: self.isa,
-            threads: self.threads.clone(),
-            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &self.threads),
+            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &threads),
+            threads,
             rows: Aligned::zeroed(rows),
             lanes: Aligned::zeroed(lanes),
             skinner: S::new(crowd, self.isa)?,
+            gameplay: HostGameplay::new(crowd, job),
+            scratch,
         }))
     }
 }
 
 struct PreparedCpu<S> {
-    label: Option<&'static str>,
     isa: Isa,
     threads: Threads,
     pose: CrowdPose,
     rows: Aligned<Rows>,
     lanes: Aligned<Affine<BLOCK>>,
     skinner: S,
+    gameplay: Option<HostGameplay>,
+    /// One item per thread; none if no model has targets.
+    scratch: Vec<Mutex<MorphScratch>>,
 }
 
 impl<S: Skinner> Prepared for PreparedCpu<S> {
     fn device(&self) -> String {
         let count = self.threads.count();
-        let threads = format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" });
-        self.label.map_or(threads.clone(), |label| format!("{label}, {threads}"))
+        format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" })
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let palettes = self.rows.allocated() + self.lanes.allocated();
-        footprint(crowd, self.pose.allocated(), palettes, self.skinner.allocated())
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
+        let scratch = self.scratch.iter().map(|scratch| lock(scratch).allocated()).sum();
+        let skinner = self.skinner.allocated() + gameplay + Bytes::of(Purpose::Scratch, scratch);
+        footprint(crowd, self.pose.allocated(), palettes, skinner)
     }
 
     fn blending(&self) -> Blending {
@@ -202,31 +314,46 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         match S::LAYOUT {
             PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
-            PaletteLayout::Rows | PaletteLayout::Lanes => stage_bytes::host(crowd, self.threads.count()),
+            PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
+                stage_bytes::host(crowd, self.threads.count())
+            }
         }
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, pose, rows, lanes, skinner, .. } = self;
+        let Self { isa, threads, pose, rows, lanes, skinner, scratch, gameplay, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
         let out = &mut frame.arena.host[..];
-        let store = Store::for_bytes(size_of_val(out) as u64);
-        match S::LAYOUT {
-            PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
-            PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
-            PaletteLayout::Fused => {
-                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    let group = &crowd.groups()[block.group];
-                    skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store }, out);
-                };
-                let out = PaletteOut::Each { out, skin: &skin };
-                timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
-                return Ok(Ticket::default());
+        // Once for the whole frame, so that threads are woken once.
+        threads.install(|| {
+            let store = Store::for_bytes(size_of_val(out) as u64);
+            let (skinner, scratch) = (&*skinner, &scratch[..]);
+            match S::LAYOUT {
+                PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
+                PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
+                PaletteLayout::Mixed => timer.pose(pose, crowd, tick, threads, PaletteOut::Mixed(lanes)),
+                PaletteLayout::Fused => {
+                    let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
+                        let group = &crowd.groups()[block.group];
+                        let morph = BlockMorph::of(group, crowd, tick, scratch, None);
+                        skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
+                    };
+                    let out = PaletteOut::Each { out, skin: &skin };
+                    timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
+                    return;
+                }
             }
-        }
-        timer.wall(Stage::Skin, || {
-            threads.install(|| {
-                pose.blocks().each(
+            if let Some(gameplay) = gameplay {
+                let palettes = match S::LAYOUT {
+                    PaletteLayout::Rows => Palettes::Rows(rows),
+                    PaletteLayout::Mixed => Palettes::Mixed(lanes),
+                    _ => Palettes::Lanes(lanes),
+                };
+                gameplay.read(isa, threads, crowd, pose.blocks(), palettes, timer);
+            }
+            let (rows, lanes, blocks) = (&rows[..], &lanes[..], pose.blocks());
+            let mut skin_all = |times: Option<&ThreadTimes>| {
+                blocks.each(
                     crowd,
                     out,
                     |b| b.first_word,
@@ -236,12 +363,24 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                             PaletteLayout::Rows => {
                                 (&rows[block.first_row..][..block.instances.len() * entries], &[][..])
                             }
+                            PaletteLayout::Mixed if is_sparse(crowd, block) => {
+                                (sparse_rows(block, &lanes[block.first_entry..][..entries]), &[][..])
+                            }
                             _ => (&[][..], &lanes[block.first_entry..][..entries]),
                         };
-                        skinner.skin(&BlockJob { isa, block, group, rows, lanes, store }, out);
+                        let morph = BlockMorph::of(group, crowd, tick, scratch, times);
+                        let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
+                        skinner.skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
+                        if let Some((times, start)) = unmorphed {
+                            times.spent(Stage::Skin, start);
+                        }
                     },
                 );
-            });
+            };
+            match crowd.has_targets() {
+                false => timer.wall(Stage::Skin, || skin_all(None)),
+                true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| skin_all(Some(times))),
+            }
         });
         Ok(Ticket::default())
     }
@@ -250,10 +389,21 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         S::SKINNED
     }
 
+    fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
+        Ok(self.gameplay.as_ref().map(|gameplay| gameplay.data().clone()))
+    }
+
+    fn gameplay_delay(&self) -> Option<u32> {
+        self.gameplay.as_ref().map(|_| 0)
+    }
+
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         match (what, S::LAYOUT) {
             (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
-            (PoseData::Palette, PaletteLayout::Lanes) => self.pose.read_lanes(crowd, &self.lanes, instances, out),
+            (PoseData::Palette, PaletteLayout::Lanes | PaletteLayout::Mixed) => {
+                let mixed = S::LAYOUT == PaletteLayout::Mixed;
+                self.pose.read_lanes(crowd, &self.lanes, mixed, instances, out);
+            }
             _ => self.pose.read(crowd, what, instances, out),
         }
         Ok(())

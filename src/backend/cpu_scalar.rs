@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::pose::Width;
 use crate::simd::Isa;
-use crate::skin::skin;
+use crate::skin::skin_shape;
 
 /// Poses and skins without vectors.
 pub struct ScalarSkinner;
@@ -20,6 +20,7 @@ impl Skinner for ScalarSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        skin(job.group.model.mesh(), job.rows, job.group.format, out);
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.each_instance(out, |shape, palette, out| skin_shape(mesh, shape, palette, format, out));
     }
 }

@@ -25,11 +25,11 @@ fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
     });
     let compact = clip.keys().compact().into_iter().flat_map(|compact| {
         let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
-        let frame = |index| compact.tracks.iter().zip(compact.frame(index));
-        let keys = (0..compact.frames as usize).flat_map(frame).filter(|(track, _)| track.channel == Channel::Scale);
+        let keys = (0..compact.frames as usize).flat_map(|index| compact.frame(index));
+        let keys = keys.filter(|(track, _)| track.channel == Channel::Scale);
         still
             .map(|s| (s.joint, [s.value[0], s.value[1], s.value[2]]))
-            .chain(keys.map(|(track, key)| (track.joint, track.vector(*key))))
+            .chain(keys.map(|(track, key)| (track.joint, track.decoder().vector(key.numbers))))
     });
     raw.chain(compact)
 }

@@ -5,14 +5,19 @@
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
-use super::gpu_vertex::VertexSkinner;
+use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::posed;
+use super::targets::require_no_targets;
 use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+    Approximation, Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Result, StageTimer,
+    Traffic, clips_in_place,
 };
+use crate::gameplay::GameplayData;
 use crate::gpu::compute::SkinKernel;
+use crate::gpu::gameplay::DeviceGameplay;
+use crate::gpu::morph::{MorphForm, Morphs};
 use crate::gpu::shader::Edit;
 use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
@@ -46,7 +51,11 @@ impl Strategy {
         if !self.skin.palette().scales_unevenly() {
             require_even_scale(crowd)?;
         }
-        self.posing.accepts(crowd, self.skin.palette())
+        let palette = self.skin.palette();
+        if self.posing == Posing::Visible || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
+            require_no_targets(crowd)?;
+        }
+        self.posing.accepts(crowd, palette)
     }
 
     /// The abilities of the backend.
@@ -64,6 +73,14 @@ impl Strategy {
         Traits { joints, later_passes }
     }
 
+    /// The rule by which vertices follow several joints.
+    fn blending(self) -> Blending {
+        match self.skin.palette() {
+            PaletteForm::DualQuaternions => Blending::DualQuaternion,
+            _ => Blending::Linear,
+        }
+    }
+
     /// Bytes that frames read from the models' stores.
     fn in_place(self, crowd: &Crowd) -> Bytes {
         if self.posing == Posing::Host { clips_in_place(crowd) } else { Bytes::default() }
@@ -75,6 +92,13 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
+        }
+    }
+
+    fn morph(self) -> MorphForm {
+        match self {
+            Self::Vertex(_, palette) => morph_form(palette),
+            Self::Compute(kernels) => kernels[0].morph,
         }
     }
 }
@@ -98,7 +122,7 @@ struct GpuBackend {
 /// Creates the backend of a strategy.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there is no adapter.
+/// [`BackendError::Unavailable`] if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
@@ -118,8 +142,16 @@ impl Backend for GpuBackend {
             Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
         };
         self.strategy.accepts(crowd)?;
-        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette())?;
-        Ok(Footprint { host, device: own.device + palettes, in_place: self.strategy.in_place(crowd), ..own })
+        HostGameplay::check(job, self.strategy.blending())?;
+        if job.gameplay.is_some() && posing == Posing::Visible {
+            return Err(BackendError::Unavailable(
+                "poses only instances in view; needs a run without --bounds and --sockets".into(),
+            ));
+        }
+        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?;
+        let (morph_host, morphs) = skin.morph().bytes(gpu, crowd, &chunks)?;
+        let (host, device) = (host + morph_host, own.device + palettes + morphs);
+        Ok(Footprint { host, device, in_place: self.strategy.in_place(crowd), ..own })
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
@@ -127,16 +159,24 @@ impl Backend for GpuBackend {
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let (palettes, memory) =
-            gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), &job.frustum, edit));
-        let posed = Posed { gpu, chunks, palettes: palettes?, memory };
+        let (palettes, memory) = gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit));
+        let (morphs, morph_memory) = gpu.counted(|| Morphs::new(&gpu, crowd, &chunks, skin.morph()));
+        let posed = Posed { gpu, chunks, palettes: palettes?, morphs, memory: memory + morph_memory };
+        let on_device = self.strategy.traits().joints != Joints::Host;
+        let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
+            let Posed { gpu, chunks, palettes, .. } = &posed;
+            let approximation = palettes.approximation().map_or(0.0, |stated| stated.position);
+            let read = (palettes.chunks(), skin.palette());
+            DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation, edit)
+        });
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
             Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
         };
         self.gpu.check()?;
-        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner }))
+        let morph_approximation = skin.morph().approximation(crowd);
+        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner, gameplay, morph_approximation }))
     }
 }
 
@@ -144,6 +184,10 @@ struct PreparedGpu {
     strategy: Strategy,
     posed: Posed,
     skinner: Box<dyn GpuSkinner>,
+    /// Bounds and sockets, if the job asks for any and joints are on the device.
+    gameplay: Option<DeviceGameplay>,
+    /// Stated error of morph targets, which no palette with an error of its own has.
+    morph_approximation: Option<Approximation>,
 }
 
 impl Prepared for PreparedGpu {
@@ -153,9 +197,12 @@ impl Prepared for PreparedGpu {
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
+        let (host, device) = self.gameplay.as_ref().map(DeviceGameplay::allocated).unwrap_or_default();
         Footprint {
-            host: self.posed.palettes.host_memory(),
-            device: self.posed.memory + self.skinner.memory(),
+            host: self.posed.palettes.host_memory()
+                + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory)
+                + host,
+            device: self.posed.memory + self.skinner.memory() + device,
             in_place: self.strategy.in_place(crowd),
             host_output: false,
             device_output: matches!(self.strategy.skin, Skinning::Compute(_)),
@@ -163,14 +210,25 @@ impl Prepared for PreparedGpu {
     }
 
     fn blending(&self) -> Blending {
-        match self.strategy.skin.palette() {
-            PaletteForm::DualQuaternions => Blending::DualQuaternion,
-            _ => Blending::Linear,
+        self.strategy.blending()
+    }
+
+    fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
+        match &mut self.gameplay {
+            Some(gameplay) => Ok(Some(gameplay.read(&self.posed.gpu)?.clone())),
+            None => Ok(self.posed.palettes.gameplay().cloned()),
+        }
+    }
+
+    fn gameplay_delay(&self) -> Option<u32> {
+        match &self.gameplay {
+            Some(gameplay) => gameplay.delay(),
+            None => self.posed.palettes.gameplay().map(|_| 0),
         }
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.posed.palettes.approximation()
+        self.posed.palettes.approximation().or(self.morph_approximation)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -185,10 +243,19 @@ impl Prepared for PreparedGpu {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { posed, skinner, .. } = self;
+        let Self { posed, skinner, gameplay, .. } = self;
         skinner.bind(posed, frame);
+        if let Some(gameplay) = gameplay {
+            gameplay.arrive(&posed.gpu, timer)?;
+        }
         let mut commands = posed.gpu.frame("frame");
         posed.palettes.submit(&posed.gpu, frame, timer, &mut commands);
+        if let Some(gameplay) = gameplay {
+            gameplay.record(&posed.gpu, &mut commands);
+        }
+        if let Some(morphs) = &mut posed.morphs {
+            morphs.submit(&posed.gpu, &posed.chunks, frame, timer, &mut commands);
+        }
         skinner.record(posed, frame, &mut commands);
         Ok(Ticket::recorded(commands))
     }

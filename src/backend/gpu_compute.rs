@@ -9,6 +9,7 @@ use crate::frame::{
 use crate::gpu::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::shader::Edit;
 use crate::gpu::{Chunk, Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
+use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -36,7 +37,12 @@ impl ComputeSkinner {
                 "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
             return Err(BackendError::Unavailable(message.into()));
         }
-        gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1)?;
+        if kernels[0].streams && (job.keep == Retention::TwoFrames || crowd.format().encoding == Encoding::Packed) {
+            let message = "stores floats of one frame apart; needs --output f32 or ring, and a run without --motion";
+            return Err(BackendError::Unavailable(message.into()));
+        }
+        let morph = kernels[0].morph.storage_buffers(crowd);
+        gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1 + morph)?;
         let several = kernels.len() > 1;
         let trial = if several { compute::trial_bytes(gpu, crowd, chunks, kernels) } else { Bytes::default() };
         let sets = if job.keep == Retention::TwoFrames { 2 } else { 1 };
@@ -48,13 +54,13 @@ impl ComputeSkinner {
 
     /// Compiles the kernels and finds the fastest, if there are several.
     pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], edit: Option<&Edit>) -> Result<Self> {
-        let Posed { gpu, chunks, palettes, .. } = posed;
+        let Posed { gpu, chunks, .. } = posed;
         let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
         let (skin, trial) = match kernels {
             [only] => (compiled(only), None),
             many => {
                 let candidates = many.iter().map(|k| compiled(k)).collect();
-                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, palettes.chunks(), candidates));
+                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, posed.inputs(), candidates));
                 (best?, Some(bytes.all_for(Purpose::Staging)))
             }
         };
@@ -87,9 +93,8 @@ impl GpuSkinner for ComputeSkinner {
     fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
         let Arena { device, previous, .. } = &*frame.arena;
         if !self.skin.choose(device) {
-            let Posed { gpu, chunks, palettes, .. } = posed;
             let sets: &[&[_]] = &[device, previous];
-            self.skin.bind(gpu, frame.crowd, chunks, palettes.chunks(), sets, palettes.visibility());
+            self.skin.bind(&posed.gpu, frame.crowd, &posed.chunks, posed.inputs(), sets);
         }
         self.held_chunks.resize(device.len(), 0);
     }
@@ -108,6 +113,7 @@ impl GpuSkinner for ComputeSkinner {
     fn skinned(&self, posed: &Posed) -> Skinned {
         Skinned::Device(match posed.palettes.visibility() {
             Some(visibility) => Drawable::Visible(Rc::clone(visibility.visible())),
+            None if self.skin.kernel().streams => Drawable::Streams,
             None => Drawable::Device,
         })
     }
@@ -140,8 +146,28 @@ impl GpuSkinner for ComputeSkinner {
             let words = crowd.groups()[chunk.group].instance_words();
             let places = palettes.places(chunk, index, part)?;
             let first = places.start as usize * words;
+            let begin = out.len();
             gpu.read_back(&arena.device[slot], first as u64, places.len() * words, out)?;
+            if self.skin.kernel().streams {
+                let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
+                out[begin..].chunks_exact_mut(words).for_each(|instance| interleave(instance, vertices));
+            }
         }
         Ok(())
+    }
+}
+
+/// Brings an instance's streams of positions, normals and tangents into the order of vertices.
+fn interleave(instance: &mut [f32], vertices: usize) {
+    let streams = instance.to_vec();
+    let floats = instance.len() / vertices.max(1);
+    for (vertex, out) in instance.chunks_exact_mut(floats.max(1)).enumerate() {
+        let (mut first, mut done) = (0, 0);
+        for width in [3, 3, 4] {
+            if done < floats {
+                out[done..done + width].copy_from_slice(&streams[first + width * vertex..][..width]);
+                (first, done) = (first + width * vertices, done + width);
+            }
+        }
     }
 }

@@ -3,6 +3,8 @@
 use super::Skinned;
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, FrameInput, Result, Traffic};
+use crate::gpu::compute::Inputs;
+use crate::gpu::morph::Morphs;
 use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,8 +14,18 @@ pub(super) struct Posed {
     pub gpu: Rc<Gpu>,
     pub chunks: Vec<Chunk>,
     pub palettes: Box<dyn PaletteSource>,
-    /// Bytes of the palettes and of what computes them, on the device.
+    /// Morph targets, if any model of the crowd has some.
+    pub morphs: Option<Morphs>,
+    /// Bytes of the palettes, of what computes them, and of morph targets, on the device.
     pub memory: Bytes,
+}
+
+impl Posed {
+    /// What skinning reads.
+    pub fn inputs(&self) -> Inputs<'_> {
+        let morph = self.morphs.as_ref().map(Morphs::bindings);
+        Inputs { palettes: self.palettes.chunks(), morph, visibility: self.palettes.visibility() }
+    }
 }
 
 /// A way to skin posed chunks.

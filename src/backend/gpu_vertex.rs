@@ -5,6 +5,8 @@ use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Bytes, Footprint, FrameInput, Job, Purpose, Result, Retention, Traffic};
 use crate::gpu::binding::GroupLayout;
+use crate::gpu::compute::Inputs;
+use crate::gpu::morph::MorphForm;
 use crate::gpu::shader::Edit;
 use crate::gpu::skinning::{self, Kind, SkinBindings};
 use crate::gpu::source::VertexSource;
@@ -13,6 +15,16 @@ use crate::gpu::{Capture, Chunk, Commands, Drawable, Gpu, MeshBuffers, MeshForm,
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
+
+/// The form of morph targets that goes with a form of palettes: engines that keep palettes in a texture keep deltas in
+/// one too, and those with 4x4 palettes keep them dense.
+pub(super) fn morph_form(palette: PaletteForm) -> MorphForm {
+    match palette {
+        PaletteForm::Texture => MorphForm::Texture,
+        PaletteForm::Columns | PaletteForm::Uniform => MorphForm::Dense,
+        _ => MorphForm::Sparse,
+    }
+}
 
 /// Passes drawing a vertex shader that skins.
 pub(super) struct VertexSkinner {
@@ -42,7 +54,8 @@ impl VertexSkinner {
             return Err(BackendError::Unavailable("writes plain floats; needs --output f32".into()));
         }
         gpu.has_captures()?;
-        gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS)?;
+        let morph = morph_form(palette).storage_buffers(crowd);
+        gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS + morph)?;
         let bound = if posing == Posing::Visible { 0 } else { chunks.len() };
         let device = Bytes::of(Purpose::Mesh, MeshBuffers::bytes(crowd, mesh))
             + Bytes::of(Purpose::Scratch, skinning::uniform_bytes(bound))
@@ -53,9 +66,10 @@ impl VertexSkinner {
     /// Uploads meshes and binds them and the palettes.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, edit: Option<&Edit>) -> Self {
         let Posed { gpu, chunks, palettes, .. } = posed;
-        let kinds = Kind::all(crowd, mesh);
-        let wgsl =
-            move |kind: Kind, root: &str, roles: &[Role]| skinning::vertex_shader(kind.mesh, palette, root, roles);
+        let kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
+        let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
+            skinning::vertex_shader(kind.mesh, palette, kind.morph, root, roles)
+        };
         // The shaders of all kinds have the same bindings.
         let first = kinds.first().map(|&kind| wgsl(kind, "capture.wgsl", &[])).unwrap_or_default();
         let dynamic = palette.stride().map(|_| "palettes");
@@ -63,7 +77,8 @@ impl VertexSkinner {
         let visibility = palettes.visibility();
         let (groups, memory) = gpu.counted(|| {
             let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
-            let bindings = SkinBindings { meshes: &meshes, palettes: palettes.chunks(), outputs: &[], visibility };
+            let Inputs { palettes, morph, visibility } = posed.inputs();
+            let bindings = SkinBindings { meshes: &meshes, palettes, morph, outputs: &[], visibility };
             skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings)
         });
         let edit = edit.cloned();

@@ -13,11 +13,14 @@ mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
 mod stage_bytes;
+#[cfg(feature = "gpu")]
+mod targets;
 
 use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Commands, Drawable, Flight, Gpu, present::Presenter};
 use crate::pose::PoseData;
@@ -64,7 +67,7 @@ pub enum Joints {
     Device,
     /// On the device, for instances in view only.
     DeviceInView,
-    /// Nowhere: palettes are baked, and no frame computes a joint.
+    /// Nowhere: palettes are baked, and no frame computes a joint. Sockets and bounds can be computed from palettes.
     Nowhere,
 }
 
@@ -92,6 +95,20 @@ pub trait Prepared {
     /// The rule by which vertices follow several joints; it selects the reference for parity.
     fn blending(&self) -> Blending {
         Blending::Linear
+    }
+
+    /// Bounds and sockets of the last frame, if the job asks for any; waits for them. Not timed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
+        Ok(None)
+    }
+
+    /// Number of frames after which the processor has bounds and sockets, the most so far: 0 if it has them in the same
+    /// frame. `None` if none have arrived.
+    fn gameplay_delay(&self) -> Option<u32> {
+        None
     }
 
     /// Errors that the backend makes on purpose.

@@ -10,6 +10,9 @@ use skinbench::harness::environment::Build;
 const REVISION: &str =
     git_version!(args = ["--always", "--abbrev=40", "--exclude=*", "--dirty=-modified"], fallback = "");
 
+/// Tag of the commit; empty if it has none.
+const TAG: &str = git_version!(args = ["--tags", "--exact-match", "--match=v*"], fallback = "");
+
 /// The build that results record.
 pub fn built_from() -> Build {
     let commit = REVISION.strip_suffix("-modified");
@@ -17,6 +20,7 @@ pub fn built_from() -> Build {
     Build {
         dirty: git_rev.is_some().then_some(commit.is_some()),
         git_rev,
+        tag: Some(TAG.to_owned()).filter(|tag| !tag.is_empty()),
         rustc: rustc_version_runtime::version().to_string(),
     }
 }

@@ -5,10 +5,11 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
 use skinbench::frame::{BackendError, Retention};
-use skinbench::harness::environment::{Adapter, available_memory};
+use skinbench::harness::environment::{Adapter, Environment, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::scene::{BuiltScene, Clips, Economy, Overrides, Scene};
+use skinbench::results::session::{Program, Session};
+use skinbench::scene::{BuiltScene, Clips, Economy, Lod, Overrides, Scene, SceneError};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
@@ -23,7 +24,7 @@ const MEMORY_SHARE: f64 = 0.7;
 /// Scenes and the backends that run them.
 #[derive(Debug, Args)]
 pub struct WorkloadArguments {
-    /// Built-in scenes, scene files (.toml) or models; default: walkers
+    /// Built-in scenes, scene files (.toml) or models; several models are one crowd; default: walkers
     #[arg(value_name = "SCENE|MODEL")]
     pub scenes: Vec<String>,
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
@@ -36,6 +37,15 @@ pub struct WorkloadArguments {
     /// Keep the last frame's vertices too, and draw motion vectors from both
     #[arg(long)]
     pub motion: bool,
+    /// Compute a box around each instance in every frame, as gameplay does
+    #[arg(long)]
+    pub bounds: bool,
+    /// Read the poses of these joints of each instance in every frame, as gameplay does
+    #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
+    pub sockets: Vec<String>,
+    /// A model to use in place of those of the scenes, such as Fox.glb in many-foxes
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
     /// Instances of all groups together
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     pub instances: Option<u64>,
@@ -54,6 +64,15 @@ pub struct ModelArguments {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub influences: Option<u32>,
+    /// Morph targets that the seed makes active on each instance; all others have the weight 0
+    #[arg(long, value_name = "N")]
+    pub active_targets: Option<u32>,
+    /// Number of models among people, as in the scene `city`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Overrides::MOST_MODELS)))]
+    pub models: Option<u32>,
+    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences
+    #[arg(long, value_name = "KIND,...|none")]
+    pub lod: Option<Lod>,
     #[command(flatten)]
     pub layout: StorageArguments,
     /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
@@ -75,7 +94,7 @@ pub struct StorageArguments {
     /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact)
     #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
     pub normals: NormalsChoice,
-    /// Storage of clips: keys as they are (raw), or frames of 16-bit numbers within 1e-4 of the skeleton's size
+    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
     /// (compact)
     #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
     pub clips: ClipsChoice,
@@ -130,9 +149,19 @@ impl OutputChoice {
 impl ModelArguments {
     /// The corresponding changes to a scene.
     pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
-        let Self { vertices, influences, phase_buckets, update_rate, .. } = *self;
+        let Self { vertices, influences, active_targets, models, lod, phase_buckets, update_rate, .. } = *self;
         let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
-        Overrides { instances, passes, vertices, influences, economy, ..self.layout.overrides() }
+        Overrides {
+            instances,
+            passes,
+            vertices,
+            influences,
+            active_targets,
+            models,
+            lod,
+            economy,
+            ..self.layout.overrides()
+        }
     }
 }
 
@@ -201,13 +230,29 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 }
 
 impl WorkloadArguments {
-    /// Loads the scenes with the requested changes.
+    /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
         let mut overrides = self.shape.overrides(self.instances, passes);
         overrides.format.encoding = self.output.encoding();
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
-        names.iter().map(|name| Ok(load_scene(name)?.with(overrides))).collect()
+        let load = |scene: Scene| -> anyhow::Result<Scene> {
+            let scene = match &self.model {
+                Some(model) => scene.with_model(model).map_err(unknown_name)?,
+                None => scene,
+            };
+            Ok(scene.with(overrides).reading(self.bounds, &self.sockets))
+        };
+        let models: Vec<&str> = names.iter().map(String::as_str).filter(|name| Scene::is_model(name)).collect();
+        let mut scenes = Vec::with_capacity(names.len());
+        for name in names {
+            if models.len() < 2 || !models.contains(&name.as_str()) {
+                scenes.push(load(load_scene(name)?)?);
+            } else if models[0] == name {
+                scenes.push(load(Scene::of_models(&models))?);
+            }
+        }
+        Ok(scenes)
     }
 
     /// The vertices that stay on the device.
@@ -244,10 +289,14 @@ pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> 
 
 /// Loads a scene by name; an unknown name is a usage error.
 pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
-    Scene::load(name).map_err(|error| match error.is_unknown_name() {
+    Scene::load(name).map_err(unknown_name)
+}
+
+fn unknown_name(error: SceneError) -> anyhow::Error {
+    match error.is_unknown_name() {
         true => UsageError(error.to_string()).into(),
         false => error.into(),
-    })
+    }
 }
 
 /// The backend of exactly this name.
@@ -267,7 +316,11 @@ pub fn memory() -> u64 {
 
 /// Builds scenes; refuses those that do not fit in memory before anything is written.
 pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
-    scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect()
+    let scenes = scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect::<anyhow::Result<Vec<_>>>()?;
+    for scene in &scenes {
+        scene.remarks.iter().for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
+    }
+    Ok(scenes)
 }
 
 /// A pool of `threads` threads, or of one per processor. If there are as many threads as processors, each one is pinned
@@ -368,6 +421,12 @@ pub fn adapter(context: &Context) -> Option<Adapter> {
 #[cfg(not(feature = "gpu"))]
 pub fn adapter(_: &Context) -> Option<Adapter> {
     None
+}
+
+/// The session that begins now, for `environment.json`.
+pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {
+    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build).context("cannot read this binary")?;
+    Ok(Session::begin(program, environment, context.isa))
 }
 
 /// Set by Ctrl-C; a second one ends the process at once.

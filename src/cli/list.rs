@@ -15,7 +15,8 @@ pub fn run(_: &Arguments) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
     writeln!(out, "backends")?;
     for entry in REGISTRY {
-        writeln!(out, "  {:<26} {}", entry.name, entry.summary)?;
+        let unable = if entry.morphs() { "" } else { "; no morph targets" };
+        writeln!(out, "  {:<26} {}{unable}", entry.name, entry.summary)?;
     }
     writeln!(out, "adapters")?;
     adapters(&mut out)?;

@@ -14,6 +14,7 @@ mod progress;
 mod render;
 mod report;
 mod run;
+mod submit;
 mod sweep;
 mod verify;
 #[cfg(feature = "view")]
@@ -42,6 +43,7 @@ enum Command {
     Sweep(sweep::Arguments),
     Compare(compare::Arguments),
     Report(report::Arguments),
+    Submit(submit::Arguments),
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
@@ -64,6 +66,7 @@ impl Cli {
             Command::Sweep(arguments) => sweep::run(&arguments),
             Command::Compare(arguments) => compare::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
+            Command::Submit(arguments) => submit::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),
             Command::Convert(arguments) => convert::run(&arguments),

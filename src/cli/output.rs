@@ -1,8 +1,6 @@
 //! Files that are either complete or absent.
 
 use anyhow::Context as _;
-#[cfg(feature = "gpu")]
-use image::{ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tempfile::Builder;
@@ -27,7 +25,10 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
 #[cfg(feature = "gpu")]
 pub fn write_png(path: &Path, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
     write_file(path, |out| {
-        let encoder = PngEncoder::new(out);
-        encoder.write_image(pixels, width, height, ExtendedColorType::Rgba8).map_err(io::Error::other)
+        let mut encoder = png::Encoder::new(out, width, height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.write_header()?.write_image_data(pixels)?;
+        Ok(())
     })
 }

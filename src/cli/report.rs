@@ -1,12 +1,16 @@
 //! `skinbench report`: results as one page, as Markdown, as charts, or inside other pages.
 
+use super::common;
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::report::chart::charts;
+use skinbench::report::site::{self, Submission};
 use skinbench::report::splice::spliced;
 use skinbench::report::{html, markdown, text};
+use skinbench::results::bundle::{Bundle, ENDING};
+use skinbench::results::check::check;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
 use std::io::{self, Write};
@@ -15,13 +19,14 @@ use std::path::{Path, PathBuf};
 /// Make a page of results: a verdict, charts, tables and the data
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Results: summary.csv files or folders, such as the parts of a sweep
+    /// Results: summary.csv files or folders, such as the parts of a sweep; for a site bundles, or folders of bundles
     #[arg(value_name = "RESULTS", required_unless_present = "splice")]
     results: Vec<PathBuf>,
-    /// File to write, a folder for svg; default: standard output
+    /// File to write, a folder for svg and site; default: standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// One HTML page, Markdown, or a folder of SVG charts; default: by the file's extension, else html
+    /// One HTML page, Markdown, a folder of SVG charts, or a site that compares bundles; default: by the ending of
+    /// FILE (site for a folder), else html
     #[arg(long, value_name = "FORMAT")]
     format: Option<ReportFormat>,
     /// Rewrite the text between the markers of a Markdown page, and its charts
@@ -32,37 +37,37 @@ pub struct Arguments {
     check: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
     Html,
     Md,
     Svg,
+    Site,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !arguments.splice.is_empty() {
         return splice(&arguments.splice, arguments.check);
     }
-    let recorded = Recorded::read(&arguments.results)?;
     let output = arguments.output.as_deref();
+    let recorded = || Recorded::read(&arguments.results);
+    let folder = |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
         ReportFormat::Html => {
-            let studies = Study::of_each_machine(recorded);
+            let studies = Study::of_each_machine(recorded()?);
             eprint!("{}", text::problems(&studies[0]));
             write(output, &html::page(&studies))?;
         }
-        ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded)))?,
+        ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded()?)))?,
         ReportFormat::Svg => {
-            let Some(folder) = output else {
-                return Err(
-                    UsageError("--format svg writes a file for each chart; name a folder with -o".into()).into()
-                );
-            };
+            let study = of_one_machine(recorded()?);
+            let folder = folder("--format svg writes a file for each chart")?;
             std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-            for chart in charts(&of_one_machine(recorded)) {
+            for chart in charts(&study) {
                 write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
             }
         }
+        ReportFormat::Site => write_site(&arguments.results, folder("--format site writes a folder of pages")?)?,
     }
     Ok(Exit::Done)
 }
@@ -77,8 +82,64 @@ fn of_one_machine(recorded: Recorded) -> Study {
 fn by_ending(output: Option<&Path>) -> ReportFormat {
     match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
         Some("md") => ReportFormat::Md,
+        None if output.is_some_and(names_folder) => ReportFormat::Site,
         _ => ReportFormat::Html,
     }
+}
+
+/// Returns whether a path ends as a folder's does, or is that of one.
+fn names_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir()
+}
+
+/// Writes a site: a page that compares all bundles, and for each bundle a page and the bundle itself.
+fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
+    let mut bundles = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+            bundles.extend(files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)));
+        } else {
+            bundles.push(path.clone());
+        }
+    }
+    bundles.sort();
+    bundles.dedup();
+    if bundles.is_empty() {
+        bail!("no bundle in {}; expected files that `skinbench submit` wrote", paths[0].display());
+    }
+    let mut submissions: Vec<Submission> = Vec::new();
+    // The pages embed the files of the unpacked bundles.
+    let mut unpacked = Vec::new();
+    for path in &bundles {
+        let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
+        let checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
+        if let Some(fault) = checked.faults.first() {
+            bail!("{}: {fault}", path.display());
+        }
+        let (files, recorded) = bundle.unpacked().with_context(|| path.display().to_string())?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
+        if name == "index" || submissions.iter().any(|other| other.name == name) {
+            bail!("{}: another page of the site is called {name}", path.display());
+        }
+        submissions.push(Submission {
+            name,
+            note: bundle.manifest.note,
+            checked,
+            studies: Study::of_each_machine(recorded),
+        });
+        unpacked.push(files);
+    }
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    write(Some(&folder.join("index.html")), &site::index(&submissions))?;
+    for (submission, bundle) in submissions.iter().zip(&bundles) {
+        write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.studies))?;
+        let copy = folder.join(format!("{}{ENDING}", submission.name));
+        std::fs::copy(bundle, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
+    }
+    Ok(())
 }
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {

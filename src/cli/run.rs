@@ -83,6 +83,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let environment = Environment::collect(built_from(), common::adapter(&context));
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;
+    let session = common::session(&environment, &context)?;
+    results.record(session).with_context(|| format!("cannot write to {}", folder.display()))?;
     let interrupted = common::interruption()?;
 
     let mut progress = Progress::new(scenes.len() * arguments.workload.machine.threads.len().max(1));
@@ -131,6 +133,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     drop(progress);
+    results.end().with_context(|| format!("cannot write to {}", folder.display()))?;
     if let Some(warning) = warnings::of_machine() {
         writeln!(io::stdout().lock(), "warning: {warning}")?;
     }

@@ -23,7 +23,7 @@ use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::measurements;
 use skinbench::results::study::Study;
 use skinbench::results::warnings::{of_machine, warnings};
-use skinbench::scene::BuiltScene;
+use skinbench::scene::{BuiltScene, Lod, Overrides};
 use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use std::time::Duration;
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
 
-/// Measure a scene over instances, passes, vertices, influences and threads
+/// Measure a scene over instances, passes, vertices, influences, models and threads
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
@@ -51,6 +51,17 @@ pub struct Arguments {
     /// Most influences that a vertex keeps, 1 to 16
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
     influences: Vec<u32>,
+    /// Morph targets that the seed makes active on each instance, such as 0,1,8,52
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    active_targets: Vec<u32>,
+    /// Numbers of models among people, as in the scene `city`
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Overrides::MOST_MODELS)))]
+    models: Vec<u32>,
+    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences; once for each point, or
+    /// none
+    #[arg(long, value_name = "KIND,...|none")]
+    lod: Vec<Lod>,
     /// Threads of parallel backends; default: as many as the processor has
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
     threads: Vec<u32>,
@@ -115,6 +126,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         passes: arguments.passes.clone(),
         vertices: arguments.vertices.clone(),
         influences: arguments.influences.clone(),
+        active_targets: arguments.active_targets.clone(),
+        models: arguments.models.clone(),
+        lod: arguments.lod.clone(),
         threads: arguments.threads.clone(),
     };
     let points = axes.points(arguments.shard);
@@ -155,6 +169,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let interrupted = common::interruption()?;
     let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
+    let cannot_write = || format!("cannot write to {}", arguments.results.display());
+    book.results.record(common::session(&environment, &context)?).with_context(cannot_write)?;
     let mut ending = Ending::default();
     for (done, &threads) in groups.iter().enumerate() {
         book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
@@ -169,6 +185,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
+    book.results.end().with_context(cannot_write)?;
     let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
     drop(book);
     print(arguments, &ending, scene.name())?;

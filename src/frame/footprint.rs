@@ -127,7 +127,7 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
         clips + hierarchy + size_of_val(skeleton.matrices()) + entries
     };
     let models: usize = distinct(crowd).map(|group| model(&group.model)).sum();
-    let layers = size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets());
+    let layers = size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets()) + crowd.expression_bytes();
     Bytes::of(Purpose::Clips, (models + layers) as u64)
 }
 
@@ -137,7 +137,7 @@ pub fn meshes_in_place(crowd: &Crowd) -> Bytes {
         let mesh = group.model.mesh();
         let tangents = mesh.tangents().filter(|_| group.format.attributes == Attributes::Pnt);
         let vertices = size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + tangents.map_or(0, size_of_val);
-        vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights())
+        vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights()) + mesh.targets().bytes()
     };
     Bytes::of(Purpose::Mesh, distinct(crowd).map(mesh).sum::<usize>() as u64)
 }

@@ -1,6 +1,8 @@
 //! Options of a run for every backend.
 
 use crate::frustum::Frustum;
+use crate::gameplay::Gameplay;
+use std::sync::Arc;
 
 /// Options that a run passes to every backend.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,6 +13,8 @@ pub struct Job {
     pub keep: Retention,
     /// The visible part of the world; backends may leave out instances outside it.
     pub frustum: Frustum,
+    /// Bounds and sockets that gameplay reads of each frame, if any.
+    pub gameplay: Option<Arc<Gameplay>>,
 }
 
 /// Choice of the skinned vertices that stay on the device.

@@ -22,6 +22,12 @@ pub enum Stage {
     LocalToModel,
     /// Model poses to palettes.
     Palette,
+    /// Palettes to a box around each instance, for gameplay.
+    Bounds,
+    /// Palettes to the poses of some joints of each instance, for gameplay.
+    Sockets,
+    /// Weights and morph targets to the vertices before skinning; absent without targets.
+    Morph,
     /// Host to device.
     Upload,
     /// Palettes to vertices.
@@ -39,8 +45,10 @@ pub enum Stage {
 /// Stages with a common purpose, as tables show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StageGroup {
-    /// Stages that compute palettes from a crowd.
+    /// Stages that compute what skinning reads of a crowd: palettes, and weights or vertices of morph targets.
     Pose,
+    /// Stages that gameplay reads.
+    Gameplay,
     /// Host to device.
     Upload,
     /// Stages that compute vertices, including the one that also poses.
@@ -53,12 +61,15 @@ pub enum StageGroup {
 
 impl Stage {
     /// All stages, in the order of a frame.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Cull,
         Self::Sample,
         Self::Blend,
         Self::LocalToModel,
         Self::Palette,
+        Self::Bounds,
+        Self::Sockets,
+        Self::Morph,
         Self::PoseSkin,
         Self::Upload,
         Self::Skin,
@@ -70,7 +81,10 @@ impl Stage {
     /// The group that the stage belongs to.
     pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette => StageGroup::Pose,
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette | Self::Morph => {
+                StageGroup::Pose
+            }
+            Self::Bounds | Self::Sockets => StageGroup::Gameplay,
             Self::Upload => StageGroup::Upload,
             Self::Skin | Self::PoseSkin => StageGroup::Skin,
             Self::Draw => StageGroup::Draw,
@@ -86,6 +100,9 @@ impl Stage {
             Self::Blend => "blend",
             Self::LocalToModel => "local_to_model",
             Self::Palette => "palette",
+            Self::Bounds => "bounds",
+            Self::Sockets => "sockets",
+            Self::Morph => "morph",
             Self::Upload => "upload",
             Self::Skin => "skin",
             Self::PoseSkin => "pose_skin",
@@ -196,17 +213,24 @@ impl StageTimer {
     /// Poses a crowd and times its stages by wall clock. Threads move from stage to stage independently, so the total
     /// time is divided among the stages in proportion to the thread time of each.
     pub fn pose(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, threads: &Threads, out: PaletteOut) {
-        self.shared_out(pose.stages(), |clock| pose.pose(crowd, tick, threads, clock, out));
+        let stages = pose.stages().iter().map(|&stage| stage.into());
+        self.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
     }
 
-    fn shared_out<R>(&mut self, stages: &[PoseStage], work: impl FnOnce(&ThreadTimes) -> R) -> R {
+    /// Runs `work`, whose threads go through several stages at a pace of their own, and divides its wall time among the
+    /// stages in proportion to the thread time that `work` reports for each.
+    pub fn shared_out<R>(
+        &mut self,
+        stages: impl Iterator<Item = Stage> + Clone,
+        work: impl FnOnce(&ThreadTimes) -> R,
+    ) -> R {
         let times = ThreadTimes::default();
         let (result, ns) = timed(|| work(&times));
-        let all: u64 = stages.iter().map(|&stage| times.of(stage)).sum();
-        for &stage in stages {
+        let all: u64 = stages.clone().map(|stage| times.of(stage)).sum();
+        for stage in stages {
             let share = |ns: u64| (u128::from(ns) * u128::from(times.of(stage))).checked_div(all.into());
             let ns = ns.and_then(share).map(|ns| ns as u64).filter(|&ns| ns > 0);
-            self.push(Span { stage: stage.into(), clock: Clock::Wall, ns });
+            self.push(Span { stage, clock: Clock::Wall, ns });
         }
         result
     }
@@ -227,16 +251,21 @@ impl StageTimer {
     }
 }
 
-/// Nanoseconds of each stage of posing, summed over all threads.
+/// Nanoseconds of each stage, summed over all threads.
 #[derive(Debug, Default)]
-struct ThreadTimes([AtomicU64; PoseStage::Palette as usize + 1]);
+pub struct ThreadTimes([AtomicU64; Stage::ALL.len()]);
 
 impl ThreadTimes {
-    fn of(&self, stage: PoseStage) -> u64 {
+    /// Adds the time since `start`, which the calling thread spent on a stage.
+    pub fn spent(&self, stage: Stage, start: Instant) {
+        self.add(stage, start.elapsed().as_nanos() as u64);
+    }
+
+    fn of(&self, stage: Stage) -> u64 {
         self.0[stage as usize].load(Ordering::Relaxed)
     }
 
-    fn add(&self, stage: PoseStage, ns: u64) {
+    fn add(&self, stage: Stage, ns: u64) {
         self.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
     }
 }
@@ -244,7 +273,7 @@ impl ThreadTimes {
 impl PoseClock for ThreadTimes {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
         let ((), ns) = timed(work);
-        self.add(stage, ns.unwrap_or(0));
+        self.add(stage.into(), ns.unwrap_or(0));
     }
 }
 
@@ -300,11 +329,11 @@ mod tests {
     fn the_time_that_stages_take_together_is_shared_out_as_threads_spent_theirs() {
         let mut timer = StageTimer::default();
         let (_, took) = timed(|| {
-            timer.shared_out(&[PoseStage::Sample, PoseStage::Blend, PoseStage::Palette], |times| {
+            timer.shared_out([Stage::Sample, Stage::Blend, Stage::Palette].into_iter(), |times| {
                 spin();
-                times.add(PoseStage::Sample, 30_000);
-                times.add(PoseStage::Palette, 12_000);
-                times.add(PoseStage::Sample, 6_000);
+                times.add(Stage::Sample, 30_000);
+                times.add(Stage::Palette, 12_000);
+                times.add(Stage::Sample, 6_000);
                 times.run(PoseStage::LocalToModel, &mut spin);
             });
         });
@@ -322,7 +351,7 @@ mod tests {
         let times = ThreadTimes::default();
         times.run(PoseStage::Palette, &mut spin);
         times.run(PoseStage::Palette, &mut spin);
-        assert!(times.of(PoseStage::Palette) >= 4_000);
-        assert_eq!(times.of(PoseStage::Sample), 0);
+        assert!(times.of(Stage::Palette) >= 4_000);
+        assert_eq!(times.of(Stage::Sample), 0);
     }
 }

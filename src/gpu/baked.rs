@@ -1,5 +1,5 @@
-//! Palettes baked frame by frame when a crowd is prepared. A frame only computes the two baked frames between which
-//! each instance is interpolated.
+//! Palettes baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an instance, the two
+//! baked frames between which it is interpolated and its share of the pose; skinning averages the palettes of layers.
 
 use super::binding::{GroupLayout, pipeline_layout};
 use super::counts::{filled_bytes, items_bytes, room_bytes};
@@ -9,7 +9,7 @@ use super::palette_source::PaletteSource;
 use super::shader::{Edit, compute_pipeline, module};
 use super::{Chunk, Commands, Gpu, Palettes, layout, wgsl};
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
-use crate::crowd::{Crowd, Group, REST};
+use crate::crowd::{Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED};
 use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::model::Clip;
 use crate::pose::PoseData;
@@ -19,6 +19,8 @@ use std::ops::Range;
 
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
+/// Most layers of an instance.
+pub const MOST_LAYERS: usize = 4;
 /// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
 /// so the errors of the summands count twice if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
@@ -32,6 +34,8 @@ pub fn shader() -> String {
 struct Plan<'a> {
     baker: Baker<'a>,
     rates: Vec<Option<Rate>>,
+    /// Error of averaging palettes instead of local poses.
+    blend: BakeError,
     entries: usize,
     quads: usize,
 }
@@ -45,9 +49,12 @@ impl<'a> Plan<'a> {
         let (clips, entries) = (model.clips(), model.palette_joints().len());
         let mut played = vec![false; clips.len() + 1];
         for instance in group.instances.clone() {
-            let [layer] = crowd.layers().of(instance as usize) else { continue };
-            played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
+            for layer in crowd.layers().of(instance as usize) {
+                played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
+            }
         }
+        // The rest pose shows where no layer merges.
+        played[clips.len()] |= width(crowd, group) > 1;
         let limit = gpu.binding_bytes();
         let most = limit / (entries * format.quads() * size_of::<[f32; 4]>()) as u64;
         let baker = Baker::new(model, format);
@@ -65,7 +72,7 @@ impl<'a> Plan<'a> {
             })
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { baker, rates, entries, quads: format.quads() };
+        let plan = Self { blend: BakeError::default(), baker, rates, entries, quads: format.quads() };
         match plan.bytes() > limit {
             true => Err(BackendError::TooLarge(format!(
                 "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
@@ -105,19 +112,28 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan
     crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
 }
 
+/// Items of [`layout::Shown`] of each instance of a group: its layers, and the rest pose if no layer may be there.
+pub fn width(crowd: &Crowd, group: &Group) -> u32 {
+    let of_instance = |instance: u32| {
+        let layers = crowd.layers().of(instance as usize);
+        layers.len() + usize::from(!layers.first().is_some_and(Layer::is_plain))
+    };
+    group.instances.clone().map(of_instance).max().unwrap_or(1) as u32
+}
+
 /// Bytes on the device.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] if the adapter lacks a feature, an instance plays more than one whole clip, or no rate
-/// keeps the error of a clip; or [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
+/// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
 pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat) -> Result<Bytes> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let clips = |g: &Group| items_bytes::<layout::BakedClip>(g.model.clips().len() + 1);
     let of_chunk = |chunk: &Chunk| {
         let instances = chunk.instances.len();
-        let shown = room_bytes((instances * size_of::<layout::Shown>()) as u64);
-        // Every instance plays one layer.
-        let played = items_bytes::<layout::Player>(instances) + items_bytes::<layout::Layer>(instances);
+        let width = width(crowd, &crowd.groups()[chunk.group]) as usize;
+        let shown = room_bytes((instances * width * size_of::<layout::Shown>()) as u64);
+        let layers = chunk.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
+        let played = items_bytes::<layout::Player>(instances) + items_bytes::<layout::Layer>(layers);
         Bytes::of(Purpose::Scratch, shown + items_bytes::<layout::Batch>(1)) + Bytes::of(Purpose::Clips, played)
     };
     let frames: u64 = plans(gpu, crowd, format)?.iter().map(|plan| filled_bytes(plan.bytes() as usize)).sum();
@@ -129,15 +145,25 @@ pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat) -> 
 /// Checks that a crowd's poses can be baked.
 ///
 /// # Errors
-/// The crowd has update rates, or instances that play more than one whole clip.
+/// The crowd has update rates; or an instance has more than [`MOST_LAYERS`] layers, a mask, an additive layer or an
+/// inertial fade, whose distance from averaged palettes has no bound.
 pub fn check(crowd: &Crowd) -> Result<()> {
     let refused = |message: &str| Err(BackendError::Unavailable(message.into()));
     if crowd.has_update_rates() {
         return refused("shows baked clips at every tick; needs a crowd without update rates");
     }
-    let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
-    if !(0..crowd.instance_count()).all(plain) {
-        return refused("bakes whole clips; needs a crowd without layers, masks and fades");
+    if (0..crowd.instance_count()).any(|instance| crowd.layers().of(instance).len() > MOST_LAYERS) {
+        return refused("blends up to four baked clips; needs instances with no more layers");
+    }
+    let any = |has: fn(&Layer) -> bool| crowd.layers().all().iter().any(has);
+    if any(|layer| layer.mask != UNMASKED) {
+        return refused("blends whole palettes; needs a crowd without masks");
+    }
+    if any(|layer| layer.kind == LayerKind::Additive) {
+        return refused("blends whole palettes; needs a crowd without additive layers");
+    }
+    if any(|layer| layer.fade == Fade::Inertial) {
+        return refused("blends whole palettes; needs a crowd whose layers fade by weight, not inertially");
     }
     Ok(())
 }
@@ -159,7 +185,10 @@ impl BakedPalettes {
     /// # Errors
     /// As [`bytes`].
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
-        let plans = plans(gpu, crowd, format)?;
+        let mut plans = plans(gpu, crowd, format)?;
+        for (plan, group) in plans.iter_mut().zip(crowd.groups()) {
+            plan.blend = plan.baker.blend_error(crowd, group);
+        }
         let (layout, pipeline) = pipeline(gpu, edit);
         let now = gpu.buffer(
             Purpose::Scratch,
@@ -183,14 +212,15 @@ impl BakedPalettes {
             let (players, layers) = listed(crowd, chunk.instances.clone());
             let (clips, frames) = &statics[chunk.group];
             let entries = plans[chunk.group].entries as u32;
+            let slots = instances * width(crowd, &crowd.groups()[chunk.group]);
             let shown = gpu.buffer(
                 Purpose::Scratch,
                 "shown frames",
-                u64::from(instances) * size_of::<layout::Shown>() as u64,
+                u64::from(slots) * size_of::<layout::Shown>() as u64,
                 wgpu::BufferUsages::STORAGE,
             );
             palettes.push(Palettes::baked(frames, &shown));
-            let batch = layout::Batch { instances, entries, ..Default::default() };
+            let batch = layout::Batch { instances, entries, slots, ..Default::default() };
             let batch = gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&batch));
             let players = gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players));
             let layers = gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers));
@@ -206,14 +236,20 @@ impl BakedPalettes {
         });
         let chunks = bound.collect();
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
+        let blend = plans.iter().map(|plan| plan.blend).fold(BakeError::default(), BakeError::max);
         let bytes: u64 = plans.iter().map(Plan::bytes).sum();
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
-            error.position,
-            error.ends
+            error.position + blend.position,
+            error.ends + blend.ends
         );
-        let approximation = Approximation { position: POSITION, normal: NORMAL, clip_error: Some(error.ends) };
+        let approximation = Approximation {
+            position: POSITION + blend.position,
+            // As for NORMAL.
+            normal: NORMAL + 2.0 * blend.direction,
+            clip_error: Some(error.ends + blend.ends),
+        };
         Ok(Self { pipeline, now, chunks, palettes, approximation, label })
     }
 }

@@ -30,6 +30,11 @@ fn palette_bytes(group: &Group) -> u64 {
     (group.model.palette_joints().len() * size_of::<[f32; 16]>()) as u64
 }
 
+/// Bytes of an instance's morph weights in the largest form: a list of all targets.
+fn weight_bytes(group: &Group) -> u64 {
+    ((group.model.mesh().targets().len() + 2) * size_of::<[f32; 2]>()) as u64
+}
+
 /// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances.
 ///
 /// # Errors
@@ -37,7 +42,8 @@ fn palette_bytes(group: &Group) -> u64 {
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     for (index, group) in crowd.groups().iter().enumerate() {
-        let largest = vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group));
+        let largest =
+            vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group)).max(weight_bytes(group));
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
         if at_once == 0 {
             return Err(BackendError::TooLarge(format!(

@@ -5,6 +5,7 @@ use super::binding::{GroupLayout, pipeline_layout};
 use super::counts::{filled_bytes, room_bytes};
 use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
+use super::morph::{MorphBindings, MorphForm};
 use super::shader::{Constants, Edit, compute_pipeline, module};
 use super::skinning::{self, Kind, SkinBindings};
 use super::visibility::Visibility;
@@ -55,19 +56,24 @@ pub struct SkinKernel {
     pub mesh: MeshForm,
     /// Form of the palettes that it reads.
     pub palette: PaletteForm,
+    /// Form of the morph targets that it reads.
+    pub morph: MorphForm,
     /// Assignment of work to threads.
     pub threads: ThreadLayout,
+    /// `true` if an instance's positions come before all its normals, instead of vertex by vertex.
+    pub streams: bool,
 }
 
 impl SkinKernel {
     /// The complete shader for groups of a kind.
     pub fn shader(&self, kind: Kind) -> String {
         let output = match (kind.format.encoding, kind.format.floats() % 2) {
+            _ if self.streams => "output_streams.wgsl",
             (Encoding::Packed, _) => "output_packed.wgsl",
             (Encoding::F32, 0) => "output_pairs.wgsl",
             (Encoding::F32, _) => "output.wgsl",
         };
-        let mut roles = skinning::roles(kind.mesh, self.palette);
+        let mut roles = skinning::roles(kind.mesh, self.palette, kind.morph);
         roles.push(("output", output));
         wgsl::shader(self.file, &roles)
     }
@@ -82,6 +88,17 @@ impl SkinKernel {
         }
         constants
     }
+}
+
+/// What a kernel reads besides meshes.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// Palettes of each chunk.
+    pub palettes: &'a [Palettes],
+    /// Morph targets, if any model of the crowd has some.
+    pub morph: Option<MorphBindings<'a>>,
+    /// The visibility pass, if only visible instances are skinned.
+    pub visibility: Option<&'a Visibility>,
 }
 
 /// A kernel's pipelines and bindings for a crowd.
@@ -110,7 +127,7 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let kinds = Kind::all(crowd, kernel.mesh);
+        let kinds = Kind::morphing(crowd, kernel.mesh, kernel.palette, kernel.morph);
         // The shaders of all kinds have the same bindings.
         let wgsl = kinds.first().map(|&kind| kernel.shader(kind)).unwrap_or_default();
         let layout = GroupLayout::new(gpu, kernel.name, &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
@@ -172,21 +189,14 @@ impl ComputeSkin {
     }
 
     /// Binds the inputs of each chunk and the buffers that chunks write to in turn: one set of buffers, or several if
-    /// they swap. With `visibility`, only the visible instances are skinned.
-    pub fn bind(
-        &mut self,
-        gpu: &Gpu,
-        crowd: &Crowd,
-        chunks: &[Chunk],
-        palettes: &[Palettes],
-        sets: &[&[wgpu::Buffer]],
-        visibility: Option<&Visibility>,
-    ) {
+    /// they swap.
+    pub fn bind(&mut self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], inputs: Inputs, sets: &[&[wgpu::Buffer]]) {
+        let Inputs { palettes, morph, visibility } = inputs;
         (self.sets, self.bound) = gpu.counted(|| {
             let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
             let bind = |outputs: &&[wgpu::Buffer]| {
                 let first = outputs.first()?.clone();
-                let bindings = SkinBindings { meshes: &meshes, palettes, outputs, visibility };
+                let bindings = SkinBindings { meshes: &meshes, palettes, morph, outputs, visibility };
                 let groups = skinning::bind_groups(gpu, crowd, chunks, &self.layout, &bindings);
                 Some((first, groups))
             };
@@ -290,17 +300,19 @@ pub fn trial(
     gpu: &Rc<Gpu>,
     crowd: &Crowd,
     chunks: &[Chunk],
-    palettes: &[Palettes],
+    inputs: Inputs,
     mut candidates: Vec<ComputeSkin>,
 ) -> Result<ComputeSkin> {
     let hardware = usize::from(!gpu.summary().software);
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };
-    let (part, palettes) = ([part], &palettes[index..=index]);
+    let part = [part];
+    let morph = inputs.morph.map(|morph| morph.of(index..index + 1));
+    let inputs = Inputs { palettes: &inputs.palettes[index..=index], morph, visibility: None };
     let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     for candidate in &mut candidates {
-        candidate.bind(gpu, crowd, &part, palettes, &[&scratch], None);
+        candidate.bind(gpu, crowd, &part, inputs, &[&scratch]);
     }
     let best = fastest(gpu, candidates.len(), |index, pass| {
         for _ in 0..TRIAL_DISPATCHES[hardware] {

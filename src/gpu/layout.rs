@@ -318,9 +318,9 @@ pub struct Clip {
     pub timeline: u32,
     /// Frames of a compact clip; 0 for a raw one.
     pub frames: u32,
-    /// 16-bit numbers per compact frame.
+    /// Words per compact frame.
     pub row: u32,
-    /// Offset of its 16-bit numbers, counted in such numbers.
+    /// Index of the word at which its compact frames begin.
     pub numbers: u32,
     /// Seconds at the first compact frame.
     pub start: f32,
@@ -349,7 +349,7 @@ pub enum Form {
     Cubic,
     /// Shoemake's squad.
     Squad,
-    /// 16-bit numbers of a compact clip.
+    /// Numbers of a compact clip.
     Packed,
 }
 
@@ -357,7 +357,7 @@ pub enum Form {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Track {
-    /// Bits 0-3: its form; from bit 4 on: index of its first value among the quads, or its place in a compact frame.
+    /// Bits 0-3: its form; from bit 4 on: index of its first value among the quads, or its first bit in a compact frame.
     pub place: u32,
     /// Index of the word with its first angle, or with a compact track's lows.
     pub angle: u32,
@@ -425,6 +425,40 @@ pub struct Dispatch {
     pub z: u32,
 }
 
+/// The box around the vertices that a palette entry moves (`EntryBox` in shaders/bounds.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct EntryBox {
+    /// Its middle, in the mesh's axes.
+    pub centre: [f32; 3],
+    /// The palette entry.
+    pub entry: u32,
+    /// Half its lengths.
+    pub reach: [f32; 3],
+    /// Distance by which the box of an instance is larger than what it contains.
+    pub margin: f32,
+}
+
+/// A joint whose pose gameplay reads (`Socket` in shaders/sockets.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Socket {
+    /// First row of the inverse of its inverse bind matrix.
+    pub bind_x: [f32; 4],
+    /// Second row.
+    pub bind_y: [f32; 4],
+    /// Third row.
+    pub bind_z: [f32; 4],
+    /// Its palette entry.
+    pub entry: u32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
+}
+
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -439,8 +473,8 @@ pub struct BakedClip {
     pub padding: u32,
 }
 
-/// The baked frames between which an instance is interpolated (`Shown` in shaders/baked.wgsl). Only the device writes
-/// it.
+/// The baked frames between which a layer of an instance is interpolated (`Shown` in shaders/baked.wgsl). Only the
+/// device writes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Shown {
@@ -450,8 +484,8 @@ pub struct Shown {
     pub next: u32,
     /// Fraction of the way from one to the other.
     pub part: f32,
-    /// Pads to a multiple of 16 bytes.
-    pub padding: u32,
+    /// Share of the pose; those of an instance sum to 1.
+    pub weight: f32,
 }
 
 /// Index that stands for none.

@@ -45,12 +45,13 @@ impl Grid {
     }
 }
 
-/// Returns whether a group's mesh can be packed: entries fit 8 bits, and normals are unit vectors if the format shows
-/// their length.
+/// Returns whether a group's mesh can be packed: entries fit 8 bits, normals are unit vectors if the format shows their
+/// length, and no morph target adds to normals, whose rounding would grow when they become short.
 pub fn fits(group: &Group) -> bool {
     let unit = |n: &[f32; 3]| (Vec3::from(*n).length() - 1.0).abs() <= UNIT;
     let raw = group.format.normals == Normals::Raw && group.format.attributes > Attributes::P;
-    group.model.palette_joints().len() <= 256 && (!raw || group.model.mesh().normals().iter().all(unit))
+    let morphs = !group.model.mesh().targets().is_empty();
+    !morphs && group.model.palette_joints().len() <= 256 && (!raw || group.model.mesh().normals().iter().all(unit))
 }
 
 /// One vertex, its first influences padded to four with weight 0.

@@ -42,7 +42,7 @@ pub enum PaletteForm {
     Texture,
     /// Dual quaternions in a storage buffer; joints must not scale unevenly.
     DualQuaternions,
-    /// Baked frames in a storage buffer, and in another buffer those that each instance shows.
+    /// Baked frames in a storage buffer, and in another buffer those that each instance shows, layer by layer.
     Baked(BakeFormat),
 }
 
@@ -56,8 +56,14 @@ impl PaletteForm {
             Self::Columns => "palette_columns.wgsl",
             Self::Uniform => "palette_uniform.wgsl",
             Self::Texture => "palette_texture.wgsl",
-            Self::Baked(BakeFormat::Motions) => "palette_baked_motions.wgsl",
-            Self::Baked(BakeFormat::Matrices) => "palette_baked_matrices.wgsl",
+            Self::Baked(format) => {
+                let frames = match format {
+                    BakeFormat::Motions => "palette_baked_motions.wgsl",
+                    BakeFormat::Matrices => "palette_baked_matrices.wgsl",
+                };
+                let palette = [("palette", "palette_baked.wgsl"), ("frames", frames)];
+                return [("blend", "blend_linear.wgsl")].into_iter().chain(palette).collect();
+            }
             Self::Subgroup => return vec![("blend", "blend_subgroup.wgsl"), ("palette", "palette_rows.wgsl")],
             Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
         };

@@ -4,6 +4,7 @@ use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, Palettes};
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
+use crate::gameplay::GameplayData;
 use crate::pose::PoseData;
 use std::ops::Range;
 
@@ -45,6 +46,10 @@ pub trait PaletteSource {
     fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
         let _ = index;
         Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
+    }
+    /// Bounds and sockets of the last frame, if it computes them on the host.
+    fn gameplay(&self) -> Option<&GameplayData> {
+        None
     }
     /// Poses a frame, or records the commands that do, and the uploads.
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);

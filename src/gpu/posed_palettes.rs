@@ -3,7 +3,8 @@
 use super::palette_source::PaletteSource;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, half_palette};
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
+use crate::gameplay::{self, GameplayData};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
@@ -15,12 +16,14 @@ use std::rc::Rc;
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
     pose: CrowdPose,
+    threads: Threads,
     form: PaletteForm,
     rows: Vec<Rows>,
     converted: Vec<f32>,
     shares: Vec<ChunkShare>,
     chunks: Vec<Palettes>,
     approximation: Option<Approximation>,
+    gameplay: Option<HostGameplay>,
 }
 
 /// A chunk's share of the crowd's rows and of the converted numbers.
@@ -35,6 +38,11 @@ struct ChunkShare {
     centres: Rc<[[f32; 3]]>,
 }
 
+/// The threads that posing a crowd is worth.
+fn threads(crowd: &Crowd) -> Threads {
+    Threads::All.worth_waking(CrowdPose::estimate(crowd))
+}
+
 impl PosedPalettes {
     /// Bytes of palettes that a frame uploads.
     pub fn uploaded(crowd: &Crowd, form: PaletteForm) -> u64 {
@@ -45,20 +53,21 @@ impl PosedPalettes {
     }
 
     /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> (Bytes, Bytes) {
+    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
-        let pose = CrowdPose::bytes(crowd, Width::Block, Threads::All.count());
+        let pose = CrowdPose::bytes(crowd, Width::Block, threads(crowd).count());
         let of_chunk = |chunk: &Chunk| {
             let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
             Palettes::uploaded_bytes(form, bytes)
         };
-        let host = Bytes::from(pose) + Bytes::of(Purpose::Palettes, rows + converted as u64);
+        let palettes = Bytes::of(Purpose::Palettes, rows + converted as u64);
+        let host = Bytes::from(pose) + palettes + HostGameplay::bytes(crowd, job);
         (host, Bytes::of(Purpose::Palettes, chunks.iter().map(of_chunk).sum()))
     }
 
     /// Creates the buffers for a crowd.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Self {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> Self {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
         let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
@@ -73,15 +82,17 @@ impl PosedPalettes {
             Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
         });
         let chunks = palettes.collect();
-        let pose = CrowdPose::new(crowd, Width::Block, Isa::strongest(), &Threads::All);
+        let threads = threads(crowd);
         Self {
-            pose,
+            pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
+            threads,
             form,
             rows: vec![[0.0; 12]; row],
             converted: vec![0.0; float],
             shares,
             chunks,
             approximation: half.then(|| half_palette::approximation(crowd)),
+            gameplay: HostGameplay::new(crowd, job),
         }
     }
 }
@@ -93,7 +104,8 @@ impl PaletteSource for PosedPalettes {
 
     fn host_memory(&self) -> Bytes {
         let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
-        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64)
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
+        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64) + gameplay
     }
 
     fn label(&self) -> Option<String> {
@@ -106,8 +118,12 @@ impl PaletteSource for PosedPalettes {
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, form, rows, converted, shares, chunks, .. } = self;
-        timer.pose(pose, frame.crowd, frame.tick, &Threads::All, PaletteOut::Rows(rows));
+        let Self { pose, threads, form, rows, converted, shares, chunks, gameplay, .. } = self;
+        timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
+        if let Some(gameplay) = gameplay {
+            let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
+            gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
+        }
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
@@ -129,6 +145,10 @@ impl PaletteSource for PosedPalettes {
                 }
             });
         });
+    }
+
+    fn gameplay(&self) -> Option<&GameplayData> {
+        Some(self.gameplay.as_ref()?.data())
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {

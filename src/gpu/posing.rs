@@ -2,13 +2,13 @@
 
 use super::baked::{self, BakedPalettes};
 use super::device_pose::{self, DevicePose};
+use super::gameplay::{self, DeviceGameplay};
 use super::palette_source::PaletteSource;
 use super::posed_palettes::PosedPalettes;
 use super::shader::Edit;
 use super::{Chunk, Gpu, PaletteForm, visibility};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Bytes, Result};
-use crate::frustum::Frustum;
+use crate::frame::{BackendError, Bytes, Job, Result};
 use std::rc::Rc;
 
 /// Place where palettes are computed, unless their form is baked.
@@ -43,19 +43,34 @@ impl Posing {
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter lacks a feature, or [`BackendError::TooLarge`] if the crowd exceeds
     /// one of its limits.
-    pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> Result<(Bytes, Bytes)> {
+    pub fn bytes(
+        self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        form: PaletteForm,
+        job: &Job,
+    ) -> Result<(Bytes, Bytes)> {
         let none = Bytes::default();
+        let gameplay = match &job.gameplay {
+            Some(gameplay) if self != Self::Host || matches!(form, PaletteForm::Baked(_)) => {
+                gpu.has(wgpu::ShaderStages::COMPUTE, gameplay::STORAGE_BUFFERS)?;
+                DeviceGameplay::bytes(crowd, chunks, gameplay)
+            }
+            _ => (none, none),
+        };
+        let with_gameplay = |(host, device)| (host + gameplay.0, device + gameplay.1);
         if let PaletteForm::Baked(keeping) = form {
-            return Ok((none, baked::bytes(gpu, crowd, chunks, keeping)?));
+            return Ok(with_gameplay((none, baked::bytes(gpu, crowd, chunks, keeping)?)));
         }
         form.check(gpu, crowd, chunks)?;
         match self {
-            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks, form)),
+            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks, form, job)),
             Self::Device | Self::Visible => {
                 device_pose::check(gpu, form)?;
                 let poses = DevicePose::bytes(gpu, crowd, chunks, self == Self::Visible)?;
                 if self == Self::Device {
-                    return Ok((none, poses));
+                    return Ok(with_gameplay((none, poses)));
                 }
                 gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
                 gpu.has_indirect()?;
@@ -64,8 +79,8 @@ impl Posing {
         }
     }
 
-    /// Creates the buffers for a crowd. `frustum` decides which instances are in view; `edit` changes the kernels that
-    /// pose.
+    /// Creates the buffers for a crowd. The job's frustum decides which instances are in view; `edit` changes the kernels
+    /// that pose.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
@@ -75,16 +90,16 @@ impl Posing {
         crowd: &Crowd,
         chunks: &[Chunk],
         form: PaletteForm,
-        frustum: &Frustum,
+        job: &Job,
         edit: Option<&Edit>,
     ) -> Result<Box<dyn PaletteSource>> {
         if let PaletteForm::Baked(keeping) = form {
             return Ok(Box::new(BakedPalettes::new(gpu, crowd, chunks, keeping, edit)?));
         }
         Ok(match self {
-            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks, form)),
+            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks, form, job)),
             Self::Device => Box::new(DevicePose::new(gpu, crowd, chunks, None, edit)?),
-            Self::Visible => Box::new(DevicePose::new(gpu, crowd, chunks, Some(frustum), edit)?),
+            Self::Visible => Box::new(DevicePose::new(gpu, crowd, chunks, Some(&job.frustum), edit)?),
         })
     }
 }

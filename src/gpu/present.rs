@@ -5,7 +5,7 @@ use super::capture::copy_texture;
 use super::overlay::{COLOR, DEPTH, OverlayPipelines};
 use super::shader::module;
 use super::skinning::Kind;
-use super::source::{Drawable, VertexSource, draw_root, preskinned_shader};
+use super::source::{Drawable, Preskinned, VertexSource, draw_root, preskinned_shader};
 use super::surfaces::{GroupSurface, Surfaces};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
@@ -154,8 +154,9 @@ pub struct Presenter {
     multisampled: Option<Target>,
     depth: Target,
     motion: Option<Target>,
-    // For each first buffer of the arena's device side: two of them alternate if the last frame is kept.
-    arena: Vec<(wgpu::Buffer, Rc<VertexSource>)>,
+    // For each first buffer of the arena's device side, and whether it holds streams: two buffers alternate if the last
+    // frame is kept.
+    arena: Vec<(wgpu::Buffer, bool, Rc<VertexSource>)>,
     // By source, created when it is drawn for the first time.
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
     // By visibility, created when it is drawn for the first time.
@@ -231,7 +232,7 @@ impl Presenter {
         });
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
-        let wgsl = preskinned_shader(Encoding::F32, draw_root(false, picture.is_some()), &[]);
+        let wgsl = preskinned_shader(Preskinned::Vertices(Encoding::F32), draw_root(false, picture.is_some()), &[]);
         let layout = GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.filled(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage);
@@ -265,7 +266,7 @@ impl Presenter {
             view,
             passes,
             chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain),
+            kinds: Kind::all(crowd, MeshForm::Plain, super::PaletteForm::Rows),
             drawn,
             layout,
             uniform,
@@ -303,7 +304,8 @@ impl Presenter {
         }
         let source = match drawable {
             Drawable::Shader(source) => Rc::clone(source),
-            Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena),
+            Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena, false),
+            Drawable::Streams => self.arena_source(arena, true),
         };
         let known = self.pipelines.iter().position(|(s, _)| Rc::ptr_eq(s, &source));
         let known = known.unwrap_or_else(|| {
@@ -407,15 +409,15 @@ impl Presenter {
     }
 
     /// The source of vertices that are in the arena.
-    fn arena_source(&mut self, arena: &Arena) -> Rc<VertexSource> {
-        let known = self.arena.iter().find(|(first, _)| arena.device.first() == Some(first));
-        if let Some((_, source)) = known {
+    fn arena_source(&mut self, arena: &Arena, streams: bool) -> Rc<VertexSource> {
+        let known = self.arena.iter().find(|(first, s, _)| arena.device.first() == Some(first) && *s == streams);
+        if let Some((.., source)) = known {
             return Rc::clone(source);
         }
         let uniforms: Vec<_> = self.chunks.iter().map(|c| &c.uniform).collect();
-        let source = Rc::new(VertexSource::arena(&self.gpu, &self.kinds, &uniforms, arena));
+        let source = Rc::new(VertexSource::arena(&self.gpu, &self.kinds, &uniforms, arena, streams));
         if let Some(first) = arena.device.first() {
-            self.arena.push((first.clone(), Rc::clone(&source)));
+            self.arena.push((first.clone(), streams, Rc::clone(&source)));
         }
         source
     }
@@ -526,8 +528,12 @@ impl Presenter {
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: &module,
-                    // Depth passes need no motion.
-                    entry_point: Some(if fragment.is_some() { vertex } else { "vertex" }),
+                    // Depth passes need positions alone.
+                    entry_point: Some(match fragment {
+                        Some(_) => vertex,
+                        None if self.picture.is_some() => "vertex",
+                        None => "vertex_depth",
+                    }),
                     compilation_options: options.clone(),
                     buffers: &[],
                 },

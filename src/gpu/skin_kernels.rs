@@ -1,11 +1,23 @@
 //! The compute kernels that skin: file in shaders/, forms of mesh and palette, and assignment of threads.
 
 use super::compute::{SkinKernel, ThreadLayout};
+use super::morph::MorphForm;
 use super::{MeshForm, PaletteForm};
 use crate::bake::BakeFormat;
 
 /// All kernels, so that tests can check their shaders.
-pub const ALL: &[&SkinKernel] = &[&DUAL_QUATERNION, &PER_CHARACTER, &NAIVE, &SHARED, &INSTANCES, &HALF, &SUBGROUP];
+pub const ALL: &[&SkinKernel] = &[
+    &DUAL_QUATERNION,
+    &PER_CHARACTER,
+    &NAIVE,
+    &SHARED,
+    &INSTANCES,
+    &HALF,
+    &SUBGROUP,
+    &POSITIONS,
+    &MORPH_DENSE,
+    &MORPH_SHORT,
+];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
@@ -22,7 +34,9 @@ pub const PER_CHARACTER: SkinKernel = SkinKernel {
     file: "gpu_compute_per_character.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Columns,
+    morph: MorphForm::Sparse,
     threads: ThreadLayout::Character,
+    streams: false,
 };
 
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
@@ -31,7 +45,9 @@ pub const NAIVE: SkinKernel = SkinKernel {
     file: "gpu_compute_naive.wgsl",
     mesh: MeshForm::Plain,
     palette: PaletteForm::Rows,
+    morph: MorphForm::Sparse,
     threads: ThreadLayout::Pair,
+    streams: false,
 };
 
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
@@ -40,7 +56,9 @@ pub const SHARED: SkinKernel = SkinKernel {
     file: "gpu_compute_shared.wgsl",
     mesh: MeshForm::Packed,
     palette: PaletteForm::Workgroup,
+    morph: MorphForm::Sparse,
     threads: ThreadLayout::Instance(1024),
+    streams: false,
 };
 
 /// One thread per vertex and sixteen instances; the vertex stays in registers.
@@ -55,14 +73,25 @@ pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, Pale
 /// As [`INSTANCES`], with palettes in half precision.
 pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
 
+/// As [`INSTANCES`], with a delta for every morph target and vertex.
+pub const MORPH_DENSE: SkinKernel = SkinKernel { name: "morph-dense", morph: MorphForm::Dense, ..INSTANCES };
+
+/// As [`INSTANCES`], with the deltas of morph targets in 16 bits per number.
+pub const MORPH_SHORT: SkinKernel = SkinKernel { name: "morph-16", morph: MorphForm::Short, ..INSTANCES };
+
 /// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
 pub const SUBGROUP: SkinKernel = SkinKernel {
     name: "subgroup",
     file: "gpu_compute_subgroup.wgsl",
     mesh: MeshForm::Packed,
     palette: PaletteForm::Subgroup,
+    morph: MorphForm::Sparse,
     threads: ThreadLayout::Vertex(16),
+    streams: false,
 };
+
+/// As [`INSTANCES`], with positions apart from normals for passes that need no others.
+pub const POSITIONS: SkinKernel = SkinKernel { streams: true, ..by_instances("positions", 16, PaletteForm::Rows) };
 
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {
@@ -70,6 +99,8 @@ const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) 
         file: "gpu_compute_instances.wgsl",
         mesh: MeshForm::Packed,
         palette,
+        morph: MorphForm::Sparse,
         threads: ThreadLayout::Vertex(instances),
+        streams: false,
     }
 }

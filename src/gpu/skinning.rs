@@ -2,10 +2,11 @@
 
 use super::binding::GroupLayout;
 use super::counts::items_bytes;
+use super::morph::{MorphBindings, MorphForm};
 use super::shader::Constants;
 use super::visibility::Visibility;
 use super::wgsl::{Role, shader};
-use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform, layout};
+use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, baked, chunk_uniform, layout};
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
 use crate::vertex::{Normals, VertexFormat};
@@ -24,17 +25,37 @@ pub struct Kind {
     pub mesh: MeshForm,
     /// Most influences of a vertex, padding included.
     pub influences: u32,
+    /// Baked frames that an instance blends; 1 unless clips are baked.
+    pub layers: u32,
+    /// Form of the crowd's morph targets, if any of its models has some.
+    pub morph: Option<MorphForm>,
 }
 
 impl Kind {
-    /// The kind of a group for the requested form of its mesh.
+    /// The kind of a group for the requested form of its mesh, without morph targets and if clips are not baked.
     pub fn of(group: &Group, mesh: MeshForm) -> Self {
-        Self { format: group.format, mesh: mesh.of(group), influences: group.model.mesh().max_influences() }
+        Self {
+            format: group.format,
+            mesh: mesh.of(group),
+            influences: group.model.mesh().max_influences(),
+            layers: 1,
+            morph: None,
+        }
     }
 
-    /// The kinds of a crowd's groups.
-    pub fn all(crowd: &Crowd, mesh: MeshForm) -> Vec<Self> {
-        crowd.groups().iter().map(|group| Self::of(group, mesh)).collect()
+    /// The kinds of a crowd's groups, with its morph targets in a form.
+    pub fn morphing(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, morph: MorphForm) -> Vec<Self> {
+        let morph = morph.of(crowd);
+        Self::all(crowd, mesh, palette).into_iter().map(|kind| Self { morph, ..kind }).collect()
+    }
+
+    /// The kinds of a crowd's groups, without morph targets.
+    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Vec<Self> {
+        let of_group = |group: &Group| match palette {
+            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), ..Self::of(group, mesh) },
+            _ => Self::of(group, mesh),
+        };
+        crowd.groups().iter().map(of_group).collect()
     }
 
     /// Values of the overrides in shaders/chunk.wgsl.
@@ -44,24 +65,36 @@ impl Kind {
             Normals::Raw => 1.0,
             Normals::Exact => 2.0,
         };
-        vec![("FLOATS", self.format.floats() as f64), ("NORMALS", normals), ("INFLUENCES", self.influences.into())]
+        vec![
+            ("FLOATS", self.format.floats() as f64),
+            ("NORMALS", normals),
+            ("INFLUENCES", self.influences.into()),
+            ("LAYERS", self.layers.into()),
+        ]
     }
 }
 
-/// The files that load vertices and read palettes in these forms.
-pub(super) fn roles(mesh: MeshForm, palette: PaletteForm) -> Vec<Role> {
+/// The files that load and morph vertices and read palettes in these forms.
+pub(super) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Role> {
     let mesh = match mesh {
         MeshForm::Plain => "mesh_plain.wgsl",
         MeshForm::Packed => "mesh_packed.wgsl",
     };
     let mut roles = palette.roles();
     roles.push(("mesh", mesh));
+    roles.push(MorphForm::role(morph));
     roles
 }
 
 /// A shader that skins while it draws: its root file in shaders/, with roles besides those of skinning.
-pub fn vertex_shader(mesh: MeshForm, palette: PaletteForm, root: &str, roles: &[Role]) -> String {
-    let own = [("source", "gpu_vertex.wgsl")].into_iter().chain(self::roles(mesh, palette));
+pub fn vertex_shader(
+    mesh: MeshForm,
+    palette: PaletteForm,
+    morph: Option<MorphForm>,
+    root: &str,
+    roles: &[Role],
+) -> String {
+    let own = [("source", "gpu_vertex.wgsl")].into_iter().chain(self::roles(mesh, palette, morph));
     shader(root, &own.chain(roles.iter().copied()).collect::<Vec<_>>())
 }
 
@@ -71,6 +104,8 @@ pub struct SkinBindings<'a> {
     pub meshes: &'a [MeshBuffers],
     /// Palettes of each chunk.
     pub palettes: &'a [Palettes],
+    /// Morph targets, if any model of the crowd has some.
+    pub morph: Option<MorphBindings<'a>>,
     /// Buffers that chunks write to in turn; empty for a vertex shader.
     pub outputs: &'a [wgpu::Buffer],
     /// The visibility pass, if only instances in view are skinned.
@@ -90,7 +125,7 @@ pub fn bind_groups(
     layout: &GroupLayout,
     bound: &SkinBindings,
 ) -> Vec<wgpu::BindGroup> {
-    let &SkinBindings { meshes, palettes, outputs, visibility } = bound;
+    let &SkinBindings { meshes, palettes, morph, outputs, visibility } = bound;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];
@@ -107,7 +142,8 @@ pub fn bind_groups(
             ("shown", palettes.shown()),
         ];
         let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
-        let resources: Vec<_> = buffers.chain([("palettes", palettes.binding())]).collect();
+        let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));
+        let resources: Vec<_> = buffers.chain([("palettes", palettes.binding())]).chain(morph).collect();
         layout.bind(gpu, "skinning", &resources)
     });
     groups.collect()

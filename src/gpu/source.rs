@@ -17,6 +17,8 @@ pub enum Drawable {
     Host,
     /// In the arena's device side.
     Device,
+    /// In the arena's device side; each instance's positions come before its normals.
+    Streams,
     /// In the arena's device side; the vertices of the instances in view are at the beginning of each chunk.
     Visible(Rc<Visible>),
     /// Skinned by a vertex shader while they are drawn.
@@ -82,12 +84,22 @@ impl VertexSource {
         }
     }
 
-    /// The arena's device side as a source; `chunks` holds each chunk's numbers.
-    pub(super) fn arena(gpu: &Gpu, crowd_kinds: &[Kind], chunks: &[&wgpu::Buffer], arena: &Arena) -> Self {
+    /// The arena's device side as a source; `chunks` holds each chunk's numbers. With `streams`, an instance's positions
+    /// come before its normals.
+    pub(super) fn arena(
+        gpu: &Gpu,
+        crowd_kinds: &[Kind],
+        chunks: &[&wgpu::Buffer],
+        arena: &Arena,
+        streams: bool,
+    ) -> Self {
         let motion = !arena.previous.is_empty();
         // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
-        let wgsl = |kind: Kind, root: &str, roles: &[Role]| preskinned_shader(kind.format.encoding, root, roles);
+        let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
+        let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
+            let source = if streams { Preskinned::Streams } else { Preskinned::Vertices(kind.format.encoding) };
+            preskinned_shader(source, root, roles)
+        };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
         let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);
         let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
@@ -101,12 +113,23 @@ impl VertexSource {
     }
 }
 
+/// Layout of vertices that were skinned before drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preskinned {
+    /// Vertex by vertex.
+    Vertices(Encoding),
+    /// An instance's positions, then its normals, as floats.
+    Streams,
+}
+
 /// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
 /// vertices.
-pub fn preskinned_shader(encoding: Encoding, root: &str, roles: &[Role]) -> String {
-    let (source, previous) = match encoding {
-        Encoding::F32 => ("preskinned.wgsl", "previous.wgsl"),
-        Encoding::Packed => ("preskinned_packed.wgsl", "previous_packed.wgsl"),
+pub fn preskinned_shader(stored: Preskinned, root: &str, roles: &[Role]) -> String {
+    let (source, previous) = match stored {
+        Preskinned::Vertices(Encoding::F32) => ("preskinned.wgsl", "previous.wgsl"),
+        Preskinned::Vertices(Encoding::Packed) => ("preskinned_packed.wgsl", "previous_packed.wgsl"),
+        // The last frame's vertices are kept by no backend that stores streams.
+        Preskinned::Streams => ("preskinned_streams.wgsl", "previous.wgsl"),
     };
     let own = [("source", source), ("previous", previous)];
     let own = &own[..1 + usize::from(root == MOTION)];

@@ -29,6 +29,8 @@ pub struct Build {
     pub git_rev: Option<String>,
     /// `true` if files differed from that commit.
     pub dirty: Option<bool>,
+    /// Tag of that commit, such as `v0.1.0`.
+    pub tag: Option<String>,
     /// Compiler version.
     pub rustc: String,
 }

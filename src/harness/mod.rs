@@ -3,7 +3,11 @@
 #[cfg(feature = "cli")]
 pub mod environment;
 pub mod fidelity;
+pub mod gameplay;
+#[cfg(feature = "cli")]
+pub mod hardware;
 pub mod limits;
+pub mod lod_error;
 pub mod order;
 pub mod parity;
 mod reference;

@@ -321,7 +321,7 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
-        Skinned::Device(Drawable::Host | Drawable::Device | Drawable::Visible(_)) => {
+        Skinned::Device(Drawable::Host | Drawable::Device | Drawable::Streams | Drawable::Visible(_)) => {
             if let Some(gpu) = &context.gpu {
                 gpu.poison_arena(arena)?;
             }

@@ -165,6 +165,8 @@ pub struct Outcome {
     pub stages: Vec<StageTimes>,
     /// Memory and device work, if it was measured.
     pub resources: Option<Resources>,
+    /// Frames after which the processor had bounds and sockets, at most; `None` if they were not read.
+    pub gameplay_delay: Option<u32>,
 }
 
 /// Memory of a backend, and the work that each of its frames gives to the device.
@@ -264,7 +266,12 @@ fn shared_memory(context: &Context, scene: &BuiltScene, keep: Retention) -> Shar
 
 /// The options that a run of a scene passes to its backends.
 fn job(context: &Context, scene: &BuiltScene, keep: Retention) -> Job {
-    Job { passes: passes(context, scene, keep), keep, frustum: Frustum::new(scene.view_projection()) }
+    Job {
+        passes: passes(context, scene, keep),
+        keep,
+        frustum: Frustum::new(scene.view_projection()),
+        gameplay: scene.gameplay.clone(),
+    }
 }
 
 /// Memory that a backend would take for a scene, without running it.
@@ -448,6 +455,9 @@ impl<'a> RunState<'a> {
         if let Some(failure) = failure {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
+        if let Some(failure) = bench.gameplay_failure(&mut *contender.prepared, self.scene)? {
+            return Ok(Gate::Closed(Status::ParityFailed, failure));
+        }
         if refusal.is_some() {
             return Ok(Gate::Open);
         }
@@ -612,12 +622,13 @@ impl<'a> RunState<'a> {
 
     fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
         let device = contender.prepared.device();
+        let gameplay_delay = contender.prepared.gameplay_delay();
         drop(contender.prepared);
         // The frame's time is written last, so that its presence marks a complete group of rows.
         contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
         let Contender { index, parity, stages, resources, .. } = contender;
         let outcome = self.outcome(index, status, problem, parity);
-        self.finish(index, Outcome { device, stages, resources, ..outcome })
+        self.finish(index, Outcome { device, stages, resources, gameplay_delay, ..outcome })
     }
 
     /// An outcome without times.
@@ -634,6 +645,7 @@ impl<'a> RunState<'a> {
             device: String::new(),
             stages: Vec::new(),
             resources: None,
+            gameplay_delay: None,
         }
     }
 
@@ -697,6 +709,21 @@ impl Bench {
 }
 
 impl Bench {
+    /// The first difference of bounds and sockets from the reference, if they are read.
+    fn gameplay_failure(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene) -> Result<Option<String>> {
+        let Some(gameplay) = &scene.gameplay else { return Ok(None) };
+        for tick in VERIFIED_TICKS {
+            let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut self.arena };
+            backend.submit(&mut frame, &mut self.timer)?.finish()?;
+            let read = backend.read_gameplay()?;
+            let failure = super::gameplay::failure(&scene.crowd, gameplay, read, backend.approximation(), tick);
+            if failure.is_some() {
+                return Ok(failure);
+            }
+        }
+        Ok(None)
+    }
+
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
     fn throughput(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
         let Self { arena, screen, timer, .. } = self;

@@ -6,7 +6,8 @@ use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Joints, LaterPasses};
-use crate::registry;
+use crate::frame::Stage;
+use crate::registry::{self, LayerSupport};
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
 use crate::results::key::Point;
@@ -28,11 +29,35 @@ const COLUMNS: [&str; 11] = [
     "later passes",
 ];
 
+/// Stages that gameplay reads.
+const GAMEPLAY: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
+
 /// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
 /// dash.
 pub(super) fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
-    let measured = study.at(point).filter(|entry| entry.is_ok()).map(cells);
-    std::iter::once(COLUMNS.map(String::from).to_vec()).chain(measured).collect()
+    let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
+    // Only runs that read bounds or sockets have columns for them.
+    let read = GAMEPLAY.into_iter().filter(|stage| entries.iter().any(|entry| entry.stage(*stage).is_some()));
+    let read: Vec<Stage> = read.collect();
+    let headings = COLUMNS.into_iter().chain(read.iter().map(|stage| stage.name())).map(String::from).collect();
+    let measured = entries.into_iter().map(|entry| {
+        let mut cells = cells(entry);
+        cells.extend(read.iter().map(|stage| gameplay(entry, *stage)));
+        cells
+    });
+    std::iter::once(headings).chain(measured).collect()
+}
+
+/// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
+fn gameplay(entry: &StudyEntry, stage: Stage) -> String {
+    let Some(measured) = entry.stage(stage) else { return "-".into() };
+    let time = measured.row.median_ns.map_or_else(|| "-".into(), |ns| format!("{:.3} ms", ns as f64 / 1e6));
+    match measured.row.delay_frames {
+        None => time,
+        Some(0) => format!("{time}, same frame"),
+        Some(1) => format!("{time}, 1 frame later"),
+        Some(frames) => format!("{time}, {frames} frames later"),
+    }
 }
 
 fn cells(entry: &StudyEntry) -> Vec<String> {
@@ -46,14 +71,18 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
         Joints::Host => "same frame",
         Joints::Device => "by read-back",
         Joints::DeviceInView => "by read-back, in view",
-        Joints::Nowhere => "none",
+        Joints::Nowhere => "sockets by read-back",
     });
     let later = traits.map_or("-", |traits| match traits.later_passes {
         LaterPasses::Free => "free",
         LaterPasses::SkinAgain => "skin again",
         LaterPasses::NotDrawn => "not drawn",
     });
-    let blends = known.map_or("-", |known| if known.blends() { "yes" } else { "no" });
+    let layers = known.map_or("-", |known| match known.layers() {
+        LayerSupport::One => "no",
+        LayerSupport::Whole => "merge, crossfade",
+        LayerSupport::All => "yes",
+    });
     vec![
         entry.backend.clone(),
         milliseconds(entry.processor()),
@@ -63,7 +92,7 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
         megabytes(row.and_then(|row| row.upload_bytes)),
         row.and_then(|row| row.draws).map_or_else(dash, grouped),
         row.and_then(|row| row.parity_max_rel).map_or_else(dash, |error| format!("{error:.1e}")),
-        blends.into(),
+        layers.into(),
         joints.into(),
         later.into(),
     ]
@@ -135,7 +164,8 @@ pub fn text(study: &Study) -> String {
     let mut text = String::new();
     for point in study.points() {
         let rows = table(study, point);
-        let mut columns = new_table(&COLUMNS);
+        let headings: Vec<&str> = rows.first().into_iter().flatten().map(String::as_str).collect();
+        let mut columns = new_table(&headings);
         columns.add_rows(rows.iter().skip(1));
         text += &format!("card: {}\n{columns}\n{}\n", place(point), paragraph(study, point));
     }
@@ -165,19 +195,19 @@ mod tests {
     fn abilities_are_the_backends_own() {
         let said = |name: &str| {
             let entry = registry::find(name).unwrap();
-            (entry.blends(), entry.traits().joints, entry.traits().later_passes)
+            (entry.layers(), entry.traits().joints, entry.traits().later_passes)
         };
-        assert_eq!(said("cpu-rayon"), (true, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:dual-quaternion"), (true, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:lanes-interleaved"), (true, Joints::Host, LaterPasses::NotDrawn));
+        assert_eq!(said("cpu-rayon"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:dual-quaternion"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:lanes-interleaved"), (LayerSupport::All, Joints::Host, LaterPasses::NotDrawn));
         #[cfg(feature = "gpu")]
         for (name, expected) in [
-            ("gpu-vertex", (true, Joints::Host, LaterPasses::SkinAgain)),
-            ("gpu-compute", (true, Joints::Host, LaterPasses::Free)),
-            ("gpu-full", (true, Joints::Device, LaterPasses::Free)),
-            ("gpu-full:vertex-culled", (true, Joints::DeviceInView, LaterPasses::SkinAgain)),
-            ("gpu-baked", (false, Joints::Nowhere, LaterPasses::SkinAgain)),
-            ("gpu-baked:compute", (false, Joints::Nowhere, LaterPasses::Free)),
+            ("gpu-vertex", (LayerSupport::All, Joints::Host, LaterPasses::SkinAgain)),
+            ("gpu-compute", (LayerSupport::All, Joints::Host, LaterPasses::Free)),
+            ("gpu-full", (LayerSupport::All, Joints::Device, LaterPasses::Free)),
+            ("gpu-full:vertex-culled", (LayerSupport::All, Joints::DeviceInView, LaterPasses::SkinAgain)),
+            ("gpu-baked", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::SkinAgain)),
+            ("gpu-baked:compute", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::Free)),
         ] {
             assert_eq!(said(name), expected, "{name}");
         }

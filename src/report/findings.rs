@@ -39,6 +39,9 @@ pub fn findings(study: &Study) -> Vec<String> {
     for sheet in study.sheets(Axis::Passes) {
         found.extend(crossovers(study, &sheet).iter().map(|c| overtakes(&sheet, c)));
     }
+    for sheet in study.sheets(Axis::Models) {
+        found.extend(crossovers(study, &sheet).iter().map(|c| overtakes(&sheet, c)));
+    }
     found.extend(limit(study));
     found
 }
@@ -79,9 +82,12 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     if *axis != Axis::Passes {
         words.push(drawn(fixed.passes));
     }
-    for (other, word) in
-        [(Axis::Threads, "threads"), (Axis::Vertices, "vertices each"), (Axis::Influences, "influences")]
-    {
+    for (other, word) in [
+        (Axis::Threads, "threads"),
+        (Axis::Vertices, "vertices each"),
+        (Axis::Influences, "influences"),
+        (Axis::Models, "models"),
+    ] {
         let varies = study.points().windows(2).any(|w| other.value(w[0]) != other.value(w[1]));
         if *axis != other && varies {
             words.push(format!("{} {word}", grouped(other.value(fixed))));
@@ -121,6 +127,11 @@ pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
         Axis::Passes => {
             let place = format!("{at:.1} passes ({})", crowd(&fixed.scene, fixed.instances as u64));
             (place, (format!("{:.1}", range.0), format!("{:.1}", range.1)))
+        }
+        Axis::Models => {
+            let crowd = crowd(&fixed.scene, fixed.instances as u64);
+            let place = format!("{} models ({crowd}, {})", number(*at), drawn(fixed.passes));
+            (place, (number(range.0), number(range.1)))
         }
         axis => (format!("{} {}", number(*at), axis.title()), (number(range.0), number(range.1))),
     };

@@ -37,6 +37,8 @@ pub struct Inspection {
     pub uvs: bool,
     /// Vertices by number of influences of weight above 0, from 1 to 16.
     pub influences: [usize; MAX_INFLUENCES],
+    /// Morph targets, if the model has some.
+    pub targets: Option<TargetSummary>,
     /// Clips in file order.
     pub clips: Vec<ClipSummary>,
     /// Smallest corner of the skinned rest pose.
@@ -75,6 +77,42 @@ pub struct SkinSummary {
     pub entries: usize,
 }
 
+/// Morph targets in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetSummary {
+    /// Names and default weights.
+    pub list: Vec<(String, f32)>,
+    /// Vertices that some target moves.
+    pub vertices: usize,
+    /// Deltas of all targets together, each for one vertex.
+    pub deltas: usize,
+    /// Bytes of the store.
+    pub bytes: usize,
+    /// Bytes of deltas in 16 bits per number.
+    pub packed_bytes: usize,
+    /// Largest distance of a 16-bit position delta from its own, over the bounding box's diagonal, at weight 1.
+    pub packed_error: f64,
+}
+
+impl TargetSummary {
+    fn new(model: &Model) -> Option<Self> {
+        let targets = model.mesh().targets();
+        if targets.is_empty() {
+            return None;
+        }
+        let packed = targets.packed();
+        let error = (0..targets.len()).map(|target| packed.error(target)[0]).fold(0.0, f64::max);
+        Some(Self {
+            list: targets.list().iter().map(|target| (target.name.clone(), target.weight)).collect(),
+            vertices: targets.moved(),
+            deltas: targets.positions().len(),
+            bytes: targets.bytes(),
+            packed_bytes: packed.bytes(),
+            packed_error: error / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE),
+        })
+    }
+}
+
 /// A primitive in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PrimitiveSummary {
@@ -101,6 +139,8 @@ pub struct ClipSummary {
     pub duration: f32,
     /// Joint channels that it drives.
     pub tracks: usize,
+    /// Morph targets whose weights it sets.
+    pub weights: usize,
     /// Keys of all tracks.
     pub keys: usize,
     /// Bytes of its keys and tracks.
@@ -137,7 +177,9 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
             (moving + still, compact.frames as usize * moving + still)
         }
     };
-    ClipSummary { name: clip.name().to_owned(), duration: clip.duration(), tracks, keys, bytes: clip.bytes(), compact }
+    let weights = clip.weights().iter().map(|track| track.targets.len()).sum();
+    let (name, duration, bytes) = (clip.name().to_owned(), clip.duration(), clip.bytes());
+    ClipSummary { name, duration, tracks, weights, keys, bytes, compact }
 }
 
 /// Bytes of the stores.
@@ -199,6 +241,7 @@ impl Inspection {
             tangents: mesh.tangents().is_some(),
             uvs: mesh.uvs().is_some(),
             influences,
+            targets: TargetSummary::new(model),
             clips: (0..).zip(model.clips()).map(|(i, clip)| summary(model, clip, compact.get(i))).collect(),
             bounds_min: model.bounds().min.to_array(),
             bounds_max: model.bounds().max.to_array(),
@@ -291,11 +334,26 @@ impl fmt::Display for Inspection {
         let held = self.influences.iter().enumerate().filter(|(_, count)| **count > 0);
         let held: Vec<_> = held.map(|(i, count)| format!("{}: {count}", i + 1)).collect();
         writeln!(f, "influences  {}", held.join(", "))?;
+        if let Some(TargetSummary { list, vertices, deltas, bytes, packed_bytes, packed_error }) = &self.targets {
+            writeln!(f, "targets     {} on {vertices} vertices, {deltas} deltas, {bytes} bytes", list.len())?;
+            writeln!(f, "    16-bit  {packed_bytes} bytes, off by {packed_error:.1e} of the diagonal at weight 1")?;
+            for (index, (name, weight)) in list.iter().enumerate() {
+                writeln!(f, "target {index:<4} {name:?}, weight {weight}")?;
+            }
+        }
         for (index, clip) in self.clips.iter().enumerate() {
             writeln!(
                 f,
-                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys, {} bytes",
-                clip.name, clip.duration, clip.tracks, clip.keys, clip.bytes
+                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys, {} bytes{}",
+                clip.name,
+                clip.duration,
+                clip.tracks,
+                clip.keys,
+                clip.bytes,
+                match clip.weights {
+                    0 => String::new(),
+                    weights => format!(", {weights} weights"),
+                }
             )?;
             match &clip.compact {
                 Some(compact) => writeln!(

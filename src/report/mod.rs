@@ -17,6 +17,8 @@ pub mod inspection;
 #[cfg(feature = "cli")]
 pub mod markdown;
 #[cfg(feature = "cli")]
+pub mod site;
+#[cfg(feature = "cli")]
 pub mod splice;
 #[cfg(feature = "cli")]
 pub mod table;

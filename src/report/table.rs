@@ -5,6 +5,7 @@ use super::units::{duration, grouped};
 use crate::frame::{Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::limits::Host;
+use crate::harness::lod_error;
 use crate::harness::parity::Parity;
 use crate::harness::run::{Floor, Outcome, Status};
 use crate::results::key::Point;
@@ -46,6 +47,7 @@ pub fn measured(
         let visible = outcome.visible().map_or(String::new(), |visible| format!(", {}", in_view(scene, visible)));
         text += &format!("{}: {}{visible}\n", outcome.name(), outcome.device);
     }
+    text += &levels(scene);
     let rows = || study.rows.iter().map(|m| &m.row);
     if let Some((error, row)) = clip_error.zip(rows().next()) {
         let options = row.options.as_deref().unwrap_or_default();
@@ -126,6 +128,20 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
         text += &format!("{}: {}\n", outcome.name(), in_view(scene, visible));
     }
     text
+}
+
+/// The levels of a scene's instances and their error, in one line; empty without levels.
+fn levels(scene: &BuiltScene) -> String {
+    let (Some(levels), Some(error)) = (&scene.levels, lod_error::of_scene(scene)) else { return String::new() };
+    let counts = levels.counts.map(|count| grouped(count as u64)).join(", ");
+    format!(
+        "lod={}: {counts} instances at levels 0 to {}; vertices up to {:.1} pixels ({:.1} % of the diagonal) from the \
+         full characters\n",
+        scene.lod.name(),
+        levels.counts.len() - 1,
+        error.pixels,
+        100.0 * error.relative,
+    )
 }
 
 fn in_view(scene: &BuiltScene, visible: u64) -> String {

@@ -25,6 +25,11 @@ pub fn swept(study: &Study) -> String {
     text + &problems(study)
 }
 
+/// The verdicts of a study, one per line.
+pub fn verdicts(study: &Study) -> String {
+    verdict(study).iter().map(|line| format!("{line}\n")).collect()
+}
+
 /// A sheet's medians: one row per value, one column per backend.
 fn times(study: &Study, sheet: &Sheet) -> String {
     let backends = sheet.curves.iter().map(|curve| curve.backend.as_str());
@@ -62,6 +67,7 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
             ("threads", series.threads),
             ("vertices", series.vertices),
             ("influences", series.influences),
+            ("active targets", series.active_targets),
         ] {
             place += &value.map_or(String::new(), |value| format!(", {name} {value}"));
         }

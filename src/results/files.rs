@@ -1,8 +1,10 @@
-//! `summary.csv` and `samples.csv`. Rows are written as soon as a backend is finished, so that an interrupted run keeps
+//! `summary.csv` and `samples.csv`, and beside them `limits.csv` and `environment.json`. Rows are written as soon as a backend is finished, so that an interrupted run keeps
 //! them. Times are integer nanoseconds; an empty field means absent.
 
 use super::resume::mend;
 use super::rows::{LimitsRow, Measurement, SampleRow};
+use super::session::{self, Session};
+use crate::harness::hardware::Conditions;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,9 @@ pub struct Results {
     folder: PathBuf,
     summary: csv::Writer<File>,
     samples: csv::Writer<File>,
+    /// All sessions of the folder; the last one is this process if it recorded itself.
+    sessions: Vec<Session>,
+    recorded: bool,
     /// Keeps other processes from appending to the same files.
     _lock: Option<Lock>,
 }
@@ -59,7 +64,7 @@ impl Results {
             }
         };
         let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
-        Ok(Self { folder: folder.into(), summary, samples, _lock: None })
+        Ok(Self { folder: folder.into(), summary, samples, sessions: Vec::new(), recorded: false, _lock: None })
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
@@ -76,18 +81,49 @@ impl Results {
         file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
         let lock = Lock { path, _file: file };
         mend(folder).map_err(io)?;
+        let sessions = session::read(folder).map_err(io)?;
         let open = |name| {
             let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
             let fresh = file.metadata()?.len() == 0;
             Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
         };
         let (summary, samples) = (open("summary.csv").map_err(io)?, open("samples.csv").map_err(io)?);
-        Ok(Self { folder: folder.into(), summary, samples, _lock: Some(lock) })
+        Ok(Self { folder: folder.into(), summary, samples, sessions, recorded: false, _lock: Some(lock) })
     }
 
     /// Path of the summary.
     pub fn summary_path(&self) -> PathBuf {
         self.folder.join("summary.csv")
+    }
+
+    /// Records the session that writes the following measurements, in `environment.json`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn record(&mut self, session: Session) -> io::Result<()> {
+        self.sessions.push(session);
+        self.recorded = true;
+        session::write(&self.folder, &self.sessions)
+    }
+
+    /// Adds the state of the machine at the end to the recorded session.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end(&mut self) -> io::Result<()> {
+        let Some(session) = self.sessions.last_mut().filter(|_| self.recorded) else { return Ok(()) };
+        session.after = Some(Conditions::collect());
+        session::write(&self.folder, &self.sessions)
+    }
+
+    /// Adds a run to the recorded session.
+    fn note_run(&mut self, run_id: &str) -> io::Result<()> {
+        let Some(session) = self.sessions.last_mut().filter(|_| self.recorded) else { return Ok(()) };
+        if session.runs.last().is_some_and(|last| last == run_id) {
+            return Ok(());
+        }
+        session.runs.push(run_id.into());
+        session::write(&self.folder, &self.sessions)
     }
 
     /// Writes `limits.csv`, one row per number of threads; the file is created with its first row.
@@ -107,6 +143,9 @@ impl Results {
     /// # Errors
     /// The files cannot be written.
     pub fn write(&mut self, measurements: &[Measurement]) -> io::Result<()> {
+        if let Some(first) = measurements.first() {
+            self.note_run(&first.row.run_id)?;
+        }
         for Measurement { row, samples } in measurements {
             for &(frame, ns) in samples {
                 self.samples.serialize(SampleRow {
@@ -148,6 +187,7 @@ mod tests {
             device: String::new(),
             stages,
             resources: None,
+            gameplay_delay: None,
         }
     }
 
@@ -175,7 +215,7 @@ mod tests {
             frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
             parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
-            device_scratch,device_targets,device_staging";
+            device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
         let rows: Vec<SummaryRow> =

@@ -14,6 +14,8 @@ pub struct Point {
     pub vertices: u64,
     /// Most influences of a vertex.
     pub influences: u32,
+    /// Number of models in groups that mix several; 0 without such a group.
+    pub models: u32,
     /// `p`, `pn` or `pnt`.
     pub attributes: String,
     /// Options that differ from the defaults.
@@ -49,6 +51,7 @@ impl Point {
             scene: scene.name.clone(),
             vertices: per_instance(crowd.vertex_count(), crowd.instance_count()),
             influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
+            models: scene.mixed_models.unwrap_or(0),
             attributes: crowd.format().attributes.name().into(),
             options: options(scene, keep),
             threads,
@@ -79,11 +82,15 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
         (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
         scene.smooth.then(|| "interpolation=smooth".into()),
+        scene.active_targets.map(|count| format!("active_targets={count}")),
         match scene.economy {
             Economy::Plain => None,
             Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
             Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
         },
+        scene.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds).then(|| "bounds".into()),
+        (!scene.sockets.is_empty()).then(|| format!("sockets={}", scene.sockets.join("/"))),
+        (!scene.lod.is_none()).then(|| format!("lod={}", scene.lod.name())),
         match keep {
             Retention::Frame => None,
             Retention::Ring => Some("output=ring".into()),

@@ -3,17 +3,22 @@
 //! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs write
 //! measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
 //! [`ranking`] and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the changes between
-//! two sets.
+//! two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`] packs the folder
+//! into one file that travels, and [`check`] recomputes everything in it.
 
+pub mod bundle;
+pub mod check;
 pub mod compare;
 pub mod crossover;
 pub mod decision;
+pub mod digest;
 pub mod files;
 pub mod key;
 pub mod ranking;
 pub mod recorded;
 mod resume;
 pub mod rows;
+pub mod session;
 pub mod study;
 pub mod warnings;
 

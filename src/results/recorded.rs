@@ -65,13 +65,7 @@ impl Recorded {
         let mut recorded = Self::default();
         for path in paths.iter().map(AsRef::as_ref) {
             let error = |problem: String| ReadError { path: path.into(), problem };
-            let mut found = Vec::new();
-            find(path, DEPTH, &mut found).map_err(|e| error(format!("cannot read: {e}")))?;
-            found.sort();
-            if found.is_empty() {
-                let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
-                return Err(error(format!("no summary.csv in it; {expected}")));
-            }
+            let found = summaries(path)?;
             let (before, problems) = (recorded.measurements.len(), recorded.problems.len());
             for file in found.into_iter().filter(|file| !recorded.files.contains(file)).collect::<Vec<_>>() {
                 recorded.read_file(&file).map_err(|e| error(format!("cannot read: {e}")))?;
@@ -251,6 +245,22 @@ impl Recorded {
     fn problem(&mut self, file: &str, line: u64, what: String) {
         self.problems.push(Problem { place: format!("{file}:{line}"), what });
     }
+}
+
+/// The `summary.csv` files at and below a path, in order; at least one.
+///
+/// # Errors
+/// A path that does not exist, cannot be read, or contains no results.
+pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let error = |problem: String| ReadError { path: path.into(), problem };
+    let mut found = Vec::new();
+    find(path, DEPTH, &mut found).map_err(|e| error(format!("cannot read: {e}")))?;
+    found.sort();
+    if found.is_empty() {
+        let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
+        return Err(error(format!("no summary.csv in it; {expected}")));
+    }
+    Ok(found)
 }
 
 /// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.

@@ -1,10 +1,11 @@
 //! Rows of result files: one field per column.
 
 use super::key::{Machine, MeasurementKey, Point, per_instance};
-use crate::frame::{Clock, Purpose, Stage};
+use crate::frame::{Clock, Purpose, Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
+use crate::harness::lod_error;
 use crate::harness::run::{Outcome, StageTimes, Status};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
@@ -140,6 +141,15 @@ pub struct SummaryRow {
     pub device_targets: Option<u64>,
     /// Bytes of trials and read-backs of vertices; not part of `device_bytes`.
     pub device_staging: Option<u64>,
+    /// Rows of the stages `bounds` and `sockets`: frames after which the processor has them, 0 for the same frame.
+    pub delay_frames: Option<u32>,
+    /// Number of models in groups that mix several; empty without such a group.
+    pub models: Option<u32>,
+    /// With levels of detail: largest distance of a vertex of the full character from its place on the level, over the
+    /// bounding box's diagonal.
+    pub lod_error: Option<f64>,
+    /// The same in pixels of the scene's picture, at the instance's distance from the camera.
+    pub lod_error_px: Option<f64>,
 }
 
 impl SummaryRow {
@@ -149,6 +159,7 @@ impl SummaryRow {
             scene: self.scene.clone(),
             vertices: per_instance(self.vertices, self.instances),
             influences: self.influences,
+            models: self.models.unwrap_or(0),
             attributes: self.attributes.clone(),
             options: self.options.clone().unwrap_or_default(),
             threads: self.threads,
@@ -245,8 +256,10 @@ fn row(
     let crowd = &scene.crowd;
     let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
     let resources = outcome.resources.filter(|_| of_frame);
+    let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
     let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
     let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
+    let lod = lod_error::of_scene(scene);
     let point = Point::of(scene, environment.threads, outcome.passes, outcome.keep);
     SummaryRow {
         schema: SCHEMA,
@@ -307,6 +320,10 @@ fn row(
         device_scratch: device(Purpose::Scratch),
         device_targets: device(Purpose::Targets),
         device_staging: device(Purpose::Staging),
+        delay_frames: outcome.gameplay_delay.filter(|_| reads),
+        models: scene.mixed_models,
+        lod_error: lod.map(|lod| lod.relative),
+        lod_error_px: lod.map(|lod| lod.pixels),
     }
 }
 

@@ -21,11 +21,14 @@ pub enum Axis {
     Vertices,
     /// Most influences of a vertex.
     Influences,
+    /// Models that mix.
+    Models,
 }
 
 impl Axis {
     /// All axes, the most requested first.
-    pub const ALL: [Self; 5] = [Self::Instances, Self::Passes, Self::Threads, Self::Vertices, Self::Influences];
+    pub const ALL: [Self; 6] =
+        [Self::Instances, Self::Passes, Self::Threads, Self::Vertices, Self::Influences, Self::Models];
 
     /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {
@@ -35,6 +38,7 @@ impl Axis {
             Self::Threads => point.threads as u64,
             Self::Vertices => point.vertices,
             Self::Influences => u64::from(point.influences),
+            Self::Models => u64::from(point.models),
         }
     }
 
@@ -47,6 +51,13 @@ impl Axis {
             Self::Threads => fixed.threads = 0,
             Self::Vertices => fixed.vertices = 0,
             Self::Influences => fixed.influences = 0,
+            Self::Models => {
+                fixed.models = 0;
+                // Levels keep as many vertices as the shape of each model needs.
+                if fixed.options.contains("lod=mesh") {
+                    fixed.vertices = 0;
+                }
+            }
         }
         fixed
     }
@@ -64,6 +75,7 @@ impl Axis {
             Self::Threads => "threads",
             Self::Vertices => "vertices of an instance",
             Self::Influences => "influences, at most",
+            Self::Models => "models",
         }
     }
 }

@@ -96,6 +96,7 @@ mod tests {
             device: String::new(),
             stages: vec![frames],
             resources: None,
+            gameplay_delay: None,
         }
     }
 

@@ -3,20 +3,26 @@
 use super::camera::Camera;
 use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
 use super::error::{Place, SceneError};
+use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
+use super::lod::{self, Levels, Lod};
 use super::model_source::ModelSource;
 use super::placing::Stand;
 use crate::compaction;
-use crate::crowd::{Crowd, CrowdError, Layer, LayerKind, MAX_LAYERS, REST};
+use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
+use crate::gameplay::Gameplay;
 use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
+use crate::wording;
 use arrayvec::ArrayVec;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A scene's crowd and view, ready to run.
@@ -28,8 +34,10 @@ pub struct BuiltScene {
     pub hash: u64,
     /// All instances. Groups of one model are one group of the crowd.
     pub crowd: Crowd,
-    /// The model of each of the scene's groups.
+    /// The model of each of the scene's groups, the first of those that mix.
     pub models: Vec<Arc<Model>>,
+    /// Number of models in groups that mix several, or would with another number; `None` without such a group.
+    pub mixed_models: Option<u32>,
     /// Number of times that a frame draws the crowd.
     pub passes: u32,
     /// Width and height of the picture.
@@ -40,8 +48,20 @@ pub struct BuiltScene {
     pub clips: Clips,
     /// `true` if an option replaced clips' straight lines with curves.
     pub smooth: bool,
+    /// Active morph targets of each instance, if an option set their number.
+    pub active_targets: Option<u32>,
     /// Reduction of posing.
     pub economy: Economy,
+    /// What gameplay reads of every frame, if anything.
+    pub gameplay: Option<Arc<Gameplay>>,
+    /// Names of the joints that are its sockets.
+    pub sockets: Vec<String>,
+    /// Detail that is dropped with distance.
+    pub lod: Lod,
+    /// The levels of instances, if detail is dropped.
+    pub levels: Option<Levels>,
+    /// Remarks about models that could not be reduced as asked for, one line each.
+    pub remarks: Vec<String>,
 }
 
 impl BuiltScene {
@@ -73,7 +93,8 @@ impl Scene {
     pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
         let instances = self.instances();
         let most_layers = self.groups.iter().map(|g| 1 + g.layers.len()).max().unwrap_or(1);
-        let bytes = instances.saturating_mul((size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
+        // Instances are drawn first and then sorted by model.
+        let bytes = instances.saturating_mul(2 * (size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
         if bytes > memory || instances > u64::from(u32::MAX) {
             let problem = format!(
                 "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
@@ -95,71 +116,169 @@ impl Scene {
             hash.bytes(self.format.encoding.name().as_bytes());
         }
 
-        let mut models: Vec<(&ModelSource, Deriving)> = Vec::new();
-        let mut resolved = Vec::with_capacity(self.groups.len());
+        self.check_models()?;
+        let mut sources: Vec<&ModelSource> = Vec::new();
+        let mut index_of: HashMap<&ModelSource, usize> = HashMap::new();
+        for source in self.groups.iter().flat_map(GroupDescription::used_models) {
+            index_of.entry(source).or_insert_with(|| {
+                sources.push(source);
+                sources.len() - 1
+            });
+        }
+        let place_of = |source: &ModelSource| {
+            self.groups.iter().find(|g| g.used_models().contains(source)).and_then(|group| group.model_place)
+        };
+        let loaded = ModelSource::load_all(&sources)
+            .into_iter()
+            .zip(&sources)
+            .map(|(model, source)| model.map(Deriving::new).map_err(|error| self.error(place_of(source), error)));
+        let mut models: Vec<Deriving> = loaded.collect::<Result<_, _>>()?;
+        let mut resolved: Vec<Vec<(usize, ResolvedClips)>> = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let index = match models.iter().position(|(source, _)| *source == &group.model) {
-                Some(index) => index,
-                None => {
-                    let model = group.model.load().map_err(|error| self.error(group.model_place, error))?;
-                    models.push((&group.model, Deriving::new(model)));
-                    models.len() - 1
-                }
-            };
-            resolved.push((index, self.find(group, &mut models[index].1)?));
+            let own = group.used_models().iter().map(|source| {
+                let index = index_of[source];
+                Ok((index, self.find(group, &mut models[index])?))
+            });
+            resolved.push(own.collect::<Result<_, SceneError>>()?);
         }
         let stored = |model| match self.clips {
             Clips::Raw => Ok(model),
             Clips::Compact => compaction::compacted(model, compaction::ERROR),
         };
-        let models = models.into_iter().map(|(_, deriving)| stored(deriving.model).map(Arc::new));
-        let models: Vec<_> = models.collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?;
+        let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
+        let models: Vec<_> = match self.clips {
+            Clips::Raw => raw.clone(),
+            Clips::Compact => {
+                let models: Vec<_> = raw.par_iter().map(|model| stored(Model::clone(model)).map(Arc::new)).collect();
+                models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?
+            }
+        };
         let mut loaded = Vec::with_capacity(self.groups.len());
-        for (group, (model, resolved)) in self.groups.iter().zip(resolved) {
-            let model = Arc::clone(&models[model]);
-            let stand = Stand::new(&model, group.scale);
-            let spacing = group.spacing.unwrap_or(1.25 * stand.footprint.max(0.1));
-            hash.group(group, &model, &resolved);
-            loaded.push(LoadedGroup { model, resolved, stand, spacing });
+        for (group, resolved) in self.groups.iter().zip(resolved) {
+            if resolved.len() > 1 {
+                hash.number(resolved.len() as u64);
+            }
+            let members = resolved.into_iter().map(|(index, resolved)| {
+                let model = Arc::clone(&models[index]);
+                hash.group(group, &model, &resolved);
+                Member { index, stand: Stand::new(&model, group.scale), model, resolved }
+            });
+            let members: Vec<Member> = members.collect();
+            let footprint = members.iter().map(|member| member.stand.footprint).fold(0.1, f64::max);
+            let spacing = group.spacing.unwrap_or(1.25 * footprint);
+            loaded.push(LoadedGroup { members, spacing });
         }
 
         let mut crowd = Crowd::with_format(self.format);
         let across = loaded.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
-        // Groups of one model become neighbours in the crowd, so that one dispatch handles all of them.
-        for first in 0..loaded.len() {
-            let same = |other: usize| Arc::ptr_eq(&loaded[other].model, &loaded[first].model);
-            if (0..first).any(same) {
-                continue;
-            }
-            let alike: Vec<usize> = (first..loaded.len()).filter(|&other| same(other)).collect();
-            let masks: Vec<_> = alike.iter().flat_map(|&index| loaded[index].resolved.masks.iter().cloned()).collect();
-            let first_masks = alike.iter().scan(0, |next, &index| {
+        let drawn: Vec<DrawnGroup> = (0..loaded.len())
+            .map(|index| DrawnGroup::new(&self.groups[index], &loaded[index], middles[index], self.seed, index))
+            .collect();
+        // The groups and members that show each model. Instances of one model become neighbours in the crowd, so that
+        // one dispatch handles all of them.
+        let mut showing: Vec<Vec<(usize, usize)>> = vec![Vec::new(); models.len()];
+        for (group, loaded) in loaded.iter().enumerate() {
+            loaded.members.iter().enumerate().for_each(|(place, member)| showing[member.index].push((group, place)));
+        }
+        for (model, showing) in models.iter().zip(&showing) {
+            let resolved = |&(group, place): &(usize, usize)| &loaded[group].members[place].resolved;
+            let masks: Vec<_> = showing.iter().flat_map(|at| resolved(at).masks.iter().cloned()).collect();
+            let first_masks = showing.iter().scan(0, |next, at| {
                 let first = *next;
-                *next += loaded[index].resolved.masks.len() as u32;
+                *next += resolved(at).masks.len() as u32;
                 Some(first)
             });
-            let all = alike.iter().zip(first_masks).flat_map(|(&index, first_mask)| {
-                instances_of(&self.groups[index], &loaded[index], first_mask, middles[index], self.seed, index)
+            let all = showing.iter().zip(first_masks).flat_map(|(&(group, place), first_mask)| {
+                let drawn = &drawn[group];
+                drawn.of_member[place].iter().map(move |&instance| drawn.instance(instance, first_mask))
             });
             crowd
-                .push_masked_group(Arc::clone(&loaded[first].model), &masks, all)
+                .push_masked_group(Arc::clone(model), &masks, all)
                 .map_err(|error| self.error(None, error.to_string()))?;
         }
+        let members = showing
+            .iter()
+            .flatten()
+            .map(|&(group, place)| (group, &*loaded[group].members[place].model, drawn[group].of_member[place].len()));
+        let crowd = self.expressed(crowd, &members.collect::<Vec<_>>())?;
+        let mixed = self.groups.iter().filter(|group| group.is_mixed()).flat_map(GroupDescription::used_models);
+        let mixed_models = mixed.map(|source| index_of[source]).collect::<HashSet<_>>().len();
+        let (crowd, levels, remarks) = match self.lod {
+            lod if lod.is_none() => (crowd, None, Vec::new()),
+            lod => {
+                hash.bytes(lod.name().as_bytes());
+                // Every model has a group, in the same order.
+                let made = lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, stored);
+                let made = made.map_err(|error| self.error(None, error.to_string()))?;
+                (made.crowd, Some(made.levels), made.remarks)
+            }
+        };
         let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
         hash.economy(self.economy);
+        for (socket, group) in self.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
+            let names: Vec<&str> = group.model.skeleton().names().iter().map(String::as_str).collect();
+            if !names.contains(&socket.as_str()) {
+                let problem = wording::unknown("joint", socket, &names);
+                return Err(self.error(None, format!("socket of {:?}: {problem}", group.model.name())));
+            }
+        }
+        let gameplay = match self.bounds || !self.sockets.is_empty() {
+            true => Some(Gameplay::new(&crowd, self.bounds, &self.sockets)),
+            false => None,
+        };
+        let gameplay = gameplay.transpose().map_err(|error| self.error(None, error.to_string()))?.map(Arc::new);
+        hash.active_targets(self.active_targets);
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash.finish(),
             crowd,
-            models: loaded.into_iter().map(|group| group.model).collect(),
+            models: loaded.iter().map(|group| Arc::clone(&group.members[0].model)).collect(),
+            mixed_models: (mixed_models > 0).then_some(mixed_models as u32),
             passes: self.passes,
             resolution: self.resolution,
             camera: self.camera,
             clips: self.clips,
             smooth: self.smooth,
+            active_targets: self.active_targets,
             economy: self.economy,
+            gameplay,
+            sockets: self.sockets.clone(),
+            lod: self.lod,
+            levels,
+            remarks,
         })
+    }
+
+    /// Gives each instance the weights of the scene's keys. `members` has the group, model and number of instances of
+    /// neighbouring instances, in the order of the crowd.
+    fn expressed(&self, crowd: Crowd, members: &[(usize, &Model, usize)]) -> Result<Crowd, SceneError> {
+        if let Some(count) = self.active_targets.filter(|_| !crowd.has_targets()) {
+            let problem = format!("{count} active morph targets requested; no model of the scene has targets");
+            return Err(self.error(None, problem));
+        }
+        let plan = |group: usize, model: &Model| {
+            let own = &self.groups[group].expression;
+            let morphs = !model.mesh().targets().is_empty();
+            ExpressionPlan { active: self.active_targets.filter(|_| morphs).or(own.active), ..own.clone() }
+        };
+        if members.iter().all(|&(group, model, _)| plan(group, model).is_empty()) {
+            return Ok(crowd);
+        }
+        let mut expressions = Vec::with_capacity(crowd.instance_count());
+        for (index, &(group, model, count)) in members.iter().enumerate() {
+            let plan = plan(group, model);
+            // Each model of a group has a sequence of its own.
+            let earlier = members[..index].iter().filter(|(other, ..)| *other == group).count();
+            let resolved = plan.resolve(model, self.seed, group + earlier * self.groups.len());
+            let mut own = resolved.map_err(|problem| self.error(plan.place, problem))?;
+            for _ in 0..count {
+                let Expression { pinned, alone } = own.next();
+                expressions.push((pinned.to_vec(), alone));
+            }
+        }
+        let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
+        crowd.with_expressions(expressions).map_err(|error| self.error(None, error.to_string()))
     }
 
     fn economised(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
@@ -177,6 +296,22 @@ impl Scene {
                     }
                 })
             }
+        }
+    }
+
+    /// Checks the number of models that an override asked for.
+    fn check_models(&self) -> Result<(), SceneError> {
+        let Some(models) = self.models else { return Ok(()) };
+        let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
+        let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
+        match self.groups.iter().filter(of_people).map(|group| group.count).min() {
+            None => {
+                refused(format!("{models} models, but no group of people; expected a scene with one, such as city"))
+            }
+            Some(count) if u64::from(models) > count => {
+                refused(format!("{models} models for {count} instances; expected at most {count}"))
+            }
+            Some(_) => Ok(()),
         }
     }
 
@@ -210,12 +345,19 @@ impl Scene {
     }
 }
 
-/// A group with its model loaded.
+/// A group with its models loaded.
 struct LoadedGroup {
+    members: Vec<Member>,
+    spacing: f64,
+}
+
+/// A model of a group.
+struct Member {
+    /// Index among all models of the scene.
+    index: usize,
     model: Arc<Model>,
     resolved: ResolvedClips,
     stand: Stand,
-    spacing: f64,
 }
 
 /// Centres along X of groups with these half widths, in a row around 0.
@@ -240,38 +382,72 @@ fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String>
     }
 }
 
-/// Placement and layers of each instance of a group, with one stream of random numbers per group and per layer.
-///
-/// `first_mask` is the index of the group's first mask among all masks of its model.
-fn instances_of(
-    group: &GroupDescription,
-    loaded: &LoadedGroup,
-    first_mask: u32,
-    middle: f64,
-    seed: u64,
-    stream: usize,
-) -> impl Iterator<Item = (Rows, ArrayVec<Layer, MAX_LAYERS>)> {
-    let mut random = Pcg32::new(seed, stream as u64);
-    let mut layer_random = layer::streams(seed, stream, group.layers.len());
-    let count = group.count as u32;
-    (0..count).map(move |instance| {
-        // Always three draws, so that changing one key does not affect the others' values.
-        let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
-        let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
-        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, loaded.spacing);
-        let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let resolved = &loaded.resolved;
-        let clip = resolved.clips[instance as usize % resolved.clips.len()];
-        let pace = 1.0 + group.speed_spread * either_way(speed);
-        let yaw = yaw + group.layout.facing(instance, count);
-        let own = layer::playing(&loaded.model, clip, &group.play, phase, group.speed * pace);
-        let mut layers = ArrayVec::new();
-        layers.push(Layer { weight: group.weight as f32, ..own });
-        for ((plan, resolved), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
-            let resolved = ResolvedLayer { mask: first_mask + resolved.mask, ..*resolved };
-            layers.push(plan.of_instance(&loaded.model, &resolved, &own, pace, random));
+/// Placements and layers of a group's instances, with one stream of random numbers per group and per layer.
+struct DrawnGroup {
+    placements: Vec<Rows>,
+    /// `[instance][layer]`.
+    layers: Vec<Layer>,
+    /// The instances of each member.
+    of_member: Vec<Vec<u32>>,
+}
+
+impl DrawnGroup {
+    fn new(group: &GroupDescription, loaded: &LoadedGroup, middle: f64, seed: u64, stream: usize) -> Self {
+        let count = group.count as u32;
+        let member_of = shuffled(count, loaded.members.len(), seed, stream);
+        let mut random = Pcg32::new(seed, stream as u64);
+        let mut layer_random = layer::streams(seed, stream, group.layers.len());
+        let mut drawn = Self {
+            placements: Vec::with_capacity(count as usize),
+            layers: Vec::with_capacity(count as usize * (1 + group.layers.len())),
+            of_member: vec![Vec::new(); loaded.members.len()],
+        };
+        for (instance, &place_of_model) in (0..count).zip(&member_of) {
+            let member = &loaded.members[place_of_model as usize];
+            let of_member = &mut drawn.of_member[place_of_model as usize];
+            // Always three draws, so that changing one key does not affect the others' values.
+            let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
+            let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
+            let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, loaded.spacing);
+            let yaw = group.yaw + group.yaw_spread * either_way(yaw);
+            let resolved = &member.resolved;
+            let clip = resolved.clips[of_member.len() % resolved.clips.len()];
+            let pace = 1.0 + group.speed_spread * either_way(speed);
+            let yaw = yaw + group.layout.facing(instance, count);
+            let own = layer::playing(&member.model, clip, &group.play, phase, group.speed * pace);
+            let first = drawn.layers.len();
+            drawn.layers.push(Layer { weight: group.weight as f32, ..own });
+            for ((plan, resolved), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
+                drawn.layers.push(plan.of_instance(&member.model, resolved, &own, pace, random));
+            }
+            layer::fall_in_step(&member.model, &mut drawn.layers[first..], group.speed * pace);
+            drawn.placements.push(member.stand.placement(place, yaw.to_radians()));
+            of_member.push(instance);
         }
-        layer::fall_in_step(&loaded.model, &mut layers, group.speed * pace);
-        (loaded.stand.placement(place, yaw.to_radians()), layers)
-    })
+        drawn
+    }
+
+    /// An instance whose group's masks begin at `first_mask` among those of its model.
+    fn instance(&self, instance: u32, first_mask: u32) -> (Rows, ArrayVec<Layer, MAX_LAYERS>) {
+        let (instance, count) = (instance as usize, self.layers.len() / self.placements.len());
+        let own = self.layers[instance * count..][..count].iter().map(|layer| match layer.mask {
+            UNMASKED => *layer,
+            mask => Layer { mask: first_mask + mask, ..*layer },
+        });
+        (self.placements[instance], own.collect())
+    }
+}
+
+/// The model of each of `count` instances: equally many of each, in a random order.
+fn shuffled(count: u32, models: usize, seed: u64, stream: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).map(|instance| instance % models as u32).collect();
+    if models > 1 {
+        // A stream that neither groups nor layers use.
+        let mut random = Pcg32::new(seed, u64::MAX ^ stream as u64);
+        for last in (1..order.len()).rev() {
+            let other = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
+            order.swap(last, other as usize);
+        }
+    }
+    order
 }

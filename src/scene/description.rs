@@ -2,7 +2,9 @@
 
 use super::camera::Camera;
 use super::error::Place;
+use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
+use super::lod::Lod;
 use super::model_source::ModelSource;
 use super::placing::Layout;
 use crate::vertex::VertexFormat;
@@ -15,10 +17,11 @@ pub(super) enum ClipChoice {
     Named(String),
 }
 
-/// Instances of one model.
+/// Instances of one model, or of several in a random order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GroupDescription {
-    pub(super) model: ModelSource,
+    /// At least one.
+    pub(super) models: Vec<ModelSource>,
     pub(super) count: u64,
     pub(super) layout: Layout,
     pub(super) spacing: Option<f64>,
@@ -29,6 +32,7 @@ pub(super) struct GroupDescription {
     /// Weight of the clip among the merge layers.
     pub(super) weight: f64,
     pub(super) layers: Vec<LayerPlan>,
+    pub(super) expression: ExpressionPlan,
     pub(super) yaw: f64,
     pub(super) yaw_spread: f64,
     pub(super) scale: Option<f64>,
@@ -37,13 +41,30 @@ pub(super) struct GroupDescription {
     pub(super) clip_place: Option<Place>,
 }
 
+/// Number of people in a group that does not say how many.
+pub(super) const DEFAULT_PEOPLE: u32 = 64;
+/// Largest number of people in a group.
+pub(super) const MOST_PEOPLE: u32 = 4096;
+
+impl GroupDescription {
+    /// Returns whether instances of several models mix, or could.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.models.len() > 1 || self.models.iter().any(ModelSource::is_person)
+    }
+
+    /// The models that instances have: as many as there are instances, at most.
+    pub(super) fn used_models(&self) -> &[ModelSource] {
+        &self.models[..self.models.len().min(self.count as usize)]
+    }
+}
+
 /// Storage of clips during playback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clips {
     /// Keys as in the file.
     #[default]
     Raw,
-    /// Frames of 16-bit numbers, from [`crate::compaction`].
+    /// Frames of numbers with few bits, from [`crate::compaction`].
     Compact,
 }
 
@@ -76,6 +97,11 @@ impl Economy {
     }
 }
 
+impl Overrides {
+    /// Largest number of models.
+    pub const MOST_MODELS: u32 = MOST_PEOPLE;
+}
+
 /// Changes to a scene from outside its file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Overrides {
@@ -87,14 +113,20 @@ pub struct Overrides {
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Option<u32>,
+    /// Number of models in groups of `people`.
+    pub models: Option<u32>,
     /// Format of skinned vertices.
     pub format: VertexFormat,
     /// Storage of clips.
     pub clips: Clips,
     /// `true` if clips with linear keys are smoothed to curves, in all groups.
     pub smooth: bool,
+    /// Morph targets that the seed makes active on each instance, in groups whose model has targets.
+    pub active_targets: Option<u32>,
     /// Reduction of posing, if it differs from the scene's.
     pub economy: Option<Economy>,
+    /// Detail that is dropped with distance, if it differs from the scene's.
+    pub lod: Option<Lod>,
 }
 
 /// A crowd's description.
@@ -109,8 +141,14 @@ pub struct Scene {
     pub(super) format: VertexFormat,
     pub(super) clips: Clips,
     pub(super) smooth: bool,
+    pub(super) active_targets: Option<u32>,
     pub(super) economy: Economy,
+    pub(super) bounds: bool,
+    pub(super) sockets: Vec<String>,
+    pub(super) lod: Lod,
     pub(super) groups: Vec<GroupDescription>,
+    /// Number of models that an override asked for.
+    pub(super) models: Option<u32>,
 }
 
 impl Scene {
@@ -139,6 +177,15 @@ impl Scene {
         self.camera
     }
 
+    /// The scene with bounds and sockets read of every frame: those that the scene asks for, and these.
+    pub fn reading(mut self, bounds: bool, sockets: &[String]) -> Self {
+        self.bounds |= bounds;
+        let new = sockets.iter().filter(|name| !self.sockets.contains(name));
+        let new: Vec<_> = new.cloned().collect();
+        self.sockets.extend(new);
+        self
+    }
+
     /// The scene with these changes.
     pub fn with(mut self, overrides: Overrides) -> Self {
         if let Some(instances) = overrides.instances {
@@ -158,14 +205,22 @@ impl Scene {
             self.passes = passes;
         }
         for group in &mut self.groups {
-            group.model.vertices = overrides.vertices.or(group.model.vertices);
-            group.model.influences = overrides.influences.or(group.model.influences);
-            group.model.smooth |= overrides.smooth;
+            if let Some(people) = overrides.models.and_then(|count| group.models[0].people(count)) {
+                group.models = people;
+            }
+            for model in &mut group.models {
+                model.vertices = overrides.vertices.or(model.vertices);
+                model.influences = overrides.influences.or(model.influences);
+                model.smooth |= overrides.smooth;
+            }
         }
+        self.models = overrides.models.or(self.models);
         self.format = overrides.format;
         self.clips = overrides.clips;
         self.smooth = overrides.smooth;
+        self.active_targets = overrides.active_targets;
         self.economy = overrides.economy.unwrap_or(self.economy);
+        self.lod = overrides.lod.unwrap_or(self.lod);
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use super::description::{Economy, GroupDescription};
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
-use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend};
+use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend, Targets};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
@@ -52,6 +52,13 @@ impl SceneHash {
             self.float(play.offset);
             self.number(play.mode as u8);
         }
+        if !group.expression.is_empty() {
+            self.number(group.expression.active.map_or(u64::MAX, u64::from));
+            for (name, weight) in &group.expression.weights {
+                self.bytes(name.as_bytes());
+                self.float(*weight);
+            }
+        }
         for (layer, found) in group.layers.iter().zip(&found.layers) {
             self.layer(layer, found.clip);
         }
@@ -99,7 +106,20 @@ impl SceneHash {
         }
         self.number(mesh.indices().len() as u64);
         mesh.indices().iter().for_each(|index| self.0.write(&index.to_le_bytes()));
+        if !mesh.targets().is_empty() {
+            self.targets(mesh.targets());
+        }
         model.clips().iter().for_each(|clip| self.clip(clip));
+    }
+
+    fn targets(&mut self, targets: &Targets) {
+        targets.list().iter().for_each(|target| self.floats(&[[target.weight]]));
+        for (target, vertex, _) in targets.entries() {
+            self.number(((target as u64) << 32) | vertex as u64);
+        }
+        self.floats(targets.positions());
+        self.floats(targets.normals());
+        self.floats(targets.tangents());
     }
 
     fn clip(&mut self, clip: &Clip) {
@@ -109,6 +129,15 @@ impl SceneHash {
             RotationBlend::Nlerp => 1,
             RotationBlend::AuthoredPath => 2,
         });
+        for track in clip.weights() {
+            self.number(track.targets.start);
+            self.number(track.targets.end);
+            self.number(
+                track.interpolation.values_per_key() as u64 + 8 * u64::from(track.interpolation == Interpolation::Step),
+            );
+            self.floats(track.times.as_chunks::<1>().0);
+            self.floats(track.values.as_chunks::<1>().0);
+        }
         match clip.keys() {
             ClipKeys::Raw(raw) => {
                 for track in raw.tracks() {
@@ -128,17 +157,27 @@ impl SceneHash {
                 // Raw values add nothing, so that older results keep their hashes.
                 self.floats::<1>(&[]);
                 self.floats(&[[compact.start, compact.interval]]);
-                self.shorts(&compact.numbers);
+                self.number(compact.numbers.len() as u64);
+                self.0.write(&compact.numbers);
                 for track in &compact.tracks {
                     self.number(track.joint);
                     self.number(track.dropped);
-                    self.floats(&[track.low, track.step]);
+                    let decoder = track.decoder();
+                    self.floats(&[decoder.low, decoder.step]);
                 }
                 for still in &compact.still {
                     self.number(still.joint);
                     self.floats(&[still.value]);
                 }
             }
+        }
+    }
+
+    /// Only if it is used, as above.
+    pub(super) fn active_targets(&mut self, count: Option<u32>) {
+        if let Some(count) = count {
+            self.bytes(b"active targets");
+            self.number(count);
         }
     }
 

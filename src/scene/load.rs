@@ -1,10 +1,11 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
+use super::description::{ClipChoice, Clips, DEFAULT_PEOPLE, Economy, GroupDescription, Scene};
 use super::error::SceneError;
 use super::file;
 use super::layer::{Play, PlaybackMode};
+use super::lod::Lod;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use super::placing::Layout;
 use crate::asset::FORMATS;
@@ -13,7 +14,7 @@ use crate::wording;
 use std::path::Path;
 
 /// Scenes in the binary: name and text.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 22] = [
     ("walkers", include_str!("../../scenes/walkers.toml")),
     ("smoke", include_str!("../../scenes/smoke.toml")),
     ("kernel", include_str!("../../scenes/kernel.toml")),
@@ -23,14 +24,28 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("historic", include_str!("../../scenes/historic.toml")),
     ("street", include_str!("../../scenes/street.toml")),
     ("amid", include_str!("../../scenes/amid.toml")),
+    ("city", include_str!("../../scenes/city.toml")),
     ("layers-1", include_str!("../../scenes/layers-1.toml")),
     ("layers-2", include_str!("../../scenes/layers-2.toml")),
     ("layers-4", include_str!("../../scenes/layers-4.toml")),
+    ("faces", include_str!("../../scenes/faces.toml")),
+    ("one-face", include_str!("../../scenes/one-face.toml")),
     ("chain-64", include_str!("../../scenes/chain-64.toml")),
     ("star-64", include_str!("../../scenes/star-64.toml")),
+    ("many-foxes", include_str!("../../scenes/many-foxes.toml")),
+    ("mannequins-100", include_str!("../../scenes/mannequins-100.toml")),
+    ("mannequins-1000", include_str!("../../scenes/mannequins-1000.toml")),
+    ("instanced-30", include_str!("../../scenes/instanced-30.toml")),
+    ("instanced-baked", include_str!("../../scenes/instanced-baked.toml")),
 ];
 /// Number of instances if a model is used as a scene.
 const DEFAULT_INSTANCES: u64 = 100;
+/// Models whose names make up that of their crowd.
+const MOST_NAMED: usize = 4;
+
+fn is_scene_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
 
 impl Scene {
     /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
@@ -43,14 +58,14 @@ impl Scene {
             return Self::parse(name, &format!("scenes/{name}.toml"), text, Path::new(""));
         }
         let path = Path::new(name);
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+        if is_scene_file(path) {
             let text = std::fs::read_to_string(path)
                 .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
         }
-        if BUILT_IN_MODELS.contains(&name) || is_model_file(path) {
-            return Ok(Self::from_model(name));
+        if Self::is_model(name) {
+            return Ok(Self::of_models(&[name]));
         }
         let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
         let known: Vec<_> = BUILT_IN
@@ -63,6 +78,32 @@ impl Scene {
         Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
+    /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name gets
+    /// that of the model, because the results are those of another scene.
+    ///
+    /// # Errors
+    /// A name that is neither.
+    pub fn with_model(mut self, name: &str) -> Result<Self, SceneError> {
+        if !BUILT_IN_MODELS.contains(&name) && !is_model_file(Path::new(name)) {
+            let unknown = wording::unknown("model", name, &[&BUILT_IN_MODELS[..], &["a model file"]].concat());
+            return Err(SceneError { unknown: true, ..SceneError::new("", unknown) });
+        }
+        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+        self.name = format!("{}-{stem}", self.name);
+        for group in &mut self.groups {
+            group.models = vec![ModelSource::from_name(name)];
+            group.model_place = None;
+        }
+        Ok(self)
+    }
+
+    /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
+    pub fn is_model(name: &str) -> bool {
+        let path = Path::new(name);
+        let scene = BUILT_IN.iter().any(|(known, _)| *known == name) || is_scene_file(path);
+        !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(path))
+    }
+
     /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
     ///
     /// # Errors
@@ -71,10 +112,22 @@ impl Scene {
         file::parse(name, file, text, folder)
     }
 
-    fn from_model(name: &str) -> Self {
-        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+    /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
+    ///
+    /// # Panics
+    /// No model.
+    pub fn of_models(names: &[&str]) -> Self {
+        assert!(!names.is_empty(), "a crowd of no model");
+        let stem = |name: &&str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stems: Vec<String> = names.iter().take(MOST_NAMED).map(stem).collect();
+        let rest = names.len() - stems.len();
+        let name = stems.join("+") + &(if rest > 0 { format!("+{rest}") } else { String::new() });
+        let source = |name: &&str| {
+            let source = ModelSource::from_name(name);
+            source.people(DEFAULT_PEOPLE).unwrap_or_else(|| vec![source])
+        };
         let group = GroupDescription {
-            model: ModelSource::from_name(name),
+            models: names.iter().flat_map(source).collect(),
             count: DEFAULT_INSTANCES,
             layout: Layout::Grid,
             spacing: None,
@@ -84,6 +137,7 @@ impl Scene {
             play: Play { mode: PlaybackMode::Loop, phase_spread: 1.0, offset: 0.0, frames_per_second: 0.0 },
             weight: 1.0,
             layers: Vec::new(),
+            expression: Default::default(),
             yaw: 0.0,
             yaw_spread: 0.0,
             scale: None,
@@ -91,7 +145,7 @@ impl Scene {
             clip_place: None,
         };
         Self {
-            name: stem.into_owned(),
+            name,
             file: String::new(),
             seed: 1,
             passes: 1,
@@ -100,8 +154,13 @@ impl Scene {
             format: VertexFormat::default(),
             clips: Clips::Raw,
             smooth: false,
+            active_targets: None,
             economy: Economy::Plain,
+            bounds: false,
+            sockets: Vec::new(),
+            lod: Lod::default(),
             groups: vec![group],
+            models: None,
         }
     }
 }

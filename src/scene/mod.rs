@@ -7,11 +7,13 @@ mod build;
 mod camera;
 mod description;
 mod error;
+mod expression;
 mod file;
 mod find_clip;
 mod hash;
 mod layer;
 mod load;
+mod lod;
 mod model_source;
 mod placing;
 
@@ -21,6 +23,7 @@ pub use description::{Clips, Economy, Overrides, Scene};
 pub use error::SceneError;
 pub use find_clip::find_clip;
 pub use load::BUILT_IN;
+pub use lod::{LEVELS, Levels, Lod, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 

@@ -1,17 +1,23 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
-use crate::asset::{self, FORMATS, adapt, extremes, walker::walker};
+use crate::asset::walker::{People, walker};
+use crate::asset::{self, FORMATS, adapt, extremes, face::face, standins};
 use crate::model::Model;
+use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Vertices of a built-in model by default.
 const DEFAULT_VERTICES: u32 = 1_000;
+/// Seed of the built-in face. A scene's own seed chooses among its targets.
+const FACE_SEED: u64 = 1;
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 11] = [
+pub const BUILT_IN_MODELS: [&str; 15] = [
     "walker",
     "walker-8",
+    PEOPLE,
+    "face",
     "chain-64",
     "star-64",
     "sprout-glb",
@@ -21,7 +27,12 @@ pub const BUILT_IN_MODELS: [&str; 11] = [
     "sprout-frames",
     "sprout-ogre",
     "sprout-md5",
+    "fox-like",
+    "mannequin-like",
 ];
+
+/// The built-in model that stands for several: people who differ.
+pub(super) const PEOPLE: &str = "people";
 
 /// A built-in sample: name of the model, and its files, with the one to open first.
 type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
@@ -46,6 +57,8 @@ const SAMPLES: [Sample; 7] = [
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Origin {
     BuiltIn(&'static str),
+    /// One of the people, by number.
+    Person(u32),
     File(PathBuf),
 }
 
@@ -53,7 +66,8 @@ enum Origin {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelSource {
     origin: Origin,
-    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for a walker.
+    /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for walkers, people and
+    /// faces.
     pub vertices: Option<u32>,
     /// Most influences of a vertex.
     pub influences: Option<u32>,
@@ -70,10 +84,21 @@ impl ModelSource {
     /// As [`ModelSource::from_name`], with files relative to a folder.
     pub(super) fn in_folder(name: &str, folder: &Path) -> Self {
         let origin = match BUILT_IN_MODELS.into_iter().find(|known| *known == name) {
+            Some(PEOPLE) => Origin::Person(0),
             Some(known) => Origin::BuiltIn(known),
             None => Origin::File(folder.join(name)),
         };
         Self { origin, vertices: None, influences: None, smooth: false }
+    }
+
+    /// This many people, if the source is one of them.
+    pub(super) fn people(&self, count: u32) -> Option<Vec<Self>> {
+        let person = |number| Self { origin: Origin::Person(number), ..self.clone() };
+        self.is_person().then(|| (0..count).map(person).collect())
+    }
+
+    pub(super) fn is_person(&self) -> bool {
+        matches!(self.origin, Origin::Person(_))
     }
 
     /// Builds or reads the model, then adapts it.
@@ -81,17 +106,39 @@ impl ModelSource {
     /// # Errors
     /// One line: any error of the importer, or numbers that the model cannot be adapted to.
     pub fn load(&self) -> Result<Model, String> {
+        self.load_with(&bases(&[self]))
+    }
+
+    /// As [`ModelSource::load`] for several models, in parallel; meshes people once.
+    pub(super) fn load_all(sources: &[&Self]) -> Vec<Result<Model, String>> {
+        let bases = bases(sources);
+        sources.par_iter().map(|source| source.load_with(&bases)).collect()
+    }
+
+    fn load_with(&self, bases: &[PeopleBase]) -> Result<Model, String> {
         let said = |error: crate::model::ModelError| error.to_string();
-        let walker = || walker(self.vertices.unwrap_or(DEFAULT_VERTICES));
+        let walker = || walker(self.walker_vertices());
         let mut model = match &self.origin {
             Origin::BuiltIn("walker") => walker().map_err(said)?,
             Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
+            Origin::BuiltIn("face") => face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?,
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
+            Origin::BuiltIn("fox-like") => standins::fox_like().map_err(said)?,
+            Origin::BuiltIn("mannequin-like") => standins::mannequin_like().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
+            Origin::Person(number) => {
+                let base = bases.iter().find(|(vertices, _)| *vertices == self.walker_vertices());
+                let people = base.map(|(_, people)| people.as_ref());
+                people
+                    .unwrap_or_else(|| unreachable!("every source has its base"))
+                    .map_err(String::clone)?
+                    .person(*number)
+                    .map_err(said)?
+            }
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };
-        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8"));
+        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_));
         if let (Some(vertices), false) = (self.vertices, made) {
             model = with_vertices(model, vertices)?;
         }
@@ -103,6 +150,21 @@ impl ModelSource {
         }
         Ok(model)
     }
+
+    fn walker_vertices(&self) -> u32 {
+        self.vertices.unwrap_or(DEFAULT_VERTICES)
+    }
+}
+
+/// The mesh of people with a number of vertices.
+type PeopleBase = (u32, Result<People, String>);
+
+/// One mesh per number of vertices that people among the sources have.
+fn bases(sources: &[&ModelSource]) -> Vec<PeopleBase> {
+    let mut counts: Vec<u32> = sources.iter().filter(|s| s.is_person()).map(|s| s.walker_vertices()).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts.into_iter().map(|count| (count, People::new(count).map_err(|error| error.to_string()))).collect()
 }
 
 #[cfg(feature = "resample")]

@@ -15,11 +15,13 @@ pub enum Layout {
     Line,
     /// Two streams of people that pass each other along Z.
     Street,
+    /// Rings around the middle, each one `spacing` wider; neighbouring rings face opposite ways.
+    Rings,
 }
 
 impl Layout {
     /// Names that [`Layout::from_name`] accepts.
-    pub const NAMES: [&'static str; 4] = ["grid", "disc", "line", "street"];
+    pub const NAMES: [&'static str; 5] = ["grid", "disc", "line", "street", "rings"];
 
     /// The layout with this name.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -28,6 +30,7 @@ impl Layout {
             "disc" => Some(Self::Disc),
             "line" => Some(Self::Line),
             "street" => Some(Self::Street),
+            "rings" => Some(Self::Rings),
             _ => None,
         }
     }
@@ -39,6 +42,7 @@ impl Layout {
             Self::Disc => "disc",
             Self::Line => "line",
             Self::Street => "street",
+            Self::Rings => "rings",
         }
     }
 
@@ -49,6 +53,7 @@ impl Layout {
             Self::Disc => return spacing * (f64::from(count) / PI).sqrt(),
             Self::Line => count,
             Self::Street => STREET_COLUMNS.min(count),
+            Self::Rings => 2 * (1 + ring(count.saturating_sub(1), count).index),
         };
         0.5 * spacing * f64::from(columns)
     }
@@ -79,15 +84,47 @@ impl Layout {
                 let along = centred(row, count.div_ceil(columns)) + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
                 spacing * DVec2::new(centred(column, columns), along)
             }
+            Self::Rings => {
+                let Ring { index, angle } = ring(instance, count);
+                spacing * f64::from(index + 1) * DVec2::from_angle(angle)
+            }
         }
     }
 
     /// Direction that an instance faces, in degrees: on a street, the left half approaches and the right half walks
-    /// away.
+    /// away; in rings, instances face along their ring.
     pub(super) fn facing(self, instance: u32, count: u32) -> f64 {
         let columns = STREET_COLUMNS.min(count);
-        if self == Self::Street && instance % columns >= columns.div_ceil(2) { 180.0 } else { 0.0 }
+        match self {
+            Self::Street if instance % columns >= columns.div_ceil(2) => 180.0,
+            Self::Rings => {
+                let Ring { index, angle } = ring(instance, count);
+                180.0 * f64::from((index + 1) % 2) - angle.to_degrees()
+            }
+            _ => 0.0,
+        }
     }
+}
+
+/// Place of an instance in rings.
+struct Ring {
+    /// Ring from the middle, from 0.
+    index: u32,
+    /// Angle along the ring in radians.
+    angle: f64,
+}
+
+/// The ring of an instance. A ring holds as many as fit its circumference at the distance of two rings; the last one is
+/// spread evenly.
+fn ring(instance: u32, count: u32) -> Ring {
+    let holds = |index: u32| (TAU * f64::from(index + 1)) as u32;
+    let (mut index, mut first) = (0, 0);
+    while instance - first >= holds(index) {
+        first += holds(index);
+        index += 1;
+    }
+    let own = holds(index).min(count - first);
+    Ring { index, angle: TAU * f64::from(instance - first) / f64::from(own) }
 }
 
 /// People abreast on a street, in both directions together.

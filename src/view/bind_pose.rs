@@ -133,6 +133,7 @@ mod tests {
             skins: vec![SkinData { name: String::new(), joints: vec![0, 1], inverse_binds: bind.to_vec() }],
             clips: Vec::new(),
             primitives: vec![primitive],
+            targets: Vec::new(),
             materials: Vec::new(),
             repairs: Vec::new(),
         })

@@ -81,7 +81,7 @@ pub struct Workload {
     pub normals: Normals,
     /// `true` if vertices are stored in 16-bit numbers.
     pub packed: bool,
-    /// `true` if clips are stored as frames of 16-bit numbers.
+    /// `true` if clips are stored as frames of small numbers.
     pub compact: bool,
     /// Most influences that a vertex keeps; `None` for the scene's.
     pub influences: Option<u32>,
@@ -108,7 +108,11 @@ impl Workload {
             clips: if self.compact { Clips::Compact } else { Clips::Raw },
             influences: self.influences,
             smooth: self.smooth,
+            active_targets: None,
             economy: self.economy,
+            // Models and levels of detail are those of the scene.
+            models: None,
+            lod: None,
         }
     }
 }

@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
         let gpu = Gpu::recording(device, queue);
         let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
         let crowd = &scene.crowd;
-        let job = Job { passes, keep: Retention::Frame, frustum: Frustum::new(scene.view_projection()) };
+        let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();
         if backend.footprint(crowd, &job)?.device_output {
@@ -221,7 +221,11 @@ fn uploaded(
 
 /// Commands that read vertices back: for each group some instances at a time.
 fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
-    let form = if session.skins_in_draw() { "texels" } else { "words" };
+    let form = match session.prepared.skinned() {
+        _ if session.skins_in_draw() => "texels",
+        Skinned::Device(Drawable::Streams) => "streams",
+        _ => "words",
+    };
     let mut reads = Vec::new();
     let mut vertices = Vec::new();
     for (index, group) in session.crowd.groups().iter().enumerate() {

@@ -28,6 +28,18 @@ function readVertices(buffers, read, vertices, floats) {
   if (read.form === 'words') {
     return (instance) => all.subarray(instance * vertices * floats, (instance + 1) * vertices * floats);
   }
+  if (read.form === 'streams') {
+    // An instance's positions, then its normals, then its tangents.
+    return (instance) => {
+      const own = all.subarray(instance * vertices * floats, (instance + 1) * vertices * floats);
+      return own.map((_, index) => {
+        const [vertex, number] = [Math.floor(index / floats), index % floats];
+        const first = Math.floor(Math.min(number, 6) / 3) * 3;
+        const width = first < 6 ? 3 : 4;
+        return own[first * vertices + vertex * width + number - first];
+      });
+    };
+  }
   // Texels of positions, then of normals, then of tangents, with four numbers each.
   const texels = read.count * vertices;
   return (instance) => {

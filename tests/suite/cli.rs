@@ -1,5 +1,6 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
+use crate::support::shared::shared_folder;
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
@@ -60,9 +61,10 @@ Usage: skinbench[..] [COMMAND]
 Commands:
   run      Measure backends on scenes, each verified first
   verify   Compare every vertex of every instance with the reference
-  sweep    Measure a scene over instances, passes, vertices, influences and threads
+  sweep    Measure a scene over instances, passes, vertices, influences, models and threads
   compare  Tell what changed between two sets of results, and what is noise
   report   Make a page of results: a verdict, charts, tables and the data
+  submit   Pack results into one file that others can check, or check such a file
   dump     Write a model's skinned vertices as CSV
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
@@ -134,6 +136,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run walkrs", 2, "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,"),
         ("run -b cpu-raion", 2, "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar"),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
+        ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
+        ("run many-foxes --model missing.glb", 1, "missing.glb: "),
         ("run --instances 0", 2, "'0' for '--instances <N>': expected a whole number, 1 or more"),
         ("run --instances -3", 2, "unexpected argument '-3' found"),
         ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),
@@ -142,6 +146,10 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run -b cpu-simd:lane", 2, "unknown backend \"cpu-simd:lane\"; did you mean \"cpu-simd:lanes\"?"),
         ("run --threads 1,0", 2, "'0' for '--threads <N>': expected a whole number, 1 or more"),
         ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number, 1 or more"),
+        ("run city --models 0", 2, "'0' for '--models <N>': 0 is not in 1..=4096"),
+        ("run city --models 9 --instances 5", 1, "city: 9 models for 5 instances; expected at most 5"),
+        ("run --models 4", 1, "walkers: 4 models, but no group of people; expected a scene with one, such as city"),
+        ("run city --lod mesh,joint", 2, "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,"),
         ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
         ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
         ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
@@ -277,6 +285,62 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
     let rest: Vec<_> = summary.iter().filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall)).collect();
     assert!(!rest.is_empty() && rest.iter().all(|row| row.host_bytes.is_none() && row.draws.is_none()));
     assert!(card.contains(" takes the least memory, ") && card.contains("`skinbench sweep` finds where"), "{card}");
+}
+
+/// A scene with another model has a name of its own, and the folder of the model is in no file.
+#[test]
+fn scenes_take_other_models() {
+    let folder = empty_folder();
+    std::fs::create_dir(folder.path().join("secret")).unwrap();
+    skinbench(&folder, "convert walker secret/mine.glb").assert().success();
+    let line = "run many-foxes --model secret/mine.glb --instances 20 -b cpu-rayon --frames 1 --passes 0 -o out";
+    skinbench(&folder, line).assert().success();
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    assert!(summary.iter().all(|row| row.scene == "many-foxes-mine" && row.status == Status::Ok), "{summary:?}");
+    for file in ["summary.csv", "samples.csv", "environment.json"] {
+        let text = std::fs::read_to_string(folder.path().join("out").join(file)).unwrap();
+        assert!(!text.contains("secret"), "{file}");
+    }
+}
+
+#[test]
+#[ignore = "needs SKINBENCH_SHARED"]
+fn many_foxes_agree_with_the_reference() {
+    let folder = empty_folder();
+    let fox = shared_folder().join("models/gltf/Fox.glb");
+    for model in [String::new(), format!("--model {}", fox.display())] {
+        let line = format!("verify many-foxes {model} --instances 60 -b cpu-scalar,cpu-simd,cpu-rayon");
+        let output = skinbench(&folder, &line).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        // Four times, 60 foxes of 1,728 vertices.
+        assert!(output.status.success() && text.matches("414,720").count() == 3, "{text}");
+    }
+}
+
+#[test]
+fn several_models_are_one_crowd_and_levels_have_an_error() {
+    let folder = empty_folder();
+    let run = "run sprout-glb walker sprout-md5 --instances 40 --passes 0 -b cpu-rayon --frames 2";
+    skinbench(&folder, &format!("{run} -o mixed")).assert().success();
+    let mixed: Vec<SummaryRow> = rows(&folder.path().join("mixed/summary.csv"));
+    assert!(mixed.iter().all(|row| row.scene == "sprout-glb+walker+sprout-md5" && row.models == Some(3)));
+    assert!(mixed.iter().all(|row| row.instances == 40 && row.lod_error.is_none()));
+    // Two scenes stay two crowds.
+    skinbench(&folder, "run smoke sprout-glb --instances 6 --passes 0 -b cpu-rayon --frames 2 -o two")
+        .assert()
+        .success();
+    let mut two: Vec<String> =
+        rows::<SummaryRow>(&folder.path().join("two/summary.csv")).into_iter().map(|row| row.scene).collect();
+    two.dedup();
+    assert_eq!(two, ["smoke", "sprout-glb"]);
+
+    let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
+    let output = skinbench(&folder, &format!("{lod} -b cpu-rayon --frames 2 -o lod")).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("lod=mesh+joints+influences: ") && said.contains(" instances at levels 0 to 3;"), "{said}");
+    let rows: Vec<SummaryRow> = rows(&folder.path().join("lod/summary.csv"));
+    assert!(rows.iter().all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4)));
+    assert_eq!(rows[0].options.as_deref(), Some("lod=mesh+joints+influences"));
 }
 
 #[test]

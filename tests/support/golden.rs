@@ -3,9 +3,12 @@ use super::reference::{self, Skinned};
 use glam::DVec3;
 use serde_json::Value;
 use skinbench::asset;
-use skinbench::model::RotationBlend;
+use skinbench::crowd::{Crowd, Layer, REST};
+use skinbench::harness::parity::reference_vertices;
+use skinbench::model::{IDENTITY_ROWS, RotationBlend};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A model with its record file.
 pub struct Golden {
@@ -52,6 +55,38 @@ impl Golden {
             let primitives = record["prims"].as_array().unwrap();
             assert_eq!(skinned.len(), primitives.len(), "{}: primitives", self.name);
             for (expected, skinned) in primitives.iter().zip(&skinned) {
+                self.compare_primitive(expected, skinned, &mut worst);
+            }
+        }
+        worst
+    }
+
+    /// As [`Golden::compare`], by the reference of the harness, which morphs.
+    pub fn compare_morphed(&self) -> Worst {
+        let model = Arc::new(asset::load(&self.model).unwrap_or_else(|error| panic!("{error}")));
+        let mut worst = Worst::default();
+        for record in self.header["records"].as_array().unwrap() {
+            let layer = match record["clip"].as_u64() {
+                Some(clip) => Layer::held(clip as u32, time(record) as f32),
+                None => Layer::held(REST, 0.0),
+            };
+            let mut crowd = Crowd::new();
+            crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, layer)]).unwrap();
+            let numbers = reference_vertices(&crowd, 0, 0);
+            let mesh = model.mesh();
+            let mut skinned: Vec<Skinned> = mesh.primitives().iter().map(|_| Skinned::default()).collect();
+            let mut vertices: Vec<_> = mesh.sources().iter().zip(numbers.as_chunks::<6>().0).collect();
+            vertices.sort_by_key(|(source, _)| **source);
+            for (source, [x, y, z, a, b, c]) in vertices {
+                let primitive = &mut skinned[source.primitive as usize];
+                primitive.positions.push(DVec3::new(*x, *y, *z));
+                primitive.normals.push(DVec3::new(*a, *b, *c));
+            }
+            let primitives = record["prims"].as_array().unwrap();
+            let own = mesh.primitives().iter().zip(&skinned).filter(|(primitive, _)| primitive.dumped_vertices > 0);
+            let own: Vec<&Skinned> = own.map(|(_, skinned)| skinned).collect();
+            assert_eq!(own.len(), primitives.len(), "{}: primitives", self.name);
+            for (expected, skinned) in primitives.iter().zip(own) {
                 self.compare_primitive(expected, skinned, &mut worst);
             }
         }

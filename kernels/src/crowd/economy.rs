@@ -68,6 +68,7 @@ impl Crowd {
         }
         let layers = std::mem::take(&mut self.layers);
         order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
+        self.expressions = self.expressions.map(|all| all.reordered(&order));
         self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
         Ok(self)
     }

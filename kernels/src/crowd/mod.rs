@@ -5,11 +5,14 @@
 //! ticks.
 
 mod economy;
+mod expressing;
+mod expressions;
 mod layers;
 mod reach;
 mod schedule;
 mod update_rate;
 
+pub use expressions::Expression;
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
@@ -17,6 +20,7 @@ pub use update_rate::{Between, UpdateRate};
 
 use crate::model::{Model, Rows};
 use crate::vertex::{Attributes, VertexFormat};
+use expressions::Expressions;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,6 +81,7 @@ pub struct Crowd {
     // One per instance, or empty if all are posed at every tick.
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
+    expressions: Option<Expressions>,
 }
 
 /// Poses that several instances of a crowd show.

@@ -176,9 +176,8 @@ fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
     for track in &compact.tracks {
         let motion = &mut motions[usize::from(track.joint)];
         motion.rotates |= track.channel == Channel::Rotation;
-        let (low, step) = (vector(&track.low), vector(&track.step));
-        motion.value(track.channel, additive, low);
-        motion.value(track.channel, additive, low + f64::from(u16::MAX) * step);
+        motion.value(track.channel, additive, vector(&track.decoder().low));
+        motion.value(track.channel, additive, vector(&track.high()));
     }
 }
 

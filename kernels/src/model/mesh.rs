@@ -1,6 +1,6 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
-use super::{ModelError, Repair, Skin};
+use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets};
 use crate::vertex::Cube;
 use std::ops::Range;
 
@@ -69,6 +69,38 @@ pub struct PrimitiveData {
     /// Number of leading vertices that come from the file; `dump` prints these. The rest are copies that an importer
     /// made at seams. Zero for a rigid mesh attached to a joint.
     pub dumped_vertices: u32,
+    /// Deltas of morph targets, at most one item per target.
+    pub targets: Vec<TargetDeltas>,
+}
+
+impl PrimitiveData {
+    /// The primitive with these of its vertices, in this order, and without triangles.
+    ///
+    /// # Panics
+    /// An index out of range.
+    pub fn with_vertices(&self, kept: &[u32]) -> Self {
+        fn gathered<T: Copy>(values: &[T], kept: &[u32]) -> Vec<T> {
+            kept.iter().map(|&vertex| values[vertex as usize]).collect()
+        }
+        let Self { skin, positions, normals, tangents, uvs, influences: from, dumped_vertices, targets, .. } = self;
+        let mut influences = Influences::new();
+        for &vertex in kept {
+            let pairs = from.offsets[vertex as usize] as usize..from.offsets[vertex as usize + 1] as usize;
+            influences.push(pairs.map(|pair| (from.joints[pair], from.weights[pair])));
+        }
+        Self {
+            skin: *skin,
+            positions: gathered(positions, kept),
+            normals: normals.as_ref().map(|normals| gathered(normals, kept)),
+            tangents: tangents.as_ref().map(|tangents| gathered(tangents, kept)),
+            uvs: uvs.as_ref().map(|uvs| gathered(uvs, kept)),
+            influences,
+            indices: Vec::new(),
+            subsets: Vec::new(),
+            dumped_vertices: if *dumped_vertices > 0 { kept.len() as u32 } else { 0 },
+            targets: targets.iter().map(|deltas| deltas.with_vertices(kept)).collect(),
+        }
+    }
 }
 
 /// A primitive in the store.
@@ -122,6 +154,7 @@ pub struct Mesh {
     indices: Vec<u32>,
     primitives: Vec<Primitive>,
     sources: Vec<VertexOrigin>,
+    targets: Targets,
     pub(super) cube: Cube,
 }
 
@@ -129,6 +162,7 @@ impl Mesh {
     /// Concatenates primitives, repairs weights and sorts vertices into runs. Primitives without a vertex are left out.
     pub(super) fn new(
         mut primitives: Vec<PrimitiveData>,
+        targets: Vec<Target>,
         skins: &[Skin],
         materials: usize,
         repairs: &mut Vec<Repair>,
@@ -144,7 +178,7 @@ impl Mesh {
             ));
         }
         for (index, primitive) in primitives.iter().enumerate() {
-            check_primitive(primitive, skins, materials)
+            check_primitive(primitive, skins, materials, targets.len())
                 .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
         }
         let found = primitives.len();
@@ -197,6 +231,7 @@ impl Mesh {
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
             primitives: Vec::with_capacity(primitives.len()),
             sources: vertices.iter().map(|(s, _)| *s).collect(),
+            targets: Targets::default(),
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
@@ -232,6 +267,11 @@ impl Mesh {
         for (vertex, source) in mesh.sources.iter().enumerate() {
             stored[first_of[source.primitive as usize] + source.vertex as usize] = vertex as u32;
         }
+        let own = primitives
+            .iter()
+            .zip(&first_of)
+            .map(|(primitive, &first)| (&primitive.targets[..], &stored[first..first + primitive.positions.len()]));
+        mesh.targets = Targets::new(targets, own, vertex_count, with_tangents)?;
         for (primitive, first) in primitives.iter().zip(first_of) {
             let first_index = mesh.indices.len() as u32;
             mesh.indices.extend(primitive.indices.iter().map(|&i| stored[first + i as usize]));
@@ -279,6 +319,7 @@ impl Mesh {
                 indices: Vec::new(),
                 subsets: Vec::new(),
                 dumped_vertices: primitive.dumped_vertices,
+                targets: Vec::new(),
             };
             for subset in &primitive.subsets {
                 let first = data.indices.len() as u32;
@@ -288,7 +329,26 @@ impl Mesh {
             }
             primitives.push(data);
         }
+        self.targets_to(&mut primitives);
         primitives
+    }
+
+    /// Gives primitives the deltas of their vertices.
+    fn targets_to(&self, primitives: &mut [PrimitiveData]) {
+        let mut entries: Vec<_> =
+            self.targets.entries().map(|(t, v, d)| (self.sources[v].primitive, t, self.sources[v].vertex, d)).collect();
+        entries.sort_unstable();
+        for (primitive, target, vertex, delta) in entries {
+            let target = target as u32;
+            let all = &mut primitives[primitive as usize].targets;
+            if all.last().is_none_or(|last| last.target != target) {
+                all.push(TargetDeltas { target, ..TargetDeltas::default() });
+            }
+            let tangent = self.targets.tangents().get(delta).copied().unwrap_or_default();
+            if let Some(last) = all.last_mut() {
+                last.push(vertex, [self.targets.positions()[delta], self.targets.normals()[delta], tangent]);
+            }
+        }
     }
 
     /// Vertices of all primitives.
@@ -349,6 +409,10 @@ impl Mesh {
     pub fn sources(&self) -> &[VertexOrigin] {
         &self.sources
     }
+    /// Morph targets; empty if the mesh has none.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
     /// The cube that packed positions are relative to, around the rest pose.
     pub fn cube(&self) -> &Cube {
         &self.cube
@@ -370,7 +434,7 @@ fn class_of(influences: usize) -> usize {
     INFLUENCE_CLASSES.into_iter().find(|&c| c >= influences).unwrap_or(MAX_INFLUENCES)
 }
 
-fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize) -> Result<(), String> {
+fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets: usize) -> Result<(), String> {
     let count = p.positions.len();
     let Some(skin) = skins.get(usize::from(p.skin)) else {
         return Err(format!("skin {} is out of range; there are {}", p.skin, skins.len()));
@@ -433,6 +497,9 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize) -> Resul
         if subset.indices.start > subset.indices.end || subset.indices.end as usize > p.indices.len() {
             return Err(format!("a subset covers indices {:?}; there are {}", subset.indices, p.indices.len()));
         }
+    }
+    for deltas in &p.targets {
+        deltas.check(count, targets)?;
     }
     if p.dumped_vertices as usize > count {
         return Err(format!("{} vertices of the file among {count}", p.dumped_vertices));
@@ -543,7 +610,7 @@ mod tests {
     fn mesh(primitives: Vec<PrimitiveData>) -> (Result<Mesh, ModelError>, Vec<Repair>) {
         let mut repairs = Vec::new();
         let skins = [Skin { name: String::new(), entries: 0..2 }, Skin { name: String::new(), entries: 2..22 }];
-        (Mesh::new(primitives, &skins, 1, &mut repairs), repairs)
+        (Mesh::new(primitives, Vec::new(), &skins, 1, &mut repairs), repairs)
     }
 
     #[test]

@@ -9,22 +9,28 @@ mod error;
 mod mesh;
 mod parts;
 mod repair;
+mod shape;
 mod skeleton;
 mod skeleton_builder;
 mod skin;
+mod targets;
 
 pub use affine::{IDENTITY_ROWS, Rows, affine_to_rows, rows_to_affine};
 pub use clip::compact;
-pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track};
+pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys};
 pub use error::ModelError;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
 };
 pub use parts::{Axes, Bounds, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
+pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
+pub use targets::{
+    MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetSpan, TargetWeight, Targets, UNMOVED, VertexDeltas,
+};
 
 use crate::vertex::Cube;
 use glam::{DAffine3, DVec3, Vec3};
@@ -52,7 +58,7 @@ impl Model {
     /// A joint, skin, material or vertex index out of range, a stream of the wrong length, a non-finite number,
     /// a negative weight, more than 65,535 palette entries, or no vertex at all.
     pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
-        let ModelParts { name, axes, skeleton, skins, clips, primitives, mut materials, mut repairs } = parts;
+        let ModelParts { name, axes, skeleton, skins, clips, primitives, targets, mut materials, mut repairs } = parts;
         if materials.is_empty() {
             materials.push(Material::default());
         }
@@ -95,9 +101,9 @@ impl Model {
             ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
         }
         for clip in &clips {
-            check_clip(clip, &skeleton)?;
+            check_clip(clip, &skeleton, targets.len())?;
         }
-        let mut mesh = Mesh::new(primitives, &ranges, materials.len(), &mut repairs)?;
+        let mut mesh = Mesh::new(primitives, targets, &ranges, materials.len(), &mut repairs)?;
         let bounds = rest_bounds(&skeleton, &palette_joints, &inverse_binds, &mesh);
         if !(bounds.min.is_finite() && bounds.max.is_finite()) {
             return Err(ModelError::new("rest pose", "skinned vertices are not finite"));
@@ -131,6 +137,7 @@ impl Model {
         ModelParts {
             skins: self.skins.iter().map(skin).collect(),
             primitives: self.mesh.to_primitives(&self.skins),
+            targets: self.mesh.targets().list().to_vec(),
             name: self.name,
             axes: self.axes,
             skeleton: self.skeleton,
@@ -199,9 +206,9 @@ impl Model {
     /// Adds a clip and returns its index.
     ///
     /// # Errors
-    /// A track of a joint that the skeleton lacks.
+    /// A track of a joint that the skeleton lacks, or of a target that the mesh lacks.
     pub fn add_clip(&mut self, clip: Clip) -> Result<u32, ModelError> {
-        check_clip(&clip, &self.skeleton)?;
+        check_clip(&clip, &self.skeleton, self.mesh.targets().len())?;
         self.clips.push(clip);
         Ok(self.clips.len() as u32 - 1)
     }
@@ -214,7 +221,11 @@ impl Model {
     }
 }
 
-fn check_clip(clip: &Clip, skeleton: &Skeleton) -> Result<(), ModelError> {
+fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), ModelError> {
+    if let Some(end) = clip.weights().iter().map(|track| track.targets.end).find(|&end| end as usize > targets) {
+        let problem = format!("a track sets the weight of target {}; the model has {targets}", end - 1);
+        return Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
+    }
     match clip.keys().joints().find(|&joint| usize::from(joint) >= skeleton.len()) {
         None => Ok(()),
         Some(joint) => Err(ModelError::new(

@@ -5,6 +5,7 @@ use super::mesh::PrimitiveData;
 use super::repair::Repair;
 use super::skeleton::Skeleton;
 use super::skin::SkinData;
+use super::targets::Target;
 use glam::Vec3;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +123,8 @@ pub struct ModelParts {
     pub clips: Vec<Clip>,
     /// Primitives in `dump` order.
     pub primitives: Vec<PrimitiveData>,
+    /// Morph targets; the deltas of primitives and the weight tracks of clips name them by index.
+    pub targets: Vec<Target>,
     /// Materials; primitives name them by index.
     pub materials: Vec<Material>,
     /// Repairs that the importer itself made.

@@ -1,9 +1,9 @@
-//! A compact clip as `[frame][16 joints]`: the same 16-bit numbers, decoded 16 joints at once.
+//! A compact clip as `[frame][16 joints]`: the same numbers, in 16 bits each, decoded 16 joints at once.
 
 use super::arc::ShortArc;
 use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
-use crate::model::compact::{ANY, Compact, CompactTrack, without, without_tiny};
+use crate::model::compact::{ANY, Compact, CompactTrack, Decoder, without, without_tiny};
 use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd};
 
@@ -68,7 +68,6 @@ impl CompactRows {
         let strips = base.len().div_ceil(STRIP);
         // Every time falls between two frames. A single frame is stored twice.
         let frames = (compact.frames as usize).max(2);
-        let frame = |index: usize| compact.frame(index.min(compact.frames as usize - 1));
         let mut rows = Self {
             frames: Frames::of(compact),
             strips,
@@ -76,14 +75,10 @@ impl CompactRows {
             numbers: Aligned::zeroed(frames * strips),
             moves: (0..strips).map(|_| None).collect(),
         };
-        for (index, track) in compact.tracks.iter().enumerate() {
-            let (strip, lane) = (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP);
+        for track in &compact.tracks {
+            let (strip, lane) = place(track);
             if track.channel == Channel::Rotation {
                 rows.rotations[strip].set(lane, track);
-                for f in 0..frames {
-                    let numbers = &mut rows.numbers[f * strips + strip];
-                    numbers.iter_mut().zip(frame(f)[index]).for_each(|(row, number)| row[lane] = number);
-                }
                 continue;
             }
             let moves = rows.moves[strip].get_or_insert_with(|| Moves {
@@ -91,11 +86,23 @@ impl CompactRows {
                 step: [[0.0; STRIP]; 6],
                 numbers: Aligned::zeroed(frames),
             });
-            let first = if track.channel == Channel::Translation { 0 } else { 3 };
+            let (first, Decoder { low, step }) = (first_number(track), track.decoder());
             for c in 0..3 {
-                (moves.low[first + c][lane], moves.step[first + c][lane]) = (track.low[c], track.step[c]);
-                for (f, numbers) in moves.numbers.iter_mut().enumerate() {
-                    numbers[first + c][lane] = frame(f)[index][c];
+                (moves.low[first + c][lane], moves.step[first + c][lane]) = (low[c], step[c]);
+            }
+        }
+        for f in 0..frames {
+            for (track, key) in compact.frame(f.min(compact.frames as usize - 1)) {
+                let (strip, lane) = place(track);
+                if track.channel == Channel::Rotation {
+                    let numbers = &mut rows.numbers[f * strips + strip];
+                    numbers.iter_mut().zip(key.numbers).for_each(|(row, number)| row[lane] = number);
+                    if track.dropped == ANY {
+                        (0..2).for_each(|digit| numbers[digit][lane] |= u16::from(key.dropped >> digit & 1) << 15);
+                    }
+                } else if let Some(moves) = &mut rows.moves[strip] {
+                    let numbers = moves.numbers[f].iter_mut().skip(first_number(track));
+                    numbers.zip(key.numbers).for_each(|(row, number)| row[lane] = number);
                 }
             }
         }
@@ -157,6 +164,16 @@ impl CompactRows {
     }
 }
 
+/// Strip and lane of a track's joint.
+fn place(track: &CompactTrack) -> (usize, usize) {
+    (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP)
+}
+
+/// Index of a track's first number among those of translations and scales.
+fn first_number(track: &CompactTrack) -> usize {
+    if track.channel == Channel::Translation { 0 } else { 3 }
+}
+
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
 fn still_rotations(base: &[Transform], strip: usize) -> RotationCoding {
     let largest = |t: &Transform| {
@@ -180,8 +197,9 @@ fn digit_of(component: usize, digit: usize) -> f32 {
 
 impl RotationCoding {
     fn set(&mut self, lane: usize, track: &CompactTrack) {
+        let Decoder { low, step } = track.decoder();
         for c in 0..3 {
-            (self.low[c][lane], self.step[c][lane]) = (track.low[c], track.step[c]);
+            (self.low[c][lane], self.step[c][lane]) = (low[c], step[c]);
         }
         if track.dropped == ANY {
             let [joints, upper] = self.any.get_or_insert([[1.0; STRIP], [NEVER; STRIP]]);

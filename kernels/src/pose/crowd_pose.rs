@@ -15,11 +15,17 @@ use crate::simd::{Aligned, Isa};
 use crate::threads::Threads;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
 const PART_BYTES: usize = 512 << 10;
+/// About the time that one thread takes per joint.
+const JOINT_NS: u64 = 5;
 /// Fewest parts per thread, so that no thread waits long for another.
 const PARTS_PER_THREAD: usize = 4;
+
+/// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
+const SPARSE: usize = 4;
 
 /// Number of instances that are posed side by side, one in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +44,9 @@ pub enum PaletteOut<'a> {
     /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
     /// [`Width::Block`].
     Lanes(&'a mut [Affine<BLOCK>]),
+    /// As [`PaletteOut::Lanes`], but the share of a block that [is sparse](is_sparse) begins with `[instance][entry][12]`,
+    /// of [`sparse_rows`]. Only for [`Width::Block`].
+    Mixed(&'a mut [Affine<BLOCK>]),
     /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.
     Rows(&'a mut [Rows]),
@@ -48,6 +57,25 @@ pub enum PaletteOut<'a> {
         /// Called for every block, on any thread.
         skin: &'a SkinBlock<'a>,
     },
+}
+
+/// Returns whether a block has so few instances that kernels for one instance suit it better. Blocks of shared poses do
+/// not count as sparse.
+pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
+    block.instances.len() <= SPARSE && crowd.poses().is_none()
+}
+
+/// The palettes of a sparse block, `[instance][entry]`, in its share of [`PaletteOut::Mixed`].
+///
+/// # Panics
+/// The block has more instances than lanes, or a share of another length.
+pub fn sparse_rows<'a>(block: &Block, share: &'a [Affine<BLOCK>]) -> &'a [Rows] {
+    &share.as_flattened().as_flattened().as_chunks::<12>().0[..block.instances.len() * share.len()]
+}
+
+fn sparse_rows_mut<'a>(block: &Block, share: &'a mut [Affine<BLOCK>]) -> &'a mut [Rows] {
+    let rows = block.instances.len() * share.len();
+    &mut share.as_flattened_mut().as_flattened_mut().as_chunks_mut::<12>().0[..rows]
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.
@@ -81,6 +109,11 @@ enum Poser {
 }
 
 impl CrowdPose {
+    /// About the time that one thread takes to pose a crowd, to tell when it is too small to share.
+    pub fn estimate(crowd: &Crowd) -> Duration {
+        Duration::from_nanos(JOINT_NS * crowd.posed().joint_count())
+    }
+
     /// Bytes that [`CrowdPose::new`] will allocate.
     pub fn bytes(crowd: &Crowd, width: Width, threads: usize) -> PoseMemory {
         match width {
@@ -140,9 +173,10 @@ impl CrowdPose {
         threads.install(|| match (&mut self.0, out) {
             (Poser::One(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
             (Poser::Block(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
-            (Poser::Block(posing), PaletteOut::Lanes(out)) => posing.lanes(crowd, tick, clock, out),
+            (Poser::Block(posing), PaletteOut::Lanes(out)) => posing.lanes(crowd, tick, clock, out, false),
+            (Poser::Block(posing), PaletteOut::Mixed(out)) => posing.lanes(crowd, tick, clock, out, true),
             (Poser::Block(posing), PaletteOut::Each { out, skin }) => posing.each(crowd, tick, clock, out, skin),
-            (Poser::One(_), PaletteOut::Lanes(_) | PaletteOut::Each { .. }) => {
+            (Poser::One(_), PaletteOut::Lanes(_) | PaletteOut::Mixed(_) | PaletteOut::Each { .. }) => {
                 panic!("palettes in lanes need poses in lanes")
             }
         });
@@ -158,12 +192,24 @@ impl CrowdPose {
     }
 
     /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from the output of
-    /// [`PaletteOut::Lanes`].
-    pub fn read_lanes(&self, crowd: &Crowd, lanes: &[Affine<BLOCK>], instances: Range<u32>, out: &mut Vec<f32>) {
+    /// [`PaletteOut::Lanes`], or of [`PaletteOut::Mixed`] if `mixed`.
+    pub fn read_lanes(
+        &self,
+        crowd: &Crowd,
+        lanes: &[Affine<BLOCK>],
+        mixed: bool,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) {
         for block in self.blocks().all() {
+            let share = &lanes[block.first_entry..][..entries(crowd, block)];
             for (lane, instance) in block.instances.clone().enumerate() {
-                if instances.contains(&instance) {
-                    lane_of(&lanes[block.first_entry..][..entries(crowd, block)], lane, out);
+                match () {
+                    _ if !instances.contains(&instance) => {}
+                    _ if mixed && is_sparse(crowd, block) => {
+                        out.extend(sparse_rows(block, share)[lane * share.len()..][..share.len()].as_flattened());
+                    }
+                    _ => lane_of(share, lane, out),
                 }
             }
         }
@@ -424,9 +470,13 @@ impl<const N: usize> BlockPoser<N> {
 }
 
 impl BlockPoser<BLOCK> {
-    fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>]) {
-        let to_lanes = |isa, group: &Group, _: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
-            palette_of(isa, group, model, out);
+    fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>], mixed: bool) {
+        let to_lanes = |isa, group: &Group, block: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
+            if mixed && is_sparse(crowd, block) {
+                to_rows(isa, group, block, model, sparse_rows_mut(block, out));
+            } else {
+                palette_of(isa, group, model, out);
+            }
         };
         let unshared =
             |posing: &Self, out: &mut [Affine<BLOCK>]| posing.in_parts(crowd, clock, out, |b| b.first_entry, to_lanes);

@@ -7,6 +7,8 @@ use glam::Vec3;
 /// child, so that twists count too.
 pub struct Ends {
     arms: Vec<f32>,
+    /// Distance from each joint to the farthest end of its descendants, at rest.
+    spans: Vec<f32>,
     size: f64,
 }
 
@@ -31,7 +33,27 @@ impl Ends {
                 arms[joint] = if parent == NO_PARENT { size as f32 } else { arms[usize::from(parent)] };
             }
         }
-        Self { arms, size }
+        let mut spans = arms.clone();
+        for (joint, arm) in arms.iter().enumerate() {
+            let mut above = joint;
+            while let Some(&parent) = skeleton.parents().get(above).filter(|parent| **parent != NO_PARENT) {
+                above = usize::from(parent);
+                let distance = pose[joint].translation.distance(pose[above].translation) as f32;
+                spans[above] = spans[above].max(distance + arm);
+            }
+        }
+        Self { arms, spans, size }
+    }
+
+    /// As [`Ends::reach`], of the ends of the joint and all its descendants.
+    pub fn span(&self, joint: usize, channel: Channel) -> f64 {
+        let span = f64::from(self.spans[joint]);
+        let distance = match channel {
+            Channel::Rotation => 2.0 * span,
+            Channel::Translation => 1.0,
+            Channel::Scale => span,
+        };
+        distance / self.size
     }
 
     /// Approximate distance that a joint's ends move, over the skeleton's size, for a change of 1 in one of its

@@ -30,7 +30,7 @@ mod shares;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
-pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width};
+pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width, is_sparse, sparse_rows};
 pub use ends::Ends;
 pub use rates::KeySpan;
 

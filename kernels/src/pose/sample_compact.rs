@@ -3,7 +3,7 @@
 use super::arc::ShortArc;
 use super::{Local, ROTATION, first_row, write};
 use crate::model::Channel;
-use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::model::compact::{Compact, CompactKey, Decoder};
 use crate::simd::Scalar;
 
 /// Overwrites the poses in lane `lane` of a block with the values of a compact clip.
@@ -14,15 +14,19 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     }
     let (first, fraction) = Frames::of(compact).place(time);
     let arc = ShortArc::new::<1, Scalar>(fraction);
-    let last = compact.frames as usize - 1;
-    let frames = compact.frame(first).iter().zip(compact.frame(last.min(first + 1)));
-    for (track, (a, b)) in compact.tracks.iter().zip(frames) {
+    let (last, row) = (compact.frames as usize - 1, compact.row);
+    let [before, after] = [first, last.min(first + 1)].map(|frame| &compact.numbers[frame * row..]);
+    let mut place = 0;
+    for track in &compact.tracks {
+        let [a, b] = [before, after].map(|row| Compact::key(row, place, track));
+        place += track.key_bits();
+        let decoder = track.decoder();
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {
-            let value = arc.between::<1, Scalar>(quaternion(track, a), quaternion(track, b));
+            let value = arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
             write(out, lane, ROTATION, &value);
         } else {
-            let (a, b) = (track.vector(*a), track.vector(*b));
+            let (a, b) = (decoder.vector(a.numbers), decoder.vector(b.numbers));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
             write(out, lane, first_row(track.channel), &value);
         }
@@ -54,17 +58,11 @@ impl Frames {
     }
 }
 
-fn quaternion(track: &CompactTrack, key: &[u16; 3]) -> [f32; 4] {
-    let (dropped, kept) = match track.dropped {
-        ANY => {
-            let largest = (key[0] >> 15) | ((key[1] >> 15) << 1);
-            (largest, track.vector(key.map(|number| number & 0x7fff)))
-        }
-        dropped => (dropped.into(), track.vector(*key)),
-    };
+fn quaternion(decoder: &Decoder, key: &CompactKey) -> [f32; 4] {
+    let kept = decoder.vector(key.numbers);
     let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
     let [a, b, c] = kept;
-    match dropped {
+    match key.dropped {
         0 => [largest, a, b, c],
         1 => [a, largest, b, c],
         2 => [a, b, largest, c],

@@ -3,7 +3,7 @@
 //! an entry is a permutation within a register instead of a gather from memory.
 
 use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
-use crate::model::{Mesh, Rows, VertexRun};
+use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{Avx512, Isa, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use std::arch::x86_64::*;
@@ -132,21 +132,64 @@ impl VertexBatch {
     }
 }
 
-/// Skins one instance; needs AVX-512. `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
+impl VertexBatch {
+    /// The batch's vertices from a shape, whose vectors follow each other in memory.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+    #[inline]
+    fn morphed<const FLOATS: usize>(&self, shape: &Shape) -> Source<__m512> {
+        let vertices = self.first_vertex..self.first_vertex + self.count;
+        let position = side_by_side(&shape.positions[vertices.clone()]);
+        let mut source = Source { position, normal: position, tangent: [_mm512_setzero_ps(); 4] };
+        if FLOATS >= 6 {
+            source.normal = side_by_side(&shape.normals[vertices.clone()]);
+        }
+        if let (10, Some(tangents)) = (FLOATS, shape.tangents) {
+            source.tangent = side_by_side(&tangents[vertices]);
+        }
+        source
+    }
+}
+
+/// Each number of up to 16 vectors in a register.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[inline]
+fn side_by_side<const N: usize>(vectors: &[[f32; N]]) -> [__m512; N] {
+    let mut lanes = [[0.0; LANES]; N];
+    for (lane, vector) in vectors.iter().enumerate().take(LANES) {
+        for (row, number) in lanes.iter_mut().zip(vector) {
+            row[lane] = *number;
+        }
+    }
+    let mut registers = [_mm512_setzero_ps(); N];
+    for (register, row) in registers.iter_mut().zip(&lanes) {
+        *register = Avx512::load(row);
+    }
+    registers
+}
+
+/// Skins one instance, with the morphed vertices of `shape` in place of those of the mesh, if given; needs AVX-512.
+/// `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
 ///
 /// # Panics
-/// The machine lacks AVX-512, or `palette` or `out` is too short.
-pub fn skin_clusters(mesh: &Mesh, clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+/// The machine lacks AVX-512, `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
+pub fn skin_clusters(
+    mesh: &Mesh,
+    clusters: &Clusters,
+    shape: Option<Shape>,
+    palette: &[Rows],
+    format: VertexFormat,
+    out: &mut [f32],
+) {
     assert!(Isa::Avx512.is_available(), "clusters need AVX-512");
     // SAFETY: `is_available` detected every feature that `skin_all` enables.
     unsafe {
         match (format.floats(), format.words()) {
-            (3, 3) => skin_all::<3, 3>(mesh, clusters, palette, format.normals, out),
-            (6, 6) => skin_all::<6, 6>(mesh, clusters, palette, format.normals, out),
-            (10, 10) => skin_all::<10, 10>(mesh, clusters, palette, format.normals, out),
-            (3, _) => skin_all::<3, 2>(mesh, clusters, palette, format.normals, out),
-            (6, _) => skin_all::<6, 3>(mesh, clusters, palette, format.normals, out),
-            _ => skin_all::<10, 4>(mesh, clusters, palette, format.normals, out),
+            (3, 3) => skin_all::<3, 3>(mesh, clusters, shape, palette, format.normals, out),
+            (6, 6) => skin_all::<6, 6>(mesh, clusters, shape, palette, format.normals, out),
+            (10, 10) => skin_all::<10, 10>(mesh, clusters, shape, palette, format.normals, out),
+            (3, _) => skin_all::<3, 2>(mesh, clusters, shape, palette, format.normals, out),
+            (6, _) => skin_all::<6, 3>(mesh, clusters, shape, palette, format.normals, out),
+            _ => skin_all::<10, 4>(mesh, clusters, shape, palette, format.normals, out),
         }
     }
 }
@@ -155,6 +198,7 @@ pub fn skin_clusters(mesh: &Mesh, clusters: &Clusters, palette: &[Rows], format:
 fn skin_all<const FLOATS: usize, const WORDS: usize>(
     mesh: &Mesh,
     clusters: &Clusters,
+    shape: Option<Shape>,
     palette: &[Rows],
     normals: Normals,
     out: &mut [f32],
@@ -166,10 +210,13 @@ fn skin_all<const FLOATS: usize, const WORDS: usize>(
         for batch in &cluster.batches {
             let m = blend(&tables, &batch.influences[..cluster.influences]);
             let number = |n: usize| Avx512::load(&batch.numbers[n].0);
-            let source = Source {
-                position: [number(0), number(1), number(2)],
-                normal: [number(3), number(4), number(5)],
-                tangent: [number(6), number(7), number(8), number(9)],
+            let source = match shape {
+                None => Source {
+                    position: [number(0), number(1), number(2)],
+                    normal: [number(3), number(4), number(5)],
+                    tangent: [number(6), number(7), number(8), number(9)],
+                },
+                Some(shape) => batch.morphed::<FLOATS>(&shape),
             };
             let words = finished::<FLOATS, WORDS>(mesh, numbers::<LANES, Avx512, FLOATS>(&source, &m, normals));
             let out = &mut out[batch.first_vertex * WORDS..][..batch.count * WORDS];

@@ -3,7 +3,8 @@
 //! others.
 
 use super::scalar::in_runs;
-use crate::model::{Mesh, Rows, VertexRun};
+use super::words::{MOST_FLOATS, pack};
+use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4};
@@ -15,11 +16,30 @@ use std::ops::Range;
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    simd::run_128(isa, ColumnsKernel { mesh, palette, format, out });
+    skin_columns_shape(isa, mesh, mesh.shape(), palette, format, out);
 }
+
+/// As [`skin_columns`], with the morphed vertices of `shape`.
+///
+/// # Panics
+/// As [`skin_columns`], or `shape` has fewer vertices than the mesh.
+pub fn skin_columns_shape(
+    isa: Isa,
+    mesh: &Mesh,
+    shape: Shape,
+    palette: &[Rows],
+    format: VertexFormat,
+    out: &mut [f32],
+) {
+    simd::run_128(isa, ColumnsKernel { mesh, shape, palette, format, out });
+}
+
+/// Floats of the widest vectors that [`simd::run_128`] gives.
+const WIDEST: usize = 8;
 
 struct ColumnsKernel<'a> {
     mesh: &'a Mesh,
+    shape: Shape<'a>,
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
@@ -30,7 +50,7 @@ impl Kernel for ColumnsKernel<'_> {
 
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { mesh, palette, format, out } = self;
+        let Self { mesh, shape, palette, format, out } = self;
         // Checked once, so that vertices need no check of their joints.
         let palette = &palette[..mesh.entries()];
         in_runs(
@@ -38,10 +58,16 @@ impl Kernel for ColumnsKernel<'_> {
             format,
             out,
             #[inline(always)]
+            |numbers, out| match format.floats() {
+                3 => write_packed::<W, S, 3, 2>(mesh, numbers, out),
+                6 => write_packed::<W, S, 6, 3>(mesh, numbers, out),
+                _ => write_packed::<W, S, 10, 4>(mesh, numbers, out),
+            },
+            #[inline(always)]
             |run, vertices, out| match format.floats() {
-                3 => by_influences::<W, S, 3>(mesh, run, vertices, palette, format.normals, out),
-                6 => by_influences::<W, S, 6>(mesh, run, vertices, palette, format.normals, out),
-                _ => by_influences::<W, S, 10>(mesh, run, vertices, palette, format.normals, out),
+                3 => by_influences::<W, S, 3>(mesh, shape, run, vertices, palette, format.normals, out),
+                6 => by_influences::<W, S, 6>(mesh, shape, run, vertices, palette, format.normals, out),
+                _ => by_influences::<W, S, 10>(mesh, shape, run, vertices, palette, format.normals, out),
             },
         );
     }
@@ -50,6 +76,7 @@ impl Kernel for ColumnsKernel<'_> {
 #[inline(always)]
 fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -57,12 +84,12 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     out: &mut [f32],
 ) {
     match run.influences {
-        1 => skin_run::<W, S, FLOATS, 1>(mesh, run, vertices, palette, normals, out),
-        2 => skin_run::<W, S, FLOATS, 2>(mesh, run, vertices, palette, normals, out),
-        3 => skin_run::<W, S, FLOATS, 3>(mesh, run, vertices, palette, normals, out),
-        4 => skin_run::<W, S, FLOATS, 4>(mesh, run, vertices, palette, normals, out),
-        8 => skin_run::<W, S, FLOATS, 8>(mesh, run, vertices, palette, normals, out),
-        _ => skin_run::<W, S, FLOATS, 16>(mesh, run, vertices, palette, normals, out),
+        1 => skin_run::<W, S, FLOATS, 1>(mesh, shape, run, vertices, palette, normals, out),
+        2 => skin_run::<W, S, FLOATS, 2>(mesh, shape, run, vertices, palette, normals, out),
+        3 => skin_run::<W, S, FLOATS, 3>(mesh, shape, run, vertices, palette, normals, out),
+        4 => skin_run::<W, S, FLOATS, 4>(mesh, shape, run, vertices, palette, normals, out),
+        8 => skin_run::<W, S, FLOATS, 8>(mesh, shape, run, vertices, palette, normals, out),
+        _ => skin_run::<W, S, FLOATS, 16>(mesh, shape, run, vertices, palette, normals, out),
     }
 }
 
@@ -70,6 +97,7 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
 #[inline(always)]
 fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -78,8 +106,8 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
 ) {
     assert_eq!(palette.len(), mesh.entries());
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices.clone()]);
-    let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
+    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]);
+    let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
     let all = joints.iter().zip(weights).zip(sources).enumerate();
     for (index, ((joints, weights), (p, n))) in all {
         let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);
@@ -114,6 +142,44 @@ fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: u
             let mut tangent = if normals == Normals::Raw { tangent } else { unit(tangent) };
             tangent.w = handedness;
             out[6..10].copy_from_slice(&tangent.to_array());
+        }
+    }
+}
+
+/// Packs the numbers of neighbouring vertices, `W` vertices at a time.
+#[inline(always)]
+fn write_packed<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+    mesh: &Mesh,
+    numbers: &[f32],
+    out: &mut [f32],
+) {
+    let (vertices, out) = (numbers.len() / FLOATS, out.as_chunks_mut::<WORDS>().0);
+    for (group, out) in out.chunks_mut(W).enumerate() {
+        // [number][vertex], by transposes of squares: a square may reach into the next vertex.
+        let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
+        for start in (0..FLOATS).step_by(W) {
+            let mut square = [S::splat(0.0); W];
+            for (row, vertex) in square.iter_mut().zip(group * W..vertices) {
+                let rest = &numbers[vertex * FLOATS + start..];
+                if let Some(whole) = rest.first_chunk() {
+                    *row = S::load(whole);
+                } else {
+                    let mut padded = [0.0; W];
+                    padded[..rest.len()].copy_from_slice(rest);
+                    *row = S::load(&padded);
+                }
+            }
+            S::transpose(&mut square);
+            all[start..][..W].copy_from_slice(&square);
+        }
+        let packed = pack::<W, S>(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
+        let mut square = [S::splat(0.0); W];
+        square[..WORDS].copy_from_slice(&packed[..WORDS]);
+        S::transpose(&mut square);
+        for (row, out) in square.iter().zip(out) {
+            let mut vertex = [0.0; W];
+            S::store(*row, &mut vertex);
+            out.copy_from_slice(&vertex[..WORDS]);
         }
     }
 }

@@ -6,12 +6,13 @@ use super::stream::{Store, Streams, TILE, put};
 use super::words::{BlockPalette, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, VertexRun};
+use crate::morph::MorphedLanes;
 use crate::pose::Affine;
 use crate::simd::{self, Isa, Kernel, Simd, load_group};
 use crate::vertex::{Normals, VertexFormat};
 use std::ops::Range;
 
-/// Skins a block of up to [`BLOCK`] instances.
+/// Skins a block of up to [`BLOCK`] instances, with the vertices of `morphed` in place of those of the mesh, if given.
 ///
 /// `palette` holds [`Mesh::entries`] matrices, one instance per lane. `out` takes `[instance][vertex][word]` for as
 /// many instances as it has room for: its length is a multiple of [`Mesh::vertex_count`] times [`VertexFormat::words`].
@@ -23,12 +24,13 @@ use std::ops::Range;
 pub fn skin_lanes(
     isa: Isa,
     mesh: &Mesh,
+    morphed: Option<MorphedLanes>,
     palette: &[Affine<BLOCK>],
     format: VertexFormat,
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: false });
+    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: false });
 }
 
 /// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
@@ -39,12 +41,13 @@ pub fn skin_lanes(
 pub fn skin_interleaved(
     isa: Isa,
     mesh: &Mesh,
+    morphed: Option<MorphedLanes>,
     palette: &[Affine<BLOCK>],
     format: VertexFormat,
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: true });
+    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: true });
 }
 
 /// As [`skin_lanes`], by dual quaternions: `palette` from [`super::dual_quaternions`].
@@ -54,12 +57,13 @@ pub fn skin_interleaved(
 pub fn skin_dual_quaternions(
     isa: Isa,
     mesh: &Mesh,
+    morphed: Option<MorphedLanes>,
     palette: &[DualQuaternion],
     format: VertexFormat,
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, palette, format, store, out, interleaved: false });
+    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: false });
 }
 
 /// A tile of vertices. Its rows are cache lines.
@@ -68,6 +72,7 @@ struct Tile<T>(T);
 
 struct LanesKernel<'a, P> {
     mesh: &'a Mesh,
+    morphed: Option<MorphedLanes<'a>>,
     palette: P,
     format: VertexFormat,
     store: Store,
@@ -93,12 +98,12 @@ impl<P: BlockPalette> LanesKernel<'_, P> {
     /// vertex if the format is packed, to the output.
     #[inline(always)]
     fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(self) {
-        let Self { mesh, palette, format, store, out, interleaved } = self;
+        let Self { mesh, morphed, palette, format, store, out, interleaved } = self;
         let words = format.words();
         let is_packed = words < FLOATS;
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };
         let vertices = mesh.vertex_count();
-        let mut filler = Filler { mesh, palette: &palette, normals, runs: mesh.runs() };
+        let mut filler = Filler { mesh, morphed, palette: &palette, normals, runs: mesh.runs() };
         let none: &mut [f32] = &mut [];
         let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
         if P::UNROLLED && store == Store::Streamed && !is_packed && interleaved_out.len() == vertices * words * BLOCK {
@@ -174,6 +179,7 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
 /// Skins a mesh's vertices in their order.
 struct Filler<'a, P> {
     mesh: &'a Mesh,
+    morphed: Option<MorphedLanes<'a>>,
     palette: &'a P,
     normals: Normals,
     /// Runs, starting with the one that holds the next vertex.
@@ -231,7 +237,8 @@ impl<P: BlockPalette> Filler<'_, P> {
         streams: &mut Streams<FLOATS>,
         before: &[[f32; BLOCK]],
     ) {
-        let Self { mesh, palette, normals, .. } = self;
+        let Self { mesh, morphed, palette, normals, .. } = self;
+        let first = vertices.start;
         let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
         let pairs = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * influences;
         let joints = mesh.joints()[pairs..].chunks_exact(influences);
@@ -240,16 +247,22 @@ impl<P: BlockPalette> Filler<'_, P> {
         let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
         let all = slots.iter_mut().zip(joints.zip(weights)).zip(sources).enumerate();
         for (index, ((slot, (joints, weights)), (position, normal))) in all {
+            let morphed = match morphed {
+                None => None,
+                Some(morphed) => morphed.vertex(first + index),
+            };
             for group in 0..BLOCK / W {
                 let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
-                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, splat::<W, S>(position)), &mut slot[..3], group);
+                let position = source::<W, S>(morphed, 0, position, group);
+                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, position), &mut slot[..3], group);
                 if FLOATS >= 6 {
-                    let normal = rotated_normal::<W, S>(&m, splat::<W, S>(normal), *normals);
+                    let normal = rotated_normal::<W, S>(&m, source::<W, S>(morphed, 3, normal, group), *normals);
                     put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], group);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
-                    let tangent = rotated_tangent::<W, S>(&m, splat::<W, S>(&[x, y, z]), *normals);
+                    let tangent = source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], group);
+                    let tangent = rotated_tangent::<W, S>(&m, tangent, *normals);
                     put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], group);
                     put_rows::<W, S, DIRECT>(&[S::splat(handedness)], &mut slot[9..], group);
                 }
@@ -261,10 +274,23 @@ impl<P: BlockPalette> Filler<'_, P> {
     }
 }
 
-/// The same numbers in all lanes.
+/// Three numbers of a vertex: those of a group of lanes from row `first` of its morphed ones, or the mesh's own in all
+/// lanes.
 #[inline(always)]
-fn splat<const W: usize, S: Simd<W>>([x, y, z]: &[f32; 3]) -> [S::V; 3] {
-    [S::splat(*x), S::splat(*y), S::splat(*z)]
+fn source<const W: usize, S: Simd<W>>(
+    morphed: Option<&[[f32; BLOCK]]>,
+    first: usize,
+    [x, y, z]: &[f32; 3],
+    group: usize,
+) -> [S::V; 3] {
+    match morphed {
+        None => [S::splat(*x), S::splat(*y), S::splat(*z)],
+        Some(rows) => [
+            load_group::<BLOCK, W, S>(&rows[first], group),
+            load_group::<BLOCK, W, S>(&rows[first + 1], group),
+            load_group::<BLOCK, W, S>(&rows[first + 2], group),
+        ],
+    }
 }
 
 /// Stores a group of lanes in their rows.

@@ -16,8 +16,8 @@ mod words;
 
 #[cfg(target_arch = "x86_64")]
 pub use cluster::{Clusters, skin_clusters};
-pub use columns::skin_columns;
+pub use columns::{skin_columns, skin_columns_shape};
 pub use dual_quaternion::{DualQuaternion, dual_quaternions};
 pub use lanes::{skin_dual_quaternions, skin_interleaved, skin_lanes};
-pub use scalar::skin;
+pub use scalar::{skin, skin_shape};
 pub use stream::Store;

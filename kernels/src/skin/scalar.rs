@@ -1,6 +1,6 @@
 //! Skins one instance, one vertex at a time: the most readable kernel.
 
-use crate::model::{Mesh, Rows, VertexRun};
+use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
@@ -18,23 +18,33 @@ const MOST_FLOATS: usize = 10;
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    in_runs(mesh, format, out, |run, vertices, out| match run.influences {
-        1 => skin_run::<1>(mesh, run, vertices, palette, format, out),
-        2 => skin_run::<2>(mesh, run, vertices, palette, format, out),
-        3 => skin_run::<3>(mesh, run, vertices, palette, format, out),
-        4 => skin_run::<4>(mesh, run, vertices, palette, format, out),
-        8 => skin_run::<8>(mesh, run, vertices, palette, format, out),
-        _ => skin_run::<16>(mesh, run, vertices, palette, format, out),
+    skin_shape(mesh, mesh.shape(), palette, format, out);
+}
+
+/// As [`skin`], with the morphed vertices of `shape`.
+///
+/// # Panics
+/// As [`skin`], or `shape` has fewer vertices than the mesh.
+pub fn skin_shape(mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    let pack = |numbers: &[f32], out: &mut [f32]| write_packed(mesh, format, numbers, out);
+    in_runs(mesh, format, out, pack, |run, vertices, out| match run.influences {
+        1 => skin_run::<1>(mesh, shape, run, vertices, palette, format, out),
+        2 => skin_run::<2>(mesh, shape, run, vertices, palette, format, out),
+        3 => skin_run::<3>(mesh, shape, run, vertices, palette, format, out),
+        4 => skin_run::<4>(mesh, shape, run, vertices, palette, format, out),
+        8 => skin_run::<8>(mesh, shape, run, vertices, palette, format, out),
+        _ => skin_run::<16>(mesh, shape, run, vertices, palette, format, out),
     });
 }
 
 /// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run. `skin` writes their numbers as plain
-/// floats: into `out`, or into a buffer from which they are packed.
-#[inline(always)] // so that `skin` takes on the caller's instruction set
+/// floats: into `out`, or into a buffer from which `pack(numbers, words)` packs them.
+#[inline(always)] // so that `skin` and `pack` take on the caller's instruction set
 pub(super) fn in_runs(
     mesh: &Mesh,
     format: VertexFormat,
     out: &mut [f32],
+    pack: impl Fn(&[f32], &mut [f32]),
     mut skin: impl FnMut(&VertexRun, Range<usize>, &mut [f32]),
 ) {
     let (floats, words) = (format.floats(), format.words());
@@ -46,13 +56,12 @@ pub(super) fn in_runs(
         while first < end {
             let vertices = first..if is_packed { end.min(first + BATCH) } else { end };
             first = vertices.end;
+            let count = vertices.len();
             let out = &mut out[vertices.start * words..vertices.end * words];
-            let plain = if is_packed { &mut numbers[..vertices.len() * floats] } else { &mut *out };
+            let plain = if is_packed { &mut numbers[..count * floats] } else { &mut *out };
             skin(run, vertices, plain);
             if is_packed {
-                for (numbers, out) in numbers.chunks_exact(floats).zip(out.chunks_exact_mut(words)) {
-                    write_packed(mesh, numbers, out);
-                }
+                pack(&numbers[..count * floats], out);
             }
         }
     }
@@ -60,6 +69,7 @@ pub(super) fn in_runs(
 
 fn skin_run<const INFLUENCES: usize>(
     mesh: &Mesh,
+    shape: Shape,
     run: &VertexRun,
     vertices: Range<usize>,
     palette: &[Rows],
@@ -68,7 +78,7 @@ fn skin_run<const INFLUENCES: usize>(
 ) {
     let (floats, normals) = (format.floats(), format.normals);
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices.clone()]).zip(vertices);
+    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]).zip(vertices);
     let pairs = joints.iter().zip(weights);
     for (((joints, weights), ((p, n), vertex)), out) in pairs.zip(sources).zip(out.chunks_exact_mut(floats)) {
         let mut m = [0.0; 12];
@@ -85,7 +95,7 @@ fn skin_run<const INFLUENCES: usize>(
             out[3..6].copy_from_slice(&finished(normal, normals));
         }
         if floats >= 10 {
-            let [x, y, z, handedness] = mesh.tangents().map_or([0.0; 4], |t| t[vertex]);
+            let [x, y, z, handedness] = shape.tangents.map_or([0.0; 4], |t| t[vertex]);
             out[6..9].copy_from_slice(&finished(rotate(&m, [x, y, z]), normals));
             out[9] = handedness;
         }
@@ -93,14 +103,16 @@ fn skin_run<const INFLUENCES: usize>(
 }
 
 /// Writes the words of [`crate::vertex`]'s packed encoding.
-fn write_packed(mesh: &Mesh, numbers: &[f32], out: &mut [f32]) {
+fn write_packed(mesh: &Mesh, format: VertexFormat, numbers: &[f32], out: &mut [f32]) {
     let cube = mesh.cube();
-    let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
-    out[0] = f32::from_bits(pack(x, y));
-    out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
-    for (word, first) in (2..out.len()).zip([3, 6]) {
-        let [u, v] = octahedral([numbers[first], numbers[first + 1], numbers[first + 2]]);
-        out[word] = f32::from_bits(pack(u, v));
+    for (numbers, out) in numbers.chunks_exact(format.floats()).zip(out.chunks_exact_mut(format.words())) {
+        let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
+        out[0] = f32::from_bits(pack(x, y));
+        out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
+        for (word, first) in (2..out.len()).zip([3, 6]) {
+            let [u, v] = octahedral([numbers[first], numbers[first + 1], numbers[first + 2]]);
+            out[word] = f32::from_bits(pack(u, v));
+        }
     }
 }
 

@@ -40,6 +40,35 @@ impl BufferBuilder {
         accessor
     }
 
+    /// Appends vectors of which only the listed ones are not zero, by rising index.
+    pub(super) fn sparse(&mut self, listed: &[(u32, [f32; 3])], count: usize) -> usize {
+        let bound = |better: fn(f32, f32) -> f32| -> [f32; 3] {
+            // Vectors that are not listed are zero.
+            let first = if listed.len() < count { [0.0; 3] } else { listed[0].1 };
+            std::array::from_fn(|c| listed.iter().fold(first[c], |bound, (_, v)| better(bound, v[c])))
+        };
+        let mut accessor = json!({
+            "componentType": FLOAT,
+            "type": "VEC3",
+            "count": count,
+            "min": bound(f32::min),
+            "max": bound(f32::max),
+        });
+        if !listed.is_empty() {
+            let indices: Vec<u32> = listed.iter().map(|(index, _)| *index).collect();
+            let values: Vec<[f32; 3]> = listed.iter().map(|(_, value)| *value).collect();
+            self.view(bytemuck::cast_slice(&indices), Use::Other);
+            self.view(bytemuck::cast_slice(&values), Use::Other);
+            accessor["sparse"] = json!({
+                "count": listed.len(),
+                "indices": {"bufferView": self.views.len() - 2, "componentType": UNSIGNED_INT},
+                "values": {"bufferView": self.views.len() - 1},
+            });
+        }
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
     /// Appends indices of triangles among `count` vertices.
     pub(super) fn indices(&mut self, indices: &[u32], count: usize) -> usize {
         // The largest number of a type is reserved for primitive restart.

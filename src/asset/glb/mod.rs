@@ -8,6 +8,7 @@ mod buffer;
 mod keys;
 mod material;
 mod mesh;
+mod morph;
 
 use crate::model::{
     Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, Model, NO_PARENT, Rows, Transform,
@@ -69,6 +70,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
         nodes: Vec::new(),
         meshes: Vec::new(),
         skin_of: HashMap::new(),
+        morphing: Vec::new(),
         roots: Vec::new(),
     };
     writer.joints();
@@ -139,6 +141,8 @@ struct Writer<'a> {
     meshes: Vec<Value>,
     /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
+    /// Nodes whose meshes have morph targets, with these targets.
+    morphing: Vec<(usize, Vec<usize>)>,
     /// Nodes of the scene.
     roots: Vec<usize>,
 }
@@ -203,7 +207,8 @@ impl Writer<'_> {
         skins
     }
 
-    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves.
+    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs end
+    /// where other morph targets begin, so that each node has weights of its own.
     fn meshes(&mut self) {
         #[derive(Clone, Copy, PartialEq)]
         enum Mover {
@@ -219,18 +224,48 @@ impl Writer<'_> {
             let entry = rigid.and_then(|&v| mesh.influences_of(v).next());
             entry.map_or(Mover::Skin(primitive.skin), |(entry, _)| Mover::Joint(entry))
         };
+        let targets = morph::by_primitive(mesh);
+        let used = morph::of(&targets);
+        let mut unused: Vec<usize> = (0..mesh.targets().len()).filter(|t| used.binary_search(t).is_err()).collect();
         let mut first = 0;
         while first < vertices.len() {
             let moved_by = mover(first);
-            let end = (first..vertices.len()).find(|&i| mover(i) != moved_by).unwrap_or(vertices.len());
+            let reached =
+                |end: usize| targets[first..end].iter().filter_map(|t| t.last_key_value()).map(|(t, _)| *t).max();
+            let other_targets = |i: usize| {
+                targets[i].first_key_value().is_some_and(|(least, _)| reached(i).is_some_and(|most| most < *least))
+            };
+            let ends = |i: &usize| mover(*i) != moved_by || other_targets(*i);
+            let end = (first..vertices.len()).find(ends).unwrap_or(vertices.len());
             let skinned = matches!(moved_by, Mover::Skin(_));
             let mut primitives = Vec::new();
-            for (primitive, vertices) in mesh.primitives()[first..end].iter().zip(&vertices[first..end]) {
-                primitives.extend(mesh::primitives(self.model, primitive, vertices, skinned, &mut self.buffer));
+            let mut own_targets = morph::of(&targets[first..end]);
+            if !own_targets.is_empty() {
+                // Targets without a delta stay with the first mesh that has others.
+                own_targets.append(&mut unused);
+                own_targets.sort_unstable();
+            }
+            for index in first..end {
+                let (primitive, vertices) = (&mesh.primitives()[index], &vertices[index]);
+                let mut parts = mesh::primitives(self.model, primitive, vertices, skinned, &mut self.buffer);
+                if !own_targets.is_empty() {
+                    let buffer = &mut self.buffer;
+                    let property = morph::targets(mesh, primitive, vertices, &targets[index], &own_targets, buffer);
+                    parts.iter_mut().for_each(|part| part["targets"] = property.clone());
+                }
+                primitives.extend(parts);
             }
             first = end;
             let mesh_index = self.meshes.len();
             self.meshes.push(json!({"primitives": primitives}));
+            if !own_targets.is_empty() {
+                let list = |target: &usize| &mesh.targets().list()[*target];
+                let names: Vec<&str> = own_targets.iter().map(|target| list(target).name.as_str()).collect();
+                let weights: Vec<f32> = own_targets.iter().map(|target| list(target).weight).collect();
+                self.meshes[mesh_index]["weights"] = json!(weights);
+                self.meshes[mesh_index]["extras"] = json!({"targetNames": names});
+                self.morphing.push((self.nodes.len(), own_targets));
+            }
             let node = self.nodes.len();
             match moved_by {
                 Mover::Skin(skin) => {
@@ -288,12 +323,7 @@ impl Writer<'_> {
                 let values: Vec<[f32; 3]> = keys.values.iter().map(|&[x, y, z, _]| [x, y, z]).collect();
                 self.buffer.floats(&values, Use::Other)
             };
-            let interpolation = match keys.interpolation {
-                Interpolation::Step => "STEP",
-                // Squad was resampled.
-                Interpolation::Linear | Interpolation::Squad => "LINEAR",
-                Interpolation::CubicSpline => "CUBICSPLINE",
-            };
+            let interpolation = name_of(keys.interpolation);
             let path = match channel {
                 Channel::Rotation => "rotation",
                 Channel::Translation => "translation",
@@ -302,7 +332,26 @@ impl Writer<'_> {
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
         }
+        for (node, targets) in &self.morphing {
+            let Some(keys) = morph::weights(clip, self.model.mesh(), targets) else { continue };
+            let bits: Vec<u32> = keys.times.iter().map(|t| t.to_bits()).collect();
+            let times: Vec<[f32; 1]> = keys.times.iter().map(|&t| [t]).collect();
+            let input = *inputs.entry(bits).or_insert_with(|| self.buffer.bounded_floats(&times, Use::Other));
+            let output = self.buffer.floats(keys.values.as_chunks::<1>().0, Use::Other);
+            let interpolation = name_of(keys.interpolation);
+            channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": "weights"}}));
+            samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        }
         Ok(json!({"name": clip.name(), "channels": channels, "samplers": samplers}))
+    }
+}
+
+/// glTF's name of an interpolation; squad was resampled.
+fn name_of(interpolation: Interpolation) -> &'static str {
+    match interpolation {
+        Interpolation::Step => "STEP",
+        Interpolation::Linear | Interpolation::Squad => "LINEAR",
+        Interpolation::CubicSpline => "CUBICSPLINE",
     }
 }
 

@@ -138,8 +138,32 @@ impl<'a> Reader<'a> {
     /// Reads finite numbers of any component type, normalised if the accessor says so; `user` is the JSON path that
     /// refers to the accessor.
     pub(super) fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
-        let layout = self.layout::<N>(index, user)?;
+        let layout = self.layout::<N>(index, user, false)?;
         let values = layout.read(|e| Some(e.floats(layout.component, layout.normalized))).unwrap_or_default();
+        self.finite(index, user, values)
+    }
+
+    /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
+    /// those that it lists.
+    pub(super) fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>, Fault> {
+        let layout = self.layout::<3>(index, user, true)?;
+        if layout.count != count {
+            return Err(Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count)));
+        }
+        let decode = |e: &Elements| e.floats(layout.component, layout.normalized);
+        let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
+            (None, None) => (Vec::new(), Vec::new()),
+            (None, Some((indices, elements))) => (indices.as_flattened().to_vec(), decode(elements)),
+            (Some(_), _) => {
+                let all = layout.read(|e| Some(decode(e))).unwrap_or_default();
+                ((0..all.len() as u32).collect(), all)
+            }
+        };
+        let values = self.finite(index, user, values)?;
+        Ok(indices.into_iter().zip(values).filter(|(_, value)| *value != [0.0; 3]).collect())
+    }
+
+    fn finite<const N: usize>(&self, index: u32, user: &str, values: Vec<[f32; N]>) -> Result<Vec<[f32; N]>, Fault> {
         match values.as_flattened().iter().position(|v| !v.is_finite()) {
             Some(at) => Err(Fault::new(
                 format!("accessors[{index}]"),
@@ -151,7 +175,7 @@ impl<'a> Reader<'a> {
 
     /// Reads unsigned integers.
     pub(super) fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
-        let layout = self.layout::<N>(index, user)?;
+        let layout = self.layout::<N>(index, user, false)?;
         layout.read(|e| e.integers(layout.component)).ok_or_else(|| {
             Fault::new(
                 format!("accessors[{index}].componentType"),
@@ -167,7 +191,8 @@ impl<'a> Reader<'a> {
         elements.map(|elements| elements.bytes).map_err(|fault| fault.at(|field| format!("{user}{field}")))
     }
 
-    fn layout<const N: usize>(&self, index: u32, user: &str) -> Result<CheckedAccessor<'a>, Fault> {
+    /// Checks an accessor and charges its elements to the budget: all of them, or those that differ from zero if `sparse`.
+    fn layout<const N: usize>(&self, index: u32, user: &str, sparse: bool) -> Result<CheckedAccessor<'a>, Fault> {
         let Some(accessor) = self.document.accessors.get(index as usize) else {
             let count = self.document.accessors.len();
             return Err(Fault::new(user, format!("accessor {index} is out of range; there are {count}")));
@@ -189,7 +214,11 @@ impl<'a> Reader<'a> {
             None => None,
         };
         // With a buffer view the size is known to fit, so this saturates only for accessors without data.
-        self.budget.charge(accessor.count.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
+        let elements = match &accessor.sparse {
+            listed if sparse && base.is_none() => listed.as_ref().map_or(0, |listed| listed.count),
+            _ => accessor.count,
+        };
+        self.budget.charge(elements.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
         let count = usize::try_from(accessor.count)
             .map_err(|_| Fault::new(place(".count"), format!("{}; too many for this machine", accessor.count)))?;
         let mut layout = CheckedAccessor { count, component, normalized: accessor.normalized, base, sparse: None };

@@ -3,7 +3,7 @@
 //! The `gltf` crate's types are not used: they wrap an index of 2^32 to 0 and refuse valid files (animation channels
 //! without a node, scenes without nodes, textures without a source).
 
-use super::extras::Extras;
+use super::extras::{Extras, ExtrasKey};
 use crate::asset::budget::Budget;
 use crate::asset::fault::Fault;
 use serde::Deserialize;
@@ -40,6 +40,32 @@ pub(super) struct Provenance {
 pub(super) struct AxesExtras {
     pub(super) handedness: Option<String>,
     pub(super) up: Option<u8>,
+}
+
+/// Names of a mesh's morph targets, as most exporters write them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum TargetNames {
+    Names(Vec<String>),
+    Other(IgnoredAny),
+}
+
+impl Default for TargetNames {
+    fn default() -> Self {
+        Self::Names(Vec::new())
+    }
+}
+
+impl ExtrasKey for TargetNames {
+    const KEY: &'static str = "targetNames";
+}
+
+impl ExtrasKey for AxesExtras {
+    const KEY: &'static str = "skinbench";
+}
+
+impl ExtrasKey for PrimitiveExtras {
+    const KEY: &'static str = "skinbench";
 }
 
 /// Information that our exporter writes about a primitive.
@@ -120,6 +146,8 @@ pub(super) struct Node {
     pub(super) scale: Option<[f32; 3]>,
     pub(super) mesh: Option<u32>,
     pub(super) skin: Option<u32>,
+    /// Weights of the mesh's morph targets, in place of the mesh's own.
+    pub(super) weights: Option<Vec<f32>>,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +162,10 @@ pub(super) struct Skin {
 #[derive(Deserialize)]
 pub(super) struct Mesh {
     pub(super) primitives: Vec<Primitive>,
+    /// Default weights of the morph targets.
+    pub(super) weights: Option<Vec<f32>>,
+    #[serde(default)]
+    pub(super) extras: Extras<TargetNames>,
 }
 
 #[derive(Deserialize)]
@@ -143,7 +175,7 @@ pub(super) struct Primitive {
     pub(super) material: Option<u32>,
     pub(super) mode: Option<u32>,
     #[serde(default)]
-    pub(super) targets: Vec<IgnoredAny>,
+    pub(super) targets: Vec<BTreeMap<String, u32>>,
     #[serde(default)]
     pub(super) extras: Extras<PrimitiveExtras>,
 }

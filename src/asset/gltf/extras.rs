@@ -1,10 +1,17 @@
-//! `extras` that skinbench's exporter writes. Other programs may put anything there.
+//! One property of `extras`: one that skinbench's exporter writes, or one that is in common use. Other programs may put
+//! anything there.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The value under our name, or the default if the extras have none.
+/// A value that extras may hold.
+pub(super) trait ExtrasKey: Default + DeserializeOwned {
+    /// Name of the property.
+    const KEY: &'static str;
+}
+
+/// The value under its name, or the default if the extras have none.
 pub(super) struct Extras<T>(pub(super) T);
 
 impl<T: Default> Default for Extras<T> {
@@ -13,16 +20,16 @@ impl<T: Default> Default for Extras<T> {
     }
 }
 
-impl<'de, T: Default + DeserializeOwned> Deserialize<'de> for Extras<T> {
+impl<'de, T: ExtrasKey> Deserialize<'de> for Extras<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Anything(PhantomData)).map(Extras)
     }
 }
 
-/// Visitor of any value: takes the property under our name from an object and ignores everything else.
+/// Visitor of any value: takes the property from an object and ignores everything else.
 struct Anything<T>(PhantomData<T>);
 
-impl<'de, T: Default + DeserializeOwned> Visitor<'de> for Anything<T> {
+impl<'de, T: ExtrasKey> Visitor<'de> for Anything<T> {
     type Value = T;
 
     fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
@@ -32,7 +39,7 @@ impl<'de, T: Default + DeserializeOwned> Visitor<'de> for Anything<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         let mut ours = T::default();
         while let Some(key) = map.next_key::<String>()? {
-            if key == "skinbench" {
+            if key == T::KEY {
                 ours = map.next_value()?;
             } else {
                 map.next_value::<IgnoredAny>()?;

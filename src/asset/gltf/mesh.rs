@@ -3,11 +3,14 @@
 use super::accessor::Reader;
 use super::document::{Mesh, Primitive};
 use crate::asset::fault::Fault;
-use crate::model::{Influences, PrimitiveData, Subset};
+use crate::model::{Influences, PrimitiveData, Subset, TargetDeltas};
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
 const BYTES_PER_VERTEX: u64 = 192;
 const BYTES_PER_PRIMITIVE: u64 = 1024;
+
+/// Memory that the importer and the store take for a vertex of a morph target.
+const BYTES_PER_DELTA: u64 = 160;
 
 /// Memory for an index of a primitive that continues another, copies included.
 const BYTES_PER_INDEX: u64 = 16;
@@ -21,12 +24,14 @@ pub(super) enum Binding {
     Rigid { skin: u16, entry: u16 },
 }
 
-/// Converts a mesh's primitives for one node that uses it.
+/// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first one
+/// becomes.
 pub(super) fn primitives(
     reader: &Reader,
     mesh_index: usize,
     mesh: &Mesh,
     binding: Binding,
+    first_target: Option<u32>,
 ) -> Result<Vec<PrimitiveData>, Fault> {
     if mesh.primitives.is_empty() {
         return Err(Fault::new(format!("meshes[{mesh_index}].primitives"), "none; expected at least one"));
@@ -40,7 +45,7 @@ pub(super) fn primitives(
             Some(last) if primitive.extras.0.continues && before == Some(&primitive.attributes) => {
                 part.continue_as_subset(last)?;
             }
-            _ => primitives.push(part.read(binding)?),
+            _ => primitives.push(part.read(binding, first_target)?),
         }
         before = Some(&primitive.attributes);
     }
@@ -54,7 +59,7 @@ struct PrimitiveReader<'a> {
 }
 
 impl PrimitiveReader<'_> {
-    fn read(&self, binding: Binding) -> Result<PrimitiveData, Fault> {
+    fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData, Fault> {
         let positions: Vec<[f32; 3]> = match self.attribute("POSITION", None)? {
             Some(positions) => positions,
             None => return Err(Fault::new(self.path("attributes"), "no POSITION; expected one")),
@@ -63,7 +68,8 @@ impl PrimitiveReader<'_> {
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
         let dumped_vertices = match binding {
-            Binding::Skin { .. } => match self.primitive.extras.0.vertices {
+            Binding::Rigid { .. } if first_target.is_none() => 0,
+            _ => match self.primitive.extras.0.vertices {
                 Some(vertices) if vertices as usize <= count && vertices > 0 => vertices,
                 Some(vertices) => {
                     let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
@@ -71,7 +77,6 @@ impl PrimitiveReader<'_> {
                 }
                 None => self.addressable("attributes.POSITION", count)?,
             },
-            Binding::Rigid { .. } => 0,
         };
         let normals = self.attribute("NORMAL", Some(count))?;
         let tangents = self.attribute("TANGENT", Some(count))?;
@@ -87,7 +92,46 @@ impl PrimitiveReader<'_> {
         let indices = self.triangles(count)?;
         let subsets =
             vec![Subset { material: self.material()?, indices: 0..self.addressable("indices", indices.len())? }];
-        Ok(PrimitiveData { skin, positions, normals, tangents, uvs, influences, indices, subsets, dumped_vertices })
+        let targets = match first_target {
+            None => Vec::new(),
+            Some(first) => (first..)
+                .zip(0..self.primitive.targets.len())
+                .map(|(target, at)| self.target(target, at, count))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(PrimitiveData {
+            skin,
+            positions,
+            normals,
+            tangents,
+            uvs,
+            influences,
+            indices,
+            subsets,
+            dumped_vertices,
+            targets,
+        })
+    }
+
+    /// The deltas of a morph target; a missing attribute moves nothing.
+    fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas, Fault> {
+        let attributes = &self.primitive.targets[at];
+        let mut streams = [Vec::new(), Vec::new(), Vec::new()];
+        for (stream, name) in streams.iter_mut().zip(["POSITION", "NORMAL", "TANGENT"]) {
+            if let Some(&accessor) = attributes.get(name) {
+                *stream = self.reader.deltas(accessor, &self.path(&format!("targets[{at}].{name}")), count)?;
+            }
+        }
+        let most = streams.iter().map(Vec::len).sum::<usize>() as u64;
+        self.reader.budget.charge(most * BYTES_PER_DELTA, || self.path(&format!("targets[{at}]")))?;
+        let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+        let mut streams = streams.map(|stream| stream.into_iter().peekable());
+        while let Some(vertex) = streams.iter_mut().filter_map(|stream| stream.peek().map(|(vertex, _)| *vertex)).min()
+        {
+            let next = streams.each_mut().map(|stream| stream.next_if(|(own, _)| *own == vertex));
+            deltas.push(vertex, next.map(|item| item.map_or([0.0; 3], |(_, delta)| delta)));
+        }
+        Ok(deltas)
     }
 
     /// Adds the triangles to those of the primitive that shares its vertices.

@@ -11,6 +11,7 @@ mod document;
 mod extras;
 mod mesh;
 mod nodes;
+mod targets;
 mod textures;
 
 use super::budget::Budget;
@@ -23,9 +24,10 @@ use crate::model::{
 use accessor::Reader;
 use document::{AxesExtras, Document};
 use mesh::Binding;
-use nodes::{Hierarchy, NodeRig, SkinnedNode};
+use nodes::{Hierarchy, MovedNode, NodeRig};
 use std::collections::HashSet;
 use std::path::Path;
+use targets::NodeTargets;
 use textures::Textures;
 
 /// Returns whether it is a container, or JSON with the one property that the specification requires.
@@ -48,20 +50,20 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let budget = Budget::new(bytes.len());
     let document = Document::parse(container.json, container.binary, &budget)?;
     let hierarchy = Hierarchy::new(&document.nodes)?;
-    let skinned = nodes::skinned_nodes(&document)?;
+    let moved = nodes::moved_nodes(&document)?;
     let mut repairs = Vec::new();
-    let rig = NodeRig::new(&document, &hierarchy, &skinned, &mut repairs)?;
+    let rig = NodeRig::new(&document, &hierarchy, &moved, &mut repairs)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
-    let mut skins = Skins::new(&reader, &rig, &skinned)?;
-    let clips = animation::clips(&reader, &rig.joint_of, &mut repairs)?;
-    let primitives = primitives(&reader, &rig, &skinned, &mut skins)?;
-    note_morph_targets(&document, &mut repairs);
+    let mut skins = Skins::new(&reader, &rig, &moved)?;
+    let targets = NodeTargets::new(&reader, &moved)?;
+    let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
+    let primitives = primitives(&reader, &rig, &moved, &targets, &mut skins)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let NodeRig { skeleton, .. } = rig;
-    let axes = axes(&document)?;
-    Ok(ModelParts { name, axes, skeleton, skins: skins.data, clips, primitives, materials, repairs })
+    let (axes, targets, skins) = (axes(&document)?, targets.list, skins.data);
+    Ok(ModelParts { name, axes, skeleton, skins, clips, primitives, targets, materials, repairs })
 }
 
 /// glTF's axes, or the original axes that our exporter recorded.
@@ -91,9 +93,9 @@ struct Skins {
 
 impl Skins {
     /// Reads the skins that nodes use.
-    fn new(reader: &Reader, rig: &NodeRig, skinned: &[SkinnedNode]) -> Result<Self, Fault> {
+    fn new(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Self, Fault> {
         let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
-        for (index, skin) in nodes::used_skins(reader.document, skinned) {
+        for (index, skin) in nodes::used_skins(reader.document, moved) {
             let place = |field: &str| format!("skins[{index}].{field}");
             skins.claim(skin.joints.len(), || place("joints"))?;
             // Every joint of a used skin is a joint of the skeleton.
@@ -137,42 +139,50 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
     rows.collect()
 }
 
-/// Converts skinned nodes by index, then rigid ones, whose palette entries share one more skin.
+/// Converts nodes with a skin or morph targets by index, then the other rigid ones. The palette entries of all that have no
+/// skin share one more.
 fn primitives(
     reader: &Reader,
     rig: &NodeRig,
-    skinned: &[SkinnedNode],
+    moved: &[MovedNode],
+    targets: &NodeTargets,
     skins: &mut Skins,
 ) -> Result<Vec<PrimitiveData>, Fault> {
     let mut primitives = Vec::new();
-    let mut read = |mesh: usize, binding| {
-        primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding)?);
+    let mut read = |mesh: usize, node: usize, binding| {
+        let first_target = targets.first_of(node);
+        primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding, first_target)?);
         Ok::<_, Fault>(())
     };
-    for node in skinned {
-        let Some(skin) = skins.index_of[node.skin] else { continue };
-        read(node.mesh, Binding::Skin { skin, joints: skins.data[usize::from(skin)].joints.len() })?;
-    }
+    let mut rigid_skin = 0;
     if !rig.rigid.is_empty() {
         skins.claim(rig.rigid.len(), || "nodes".into())?;
-        let skin = skins.push(SkinData {
+        rigid_skin = skins.push(SkinData {
             name: "rigid meshes".into(),
             joints: rig.rigid.iter().map(|r| r.joint).collect(),
             inverse_binds: rig.rigid.iter().map(|r| r.to_joint).collect(),
         });
-        for (entry, rigid) in rig.rigid.iter().enumerate() {
-            read(rigid.mesh, Binding::Rigid { skin, entry: entry as u16 })?;
+    }
+    let rigid = |entry: usize| Binding::Rigid { skin: rigid_skin, entry: entry as u16 };
+    for node in moved {
+        match node.skin {
+            Some(skin) => {
+                let Some(skin) = skins.index_of[skin] else { continue };
+                let joints = skins.data[usize::from(skin)].joints.len();
+                read(node.mesh, node.node, Binding::Skin { skin, joints })?;
+            }
+            None => {
+                let Ok(entry) = rig.rigid.binary_search_by_key(&node.node, |r| r.node) else { continue };
+                read(node.mesh, node.node, rigid(entry))?;
+            }
+        }
+    }
+    for (entry, attached) in rig.rigid.iter().enumerate() {
+        if targets.first_of(attached.node).is_none() {
+            read(attached.mesh, attached.node, rigid(entry))?;
         }
     }
     Ok(primitives)
-}
-
-fn note_morph_targets(document: &Document, repairs: &mut Vec<Repair>) {
-    let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    let count = primitives.filter(|primitive| !primitive.targets.is_empty()).count();
-    if count > 0 {
-        repairs.push(Repair { message: format!("ignored the morph targets of {count} primitives") });
-    }
 }
 
 /// The file's materials with their base colours, and a default one if some primitive has none.

@@ -1,6 +1,6 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
-use super::document::{Document, Node, Skin};
+use super::document::{Document, Mesh, Node, Skin};
 use crate::asset::fault::{Fault, OffUnit};
 use crate::asset::matrices;
 use crate::model::{IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows};
@@ -53,14 +53,16 @@ impl Hierarchy {
     }
 }
 
-/// A node's use of a mesh and a skin.
-pub(super) struct SkinnedNode {
+/// A node's use of a mesh with a skin, with morph targets, or with both.
+pub(super) struct MovedNode {
+    pub(super) node: usize,
     pub(super) mesh: usize,
-    pub(super) skin: usize,
+    pub(super) skin: Option<usize>,
 }
 
 /// A mesh without a skin that is attached to a joint.
 pub(super) struct RigidNode {
+    pub(super) node: usize,
     pub(super) mesh: usize,
     /// Joint of the skeleton.
     pub(super) joint: u16,
@@ -68,9 +70,9 @@ pub(super) struct RigidNode {
     pub(super) to_joint: Rows,
 }
 
-/// Nodes with a mesh and a skin, by index.
-pub(super) fn skinned_nodes(document: &Document) -> Result<Vec<SkinnedNode>, Fault> {
-    let mut skinned = Vec::new();
+/// Nodes whose mesh has a skin or morph targets, by index.
+pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> {
+    let mut moved = Vec::new();
     for (index, node) in document.nodes.iter().enumerate() {
         let check = |name: &str, target: Option<u32>, count: usize| match target {
             Some(i) if i as usize >= count => {
@@ -80,23 +82,28 @@ pub(super) fn skinned_nodes(document: &Document) -> Result<Vec<SkinnedNode>, Fau
         };
         let mesh = check("mesh", node.mesh, document.meshes.len())?;
         let skin = check("skin", node.skin, document.skins.len())?;
-        if let (Some(mesh), Some(skin)) = (mesh, skin) {
-            skinned.push(SkinnedNode { mesh, skin });
+        if let Some(mesh) = mesh.filter(|&mesh| skin.is_some() || has_targets(&document.meshes[mesh])) {
+            moved.push(MovedNode { node: index, mesh, skin });
         }
     }
-    if skinned.is_empty() {
-        return Err(Fault::new("nodes", "no skin; expected at least one skinned mesh"));
+    if moved.is_empty() {
+        return Err(Fault::new("nodes", "no skin and no morph target; expected at least one mesh with either"));
     }
-    Ok(skinned)
+    Ok(moved)
+}
+
+/// Returns whether any primitive of a mesh has morph targets.
+pub(super) fn has_targets(mesh: &Mesh) -> bool {
+    mesh.primitives.iter().any(|primitive| !primitive.targets.is_empty())
 }
 
 /// Skins that nodes use, by index.
 pub(super) fn used_skins<'a>(
     document: &'a Document,
-    skinned: &[SkinnedNode],
+    moved: &[MovedNode],
 ) -> impl Iterator<Item = (usize, &'a Skin)> + use<'a> {
     let mut used = vec![false; document.skins.len()];
-    skinned.iter().for_each(|s| used[s.skin] = true);
+    moved.iter().filter_map(|node| node.skin).for_each(|skin| used[skin] = true);
     document.skins.iter().enumerate().filter(move |(index, _)| used[*index])
 }
 
@@ -110,7 +117,7 @@ pub(super) struct NodeRig {
 
 #[derive(Clone, Copy, Default)]
 struct Role {
-    /// A used skin refers to it.
+    /// A used skin refers to it, or its mesh has morph targets and no skin.
     joint: bool,
     /// It is a joint or below one.
     under_joint: bool,
@@ -124,17 +131,17 @@ struct Role {
 }
 
 impl NodeRig {
-    /// Takes the joints of all used skins, every ancestor that moves them, and the nodes that move rigid meshes below
+    /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that moves them, and the nodes that move rigid meshes below
     /// them.
     pub(super) fn new(
         document: &Document,
         hierarchy: &Hierarchy,
-        skinned: &[SkinnedNode],
+        moved: &[MovedNode],
         repairs: &mut Vec<Repair>,
     ) -> Result<Self, Fault> {
         let nodes = &document.nodes;
         let mut roles = vec![Role::default(); nodes.len()];
-        mark_joints(document, skinned, &mut roles)?;
+        mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
         for &n in &hierarchy.order {
             let parent = hierarchy.parents[n].map(|p| roles[p].under_joint);
@@ -187,16 +194,17 @@ impl NodeRig {
                 && let Some((anchor, to_joint)) = anchors[n]
             {
                 let (mesh, joint) = (mesh as usize, new_index[slots[anchor]]);
-                rigid.push(RigidNode { mesh, joint, to_joint: affine_to_rows(&to_joint) });
+                rigid.push(RigidNode { node: n, mesh, joint, to_joint: affine_to_rows(&to_joint) });
             }
         }
         Ok(Self { skeleton, joint_of, rigid })
     }
 }
 
-fn mark_joints(document: &Document, skinned: &[SkinnedNode], roles: &mut [Role]) -> Result<(), Fault> {
+fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
     let count = roles.len();
-    for (index, skin) in used_skins(document, skinned) {
+    moved.iter().filter(|node| node.skin.is_none()).for_each(|node| roles[node.node].joint = true);
+    for (index, skin) in used_skins(document, moved) {
         if skin.joints.is_empty() {
             return Err(Fault::new(format!("skins[{index}].joints"), "none; expected at least one"));
         }

@@ -112,6 +112,7 @@ impl Reader<'_> {
             skins: vec![SkinData { name: String::new(), joints: joint_of, inverse_binds }],
             clips: Vec::new(),
             primitives,
+            targets: Vec::new(),
             materials,
             repairs: apart.describe().into_iter().collect(),
         };

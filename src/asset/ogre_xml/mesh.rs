@@ -66,6 +66,7 @@ impl OgreGeometry {
             indices: self.indices,
             subsets: self.subsets,
             dumped_vertices: count as u32,
+            targets: Vec::new(),
         })
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn import(file: &Path) -> Result<Model, ImportError> {
         skins: vec![SkinData { name: String::new(), joints: skeleton.joint_of, inverse_binds }],
         clips: skeleton.clips,
         primitives,
+        targets: Vec::new(),
         materials,
         repairs,
     };

@@ -101,6 +101,7 @@ impl<'a> Reader<'a> {
             skins: vec![SkinData { name: String::new(), joints: joint_of, inverse_binds }],
             clips: Vec::new(),
             primitives: vec![primitive],
+            targets: Vec::new(),
             materials: (0..shaders)
                 .map(|shader| Material { name: format!("shader {shader}"), ..Material::default() })
                 .collect(),

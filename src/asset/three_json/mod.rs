@@ -104,6 +104,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
         skins: vec![SkinData { name: String::new(), joints: joint_of, inverse_binds }],
         clips,
         primitives: vec![primitive],
+        targets: Vec::new(),
         materials,
         repairs,
     })

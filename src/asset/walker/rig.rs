@@ -191,12 +191,14 @@ pub(super) struct RigJoint {
 pub(super) struct Rig {
     pub joints: Vec<RigJoint>,
     pub landmarks: Landmarks,
+    /// Factor of the finished model. Poses are planned at the size of the walker, for which strides are given.
+    pub size: f64,
 }
 
 impl Rig {
     pub(super) fn new() -> Self {
         let landmarks = Landmarks::new();
-        let mut rig = Self { joints: Vec::with_capacity(JOINTS), landmarks: landmarks.clone() };
+        let mut rig = Self { joints: Vec::with_capacity(JOINTS), landmarks: landmarks.clone(), size: 1.0 };
         rig.push("root", None, DVec3::ZERO, None);
         let trunk = [
             ("pelvis", dvec3(0.0, 0.955, -0.012)),
@@ -293,7 +295,40 @@ impl Rig {
     /// A joint's translation in its parent's axes, after a move by `offset` in the model's axes at rest.
     pub(super) fn local_translation(&self, joint: usize, offset: DVec3) -> DVec3 {
         let (position, orientation) = self.frame_of_parent(joint);
-        orientation.conjugate() * (self.joints[joint].position + offset - position)
+        orientation.conjugate() * (self.joints[joint].position + offset - position) * self.size
+    }
+
+    /// The rig with each joint's offset from its parent (in the model's axes at rest) multiplied by `stretch(joint)`.
+    /// Feet and hands keep their shape, orientations stay.
+    pub(super) fn stretched(&self, stretch: impl Fn(usize) -> DVec3, size: f64) -> Self {
+        let mut rig = Self { size, ..self.clone() };
+        for joint in 0..JOINTS {
+            if let Some(parent) = self.joints[joint].parent {
+                let offset = self.joints[joint].position - self.joints[parent].position;
+                rig.joints[joint].position = rig.joints[parent].position + offset * stretch(joint);
+            }
+        }
+        let (left_arm, left_leg) = (|joint| BodySide::Left.arm(joint), |joint| BodySide::Left.leg(joint));
+        let moved = |point: DVec3, joint: usize| point + rig.joints[joint].position - self.joints[joint].position;
+        let at = &self.landmarks;
+        rig.landmarks = Landmarks {
+            hip: moved(at.hip, left_leg(THIGH)),
+            knee: moved(at.knee, left_leg(CALF)),
+            ankle: moved(at.ankle, left_leg(FOOT)),
+            ball: moved(at.ball, left_leg(BALL)),
+            toe: moved(at.toe, left_leg(BALL)),
+            heel: moved(at.heel, left_leg(FOOT)),
+            shoulder: moved(at.shoulder, left_arm(UPPERARM)),
+            elbow: moved(at.elbow, left_arm(LOWERARM)),
+            wrist: moved(at.wrist, left_arm(HAND)),
+            hand_axis: at.hand_axis,
+            fingers: std::array::from_fn(|finger| {
+                let joint = |point: usize| left_arm(FINGERS + 3 * finger + point.min(2));
+                let points = std::array::from_fn(|point| moved(at.fingers[finger].points[point], joint(point)));
+                Finger { points, ..at.fingers[finger] }
+            }),
+        };
+        rig
     }
 
     pub(super) fn skeleton(&self) -> Result<Skeleton, ModelError> {

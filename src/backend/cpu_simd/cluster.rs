@@ -3,6 +3,7 @@
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result};
+use crate::model::{Rows, Shape};
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_clusters};
 
@@ -16,7 +17,7 @@ impl Skinner for ClusterSkinner {
         Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
     }
 
-    fn bytes(crowd: &Crowd) -> Bytes {
+    fn bytes(crowd: &Crowd, _: Isa) -> Bytes {
         // Their number is known only once the mesh is cut.
         let clusters = crowd.groups().iter().map(|g| Clusters::new(g.model.mesh()).allocated());
         Bytes::of(Purpose::Mesh, clusters.sum())
@@ -34,10 +35,15 @@ impl Skinner for ClusterSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
-        let (mesh, clusters) = (job.group.model.mesh(), &self.0[job.block.group]);
-        for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
-            skin_clusters(mesh, clusters, palette, job.group.format, out);
-        }
+        let clusters = &self.0[job.block.group];
+        job.each_instance(out, |shape, palette, out| skin_lone(job, clusters, shape, palette, out));
     }
+}
+
+/// Skins one instance of a block.
+pub(super) fn skin_lone(job: &BlockJob, clusters: &Clusters, shape: Shape, palette: &[Rows], out: &mut [f32]) {
+    let mesh = job.group.model.mesh();
+    // Without an active target, the numbers of the clusters are the vertices.
+    let shape = (!std::ptr::eq(shape.positions, mesh.positions())).then_some(shape);
+    skin_clusters(mesh, clusters, shape, palette, job.group.format, out);
 }

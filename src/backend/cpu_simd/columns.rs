@@ -4,7 +4,7 @@ use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::simd::Isa;
-use crate::skin::skin_columns;
+use crate::skin::skin_columns_shape;
 
 /// Skins vertex by vertex, with one matrix column per register.
 pub struct ColumnsSkinner;
@@ -17,9 +17,7 @@ impl Skinner for ColumnsSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        let (entries, words) = (job.group.model.palette_joints().len(), job.group.instance_words());
-        for (palette, out) in job.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words)) {
-            skin_columns(job.isa, job.group.model.mesh(), palette, job.group.format, out);
-        }
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.each_instance(out, |shape, palette, out| skin_columns_shape(job.isa, mesh, shape, palette, format, out));
     }
 }

@@ -27,7 +27,7 @@ impl Skinner for DualQuaternionSkinner {
         Ok(Self { palette: Mutex::new(Aligned::zeroed(Self::entries(crowd))) })
     }
 
-    fn bytes(crowd: &Crowd) -> Bytes {
+    fn bytes(crowd: &Crowd, _: Isa) -> Bytes {
         Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(Self::entries(crowd)))
     }
 
@@ -45,6 +45,7 @@ impl Skinner for DualQuaternionSkinner {
         let mut palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
         let palette = &mut palette[..job.lanes.len()];
         dual_quaternions(job.lanes, palette);
-        skin_dual_quaternions(job.isa, job.group.model.mesh(), palette, job.group.format, job.store, out);
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.in_lanes(|morphed| skin_dual_quaternions(job.isa, mesh, morphed, palette, format, job.store, out));
     }
 }

@@ -17,6 +17,7 @@ impl Skinner for FusedSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        skin_lanes(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out));
     }
 }

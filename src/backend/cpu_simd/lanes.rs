@@ -23,7 +23,8 @@ impl Skinner for LanesSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        skin_lanes(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out));
     }
 }
 
@@ -36,7 +37,8 @@ impl Skinner for InterleavedSkinner {
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        skin_interleaved(job.isa, job.group.model.mesh(), job.lanes, job.group.format, job.store, out);
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        job.in_lanes(|morphed| skin_interleaved(job.isa, mesh, morphed, job.lanes, format, job.store, out));
     }
 
     fn read(crowd: &Crowd, blocks: &Blocks, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {

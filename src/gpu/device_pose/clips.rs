@@ -1,4 +1,4 @@
-//! A model's clips in the kernels' layout: tracks by joint, keys in quads; times, angles and 16-bit numbers in words.
+//! A model's clips in the kernels' layout: tracks by joint, keys in quads; times, angles and compact keys in words.
 
 use crate::gpu::layout::{self, Form, NONE};
 use crate::model::compact::Compact;
@@ -30,7 +30,7 @@ pub struct ClipStore {
     /// Three channels of the identity, then the channels of all joints at rest, then values of raw tracks: quaternions,
     /// or vectors followed by a zero.
     pub quads: Vec<[f32; 4]>,
-    /// Times, angles and 16-bit numbers.
+    /// Times, angles and compact keys.
     pub words: Vec<u32>,
     /// One bit per [`Form`] that occurs, for each channel.
     pub forms: [u32; 3],
@@ -169,26 +169,24 @@ impl ClipStore {
     fn push_compact(&mut self, compact: &Compact, own: &mut layout::Clip) {
         self.compact = true;
         own.frames = compact.frames;
-        own.row = 3 * compact.tracks.len() as u32;
+        own.row = (compact.row / size_of::<u32>()) as u32;
         own.start = compact.start;
         own.interval = compact.interval;
-        own.numbers = 2 * self.words.len() as u32;
-        self.words.extend(
-            compact
-                .numbers
-                .chunks(2)
-                .map(|pair| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16),
-        );
+        own.numbers = self.words.len() as u32;
+        let frames = &compact.numbers[..compact.frames as usize * compact.row];
+        self.words.extend(frames.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
         for still in &compact.still {
             let value = self.quads.len() as u32;
             self.quads.push(if still.channel == Channel::Rotation { unit(still.value) } else { still.value });
             self.set(own.tracks, still.joint, still.channel, Self::constant(value));
         }
-        for (value, track) in (0..).zip(&compact.tracks) {
+        for (place, track) in compact.places() {
             let angle = self.words.len() as u32;
-            self.words.extend(track.low.iter().chain(&track.step).map(|v| v.to_bits()));
-            self.words.push(track.dropped.into());
-            let packed = layout::Track::new(Form::Packed, value, angle, NONE);
+            let decoder = track.decoder();
+            self.words.extend(decoder.low.iter().chain(&decoder.step).map(|v| v.to_bits()));
+            let [x, y, z] = track.bits.map(u32::from);
+            self.words.push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
+            let packed = layout::Track::new(Form::Packed, place as u32, angle, NONE);
             self.set(own.tracks, track.joint, track.channel, packed);
         }
     }

@@ -77,7 +77,7 @@ fn sampled(group: &Group, layer: &Layer, time: f64) -> Vec<LocalPose> {
     pose
 }
 
-fn weight(layer: &Layer, tick: u32) -> f64 {
+pub(super) fn weight(layer: &Layer, tick: u32) -> f64 {
     let schedule = &layer.schedule;
     let eased = |ticks: u32, fade: u32| {
         let s = f64::from(ticks) / f64::from(fade);

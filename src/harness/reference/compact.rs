@@ -2,8 +2,8 @@
 
 use super::local_pose::{LocalPose, sphere};
 use crate::model::Channel;
-use crate::model::compact::{ANY, ANY_RANGE, Compact, CompactTrack};
-use glam::{DQuat, DVec3, DVec4, Vec3};
+use crate::model::compact::{ANY, Compact, CompactTrack};
+use glam::{DQuat, DVec3, DVec4};
 
 pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     for still in &compact.still {
@@ -14,12 +14,9 @@ pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     let place = if last == 0 { 0.0 } else { (since / f64::from(compact.interval)).clamp(0.0, last as f64) };
     let before = (place.floor() as usize).min(last);
     let after = (before + 1).min(last);
-    let width = 3 * compact.tracks.len();
-    for (index, track) in compact.tracks.iter().enumerate() {
-        let key = |frame: usize| {
-            let at = frame * width + 3 * index;
-            decoded(track, &compact.numbers[at..at + 3])
-        };
+    let mut first_bit = 0;
+    for track in &compact.tracks {
+        let key = |frame: usize| decoded(track, Bits { of: &compact.numbers[frame * compact.row..], next: first_bit });
         let (a, b) = (key(before), key(after));
         let fraction = place - before as f64;
         let value = match track.channel {
@@ -27,6 +24,24 @@ pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {
             _ => a.lerp(b, fraction),
         };
         set(&mut local[usize::from(track.joint)], track.channel, value);
+        first_bit += track.bits.iter().map(|bits| usize::from(*bits)).sum::<usize>();
+        first_bit += if track.dropped == ANY { 2 } else { 0 };
+    }
+}
+
+/// Numbers as bits, lowest first.
+struct Bits<'a> {
+    of: &'a [u8],
+    next: usize,
+}
+
+impl Bits<'_> {
+    fn take(&mut self, count: u8) -> u32 {
+        (0..count).fold(0, |number, digit| {
+            let bit = self.of[self.next / 8] >> (self.next % 8) & 1;
+            self.next += 1;
+            number | u32::from(bit) << digit
+        })
     }
 }
 
@@ -38,20 +53,18 @@ fn set(joint: &mut LocalPose, channel: Channel, value: DVec4) {
     }
 }
 
-fn decoded(track: &CompactTrack, numbers: &[u16]) -> DVec4 {
-    let (low, step) = (Vec3::from(track.low).as_dvec3(), Vec3::from(track.step).as_dvec3());
-    let [a, b, c] = [0, 1, 2].map(|i| numbers[i]);
-    let vector = |a: u16, b: u16, c: u16| low + step * DVec3::new(a.into(), b.into(), c.into());
+fn decoded(track: &CompactTrack, mut bits: Bits) -> DVec4 {
+    let unit = 2f64.powi(i32::from(track.exponent) - 15);
+    let v = DVec3::from_array([0, 1, 2].map(|c| {
+        let (low, extent) = (f64::from(track.low[c]), f64::from(track.extent[c]));
+        let most = f64::from((1u32 << track.bits[c]) - 1);
+        let number = f64::from(bits.take(track.bits[c]));
+        unit * (low + if most == 0.0 { extent / 65_536.0 } else { extent * number / most })
+    }));
     if track.channel != Channel::Rotation {
-        return vector(a, b, c).extend(0.0);
+        return v.extend(0.0);
     }
-    let (dropped, v) = if track.dropped == ANY {
-        let v = vector(a % 32_768, b % 32_768, c % 32_768);
-        debug_assert!(v.abs().max_element() <= 1.001 * f64::from(ANY_RANGE));
-        (a / 32_768 + 2 * (b / 32_768), v)
-    } else {
-        (track.dropped.into(), vector(a, b, c))
-    };
+    let dropped = if track.dropped == ANY { bits.take(2) } else { track.dropped.into() };
     let w = (1.0 - v.length_squared()).max(0.0).sqrt();
     match dropped {
         0 => DVec4::new(w, v.x, v.y, v.z),

@@ -7,6 +7,7 @@
 mod blend;
 mod compact;
 mod local_pose;
+mod morph;
 mod sample;
 
 use crate::crowd::{Crowd, Group, UpdateRate};
@@ -31,6 +32,8 @@ pub(super) struct ReferencePose {
     pub local: Vec<LocalPose>,
     pub model: Vec<DAffine3>,
     pub palette: Vec<DAffine3>,
+    /// What morph targets add to each vertex; empty without targets.
+    offsets: Vec<[DVec3; 3]>,
 }
 
 impl ReferencePose {
@@ -49,17 +52,18 @@ impl ReferencePose {
                 blend::between(posed(start as u32), posed(end as u32), part)
             }
         };
-        Self::of_local(group, local)
+        Self::of_local(group, local, morph::weights(crowd, &group.model, instance, layers, tick))
     }
 
     /// The pose that an instance would show without reduced posing.
     pub(super) fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.own_layers().of(instance as usize);
-        Self::of_local(group, blend::pose(group, layers, layers.len(), tick))
+        let weights = morph::weights(crowd, &group.model, instance, layers, tick);
+        Self::of_local(group, blend::pose(group, layers, layers.len(), tick), weights)
     }
 
-    fn of_local(group: &Group, local: Vec<LocalPose>) -> Self {
+    fn of_local(group: &Group, local: Vec<LocalPose>, weights: Vec<f64>) -> Self {
         let model = &group.model;
         let skeleton = model.skeleton();
         let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
@@ -80,7 +84,8 @@ impl ReferencePose {
             .zip(model.inverse_binds())
             .map(|(&joint, inverse_bind)| pose[usize::from(joint)] * rows_to_affine(inverse_bind))
             .collect();
-        Self { local, model: pose, palette }
+        let offsets = morph::offsets(model.mesh(), &weights);
+        Self { local, model: pose, palette, offsets }
     }
 
     /// Returns whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the
@@ -91,7 +96,7 @@ impl ReferencePose {
         rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
     }
 
-    /// A skinned vertex.
+    /// A vertex that targets move first, then joints.
     pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> ReferenceVertex {
         let mesh = model.mesh();
         let influences = mesh.influences_of(vertex).map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
@@ -99,8 +104,9 @@ impl ReferencePose {
             Blending::Linear => linear(influences),
             Blending::DualQuaternion => dual_quaternion(influences),
         };
-        let p = DVec3::from(mesh.positions()[vertex].map(f64::from));
-        let n = DVec3::from(mesh.normals()[vertex].map(f64::from));
+        let [moved, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
+        let p = DVec3::from(mesh.positions()[vertex].map(f64::from)) + moved;
+        let n = DVec3::from(mesh.normals()[vertex].map(f64::from)) + turned;
         let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex].map(f64::from));
         let normal = match normals {
             Normals::Unit | Normals::Raw => m.matrix3 * n,
@@ -113,7 +119,7 @@ impl ReferencePose {
         ReferenceVertex {
             position: m.matrix3 * p + m.translation,
             normal: finished(normal),
-            tangent: finished(m.matrix3 * DVec3::new(t[0], t[1], t[2])).extend(t[3]),
+            tangent: finished(m.matrix3 * (DVec3::new(t[0], t[1], t[2]) + swayed)).extend(t[3]),
         }
     }
 }

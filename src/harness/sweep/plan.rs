@@ -1,6 +1,6 @@
 //! The points of a sweep: every combination of the axes, in an order with small crowds first.
 
-use crate::scene::Overrides;
+use crate::scene::{Lod, Overrides};
 
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +13,12 @@ pub struct SweepAxes {
     pub vertices: Vec<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Vec<u32>,
+    /// Active morph targets of each instance.
+    pub active_targets: Vec<u32>,
+    /// Numbers of models in groups of people.
+    pub models: Vec<u32>,
+    /// Kinds of detail that are dropped with distance.
+    pub lod: Vec<Lod>,
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
 }
@@ -26,6 +32,12 @@ pub struct Series {
     pub vertices: Option<u32>,
     /// Most influences that a vertex keeps.
     pub influences: Option<u32>,
+    /// Active morph targets of each instance.
+    pub active_targets: Option<u32>,
+    /// Number of models in groups of people.
+    pub models: Option<u32>,
+    /// Kinds of detail that are dropped with distance.
+    pub lod: Option<Lod>,
     /// Number of times that a frame draws the crowd.
     pub passes: Option<u32>,
 }
@@ -47,6 +59,9 @@ impl SweepPoint {
             passes: self.series.passes.or(base.passes),
             vertices: self.series.vertices.or(base.vertices),
             influences: self.series.influences.or(base.influences),
+            active_targets: self.series.active_targets.or(base.active_targets),
+            models: self.series.models.or(base.models),
+            lod: self.series.lod.or(base.lod),
             ..base
         }
     }
@@ -86,15 +101,23 @@ impl SweepAxes {
         for &threads in &choices(&self.threads) {
             for &vertices in &choices(&self.vertices) {
                 for &influences in &choices(&self.influences) {
-                    for &passes in &choices(&self.passes) {
-                        let series = Series { threads, vertices, influences, passes };
-                        for (size, &instances) in choices(&self.instances).iter().enumerate() {
-                            // Along the diagonals, so that large crowds are spread over the parts.
-                            if (at + size) % shard.of == shard.number - 1 {
-                                points.push(SweepPoint { series, instances });
+                    for &active_targets in &choices(&self.active_targets) {
+                        for &models in &choices(&self.models) {
+                            for &lod in &choices(&self.lod) {
+                                for &passes in &choices(&self.passes) {
+                                    let series =
+                                        Series { threads, vertices, influences, active_targets, models, lod, passes };
+                                    for (size, &instances) in choices(&self.instances).iter().enumerate() {
+                                        // Along the diagonals, so that large crowds are spread over the parts.
+                                        if (at + size) % shard.of == shard.number - 1 {
+                                            points.push(SweepPoint { series, instances });
+                                        }
+                                    }
+                                    at += 1;
+                                }
                             }
+                            at += 1;
                         }
-                        at += 1;
                     }
                 }
             }

@@ -29,7 +29,7 @@ fn class_of(stage: Stage) -> &'static str {
         Stage::Upload => "s4",
         Stage::Skin | Stage::PoseSkin => "s5",
         Stage::Draw => "s6",
-        Stage::Cull | Stage::Frame | Stage::Throughput => "s7",
+        Stage::Cull | Stage::Morph | Stage::Bounds | Stage::Sockets | Stage::Frame | Stage::Throughput => "s7",
     }
 }
 

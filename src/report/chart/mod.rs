@@ -3,6 +3,7 @@
 mod bars;
 mod curves;
 mod drawing;
+mod levels;
 mod memory;
 mod page;
 mod plot;
@@ -17,6 +18,7 @@ pub fn charts(study: &Study) -> Vec<Chart> {
     let mut charts = bars::stages(study);
     charts.extend(memory::memory(study));
     charts.extend(curves::curves(study));
+    charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
     charts.extend(bars::distributions(study));
     charts

@@ -5,9 +5,11 @@ mod layer;
 mod toml_keys;
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Economy, GroupDescription, Scene};
+use super::description::{ClipChoice, DEFAULT_PEOPLE, Economy, GroupDescription, MOST_PEOPLE, Scene};
 use super::error::SceneError;
+use super::expression::ExpressionPlan;
 use super::layer::Play;
+use super::lod::Lod;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
 use super::placing::Layout;
 use crate::asset::FORMATS;
@@ -65,8 +67,17 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         format: Default::default(),
         clips: Default::default(),
         smooth: false,
+        active_targets: None,
         economy: economy(&source, &keys)?,
+        bounds: keys.bounds.unwrap_or(false),
+        sockets: keys.sockets.clone(),
+        lod: match &keys.lod {
+            None => Lod::default(),
+            Some(kinds) => Lod::from_names(kinds.get_ref().iter().map(String::as_str))
+                .map_err(|problem| source.error(kinds, problem))?,
+        },
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
+        models: None,
     })
 }
 
@@ -98,9 +109,10 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
     model.vertices = source.optional("vertices", keys.vertices.as_ref(), |n| n > 0, "1 or more")?;
     model.influences = source.optional("influences", keys.influences.as_ref(), |n| (1..=16).contains(&n), "1 to 16")?;
     model.smooth = layer::interpolation(source, keys.interpolation.as_ref())?;
+    let count = source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?;
     Ok(GroupDescription {
-        model,
-        count: source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?,
+        models: models(source, keys, model, count)?,
+        count,
         layout,
         spacing: source.optional("spacing", keys.spacing.as_ref(), positive, "metres, more than 0")?,
         clip: keys.clip.as_ref().map_or(ClipChoice::First, |clip| clip.get_ref().clone()),
@@ -114,6 +126,7 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
         },
         weight: source.number("weight", keys.weight.as_ref(), 1.0, layer::or_more, "a finite number, 0 or more")?,
         layers: layer::layers(source, keys)?,
+        expression: expression(source, keys)?,
         yaw: source.number("yaw", keys.yaw.as_ref(), 0.0, f64::is_finite, "degrees")?,
         yaw_spread: source.number(
             "yaw_spread",
@@ -126,6 +139,38 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
         model_place: Some(source.place(keys.vertices.as_ref().map_or(keys.model.span(), Spanned::span).start)),
         clip_place: keys.clip.as_ref().map(|clip| source.place(clip.span().start)),
     })
+}
+
+fn expression(source: &SceneText, keys: &GroupKeys) -> Result<ExpressionPlan, SceneError> {
+    let mut plan = ExpressionPlan { active: keys.active_targets.as_ref().map(|n| *n.get_ref()), ..Default::default() };
+    for (name, weight) in keys.weights.iter().flat_map(|weights| weights.get_ref()) {
+        let value = source.number(&format!("weights.{name}"), Some(weight), 0.0, f64::is_finite, "a finite number")?;
+        plan.weights.push((name.clone(), value));
+    }
+    let weights = keys.weights.as_ref().map(Spanned::span);
+    let place = weights.or(keys.active_targets.as_ref().map(Spanned::span));
+    plan.place = place.map(|span| source.place(span.start));
+    Ok(plan)
+}
+
+/// The models of a group: one, or as many people as it asks for.
+fn models(
+    source: &SceneText,
+    keys: &GroupKeys,
+    model: ModelSource,
+    count: u64,
+) -> Result<Vec<ModelSource>, SceneError> {
+    let expected = format!("1 to {MOST_PEOPLE}");
+    let wanted = source.optional("models", keys.models.as_ref(), |n| (1..=MOST_PEOPLE).contains(&n), &expected)?;
+    match (model.people(wanted.unwrap_or(DEFAULT_PEOPLE)), &keys.models) {
+        (Some(people), Some(models)) if people.len() as u64 > count => {
+            Err(source
+                .error(models, format!("models = {} for {count} instances; expected at most {count}", people.len())))
+        }
+        (Some(people), _) => Ok(people),
+        (None, Some(models)) => Err(source.error(models, "models of one model; expected model = \"people\"".into())),
+        (None, None) => Ok(vec![model]),
+    }
 }
 
 fn model(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<ModelSource, SceneError> {

@@ -22,6 +22,14 @@ pub(super) struct SceneKeys {
     /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
     /// between. Metres, 0 or more, the second no less than the first; default: every frame.
     pub(super) update_rate: Option<Spanned<[f64; 2]>>,
+    /// Whether gameplay reads a box around each instance in every frame. `true` or `false`; default `false`.
+    pub(super) bounds: Option<bool>,
+    /// Joints whose poses gameplay reads in every frame. Names of joints that all models have; default: none.
+    #[serde(default)]
+    pub(super) sockets: Vec<String>,
+    /// Kinds of detail that instances lose which are small on the screen: `"mesh"` (triangles), `"joints"` (small limbs)
+    /// and `"influences"`. Default: none.
+    pub(super) lod: Option<Spanned<Vec<String>>>,
     /// Position of the camera.
     #[serde(default)]
     pub(super) camera: CameraKeys,
@@ -50,6 +58,8 @@ pub(super) struct CameraKeys {
 pub(super) struct GroupKeys {
     /// A built-in model (`skinbench list` lists them) or a model file, relative to the scene file's folder.
     pub(super) model: Spanned<String>,
+    /// Number of models among the instances, for `"people"`. 1 to 4096, at most `count`; default 64.
+    pub(super) models: Option<Spanned<u32>>,
     /// Vertices to bring the model to, met within 10 %. 1 or more; default: its own number, 1000 for `"walker"`.
     pub(super) vertices: Option<Spanned<u32>>,
     /// Most influences that a vertex keeps: the largest, renormalised. 1 to 16; default: the model's own.
@@ -60,7 +70,7 @@ pub(super) struct GroupKeys {
     /// Number of instances, 1 or more; default 1.
     pub(super) count: Option<Spanned<u64>>,
     /// Arrangement: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
-    /// `"street"` (two streams that pass each other along Z); default `"grid"`.
+    /// `"street"` (two streams that pass each other along Z) or `"rings"` (rings around the middle); default `"grid"`.
     pub(super) layout: Option<Spanned<String>>,
     /// Distance between neighbours. Metres, more than 0; default 1.25 times the model's larger ground extent.
     pub(super) spacing: Option<Spanned<f64>>,
@@ -90,6 +100,11 @@ pub(super) struct GroupKeys {
     pub(super) offset: Option<Spanned<f64>>,
     /// Weight of the clip among the merge layers. 0 or more; default 1.
     pub(super) weight: Option<Spanned<f64>>,
+    /// Weights of morph targets by name, which clips do not change. Default: those of the file and of clips.
+    pub(super) weights: Option<Spanned<BTreeMap<String, Spanned<f64>>>>,
+    /// Further morph targets of each instance that the seed chooses, with weights of 0.25 to 1; all others have the weight
+    /// 0. At most as many as there are; default: weights are those of the file and of clips.
+    pub(super) active_targets: Option<Spanned<u32>>,
     /// Further clips, one `[[group.layer]]` after the other, merge layers first. At most 7.
     #[serde(default)]
     pub(super) layer: Vec<Spanned<LayerKeys>>,

@@ -68,7 +68,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             }
         });
         ui.checkbox(&mut workload.packed, "Packed vertices").on_hover_text("16 bits for each number");
-        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of 16-bit numbers");
+        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of small numbers");
         ui.checkbox(&mut workload.smooth, "Smooth clips").on_hover_text("Curves between linear keys");
         let hint = "Most influences that a vertex keeps";
         optional(ui, "Influences", &mut workload.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
@@ -192,6 +192,7 @@ fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
 fn color_of(stage: Stage) -> Color32 {
     match stage.group() {
         StageGroup::Pose => Color32::from_rgb(0x4c, 0x9f, 0x70),
+        StageGroup::Gameplay => Color32::from_rgb(0x8a, 0x6f, 0xb0),
         StageGroup::Upload => Color32::from_rgb(0xb0, 0x8a, 0x3e),
         StageGroup::Skin => Color32::from_rgb(0xc1, 0x4f, 0x6b),
         StageGroup::Draw => Color32::from_rgb(0x5b, 0x6f, 0xc4),

@@ -4,11 +4,11 @@ use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
 use skinbench::backend::{Backend, Context, Prepared};
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::{Arena, Job};
+use skinbench::frame::{Arena, Job, Retention};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
-    PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Transform,
+    PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::simd::Isa;
@@ -68,10 +68,47 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         }],
         clips: vec![bend("bend", joints, Vec3::X, 1.2), bend("twist", joints, Vec3::Y, 0.7)],
         primitives: vec![primitive],
+        targets: Vec::new(),
         materials: vec![],
         repairs: vec![],
     })
     .unwrap()
+}
+
+/// A model with five morph targets: one of all vertices, one of every third, one that no normal follows, one of nothing,
+/// and one with a default weight. Its first clip sets weights linearly and by a spline, its second one steps.
+pub fn morphing(model: Model) -> Model {
+    let mut parts = model.into_parts();
+    parts.targets = [0.0, 0.0, 0.0, 0.0, 0.3].map(|weight| Target { name: format!("w{weight}"), weight }).to_vec();
+    for primitive in &mut parts.primitives {
+        for target in 0..5 {
+            let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+            for vertex in 0..primitive.positions.len() as u32 {
+                let wave = |k: f32| 0.1 * ((vertex as f32 + 0.3) * k + target as f32).sin();
+                let delta = [wave(0.7), wave(1.3), wave(2.1)];
+                let turn = [wave(0.4), wave(1.1), wave(0.9)];
+                match target {
+                    0 | 4 => deltas.push(vertex, [delta, turn, turn]),
+                    1 if vertex % 3 == 0 => deltas.push(vertex, [delta, turn, [0.0; 3]]),
+                    2 if vertex % 2 == 1 => deltas.push(vertex, [delta, [0.0; 3], [0.0; 3]]),
+                    _ => {}
+                }
+            }
+            primitive.targets.push(deltas);
+        }
+    }
+    let keys = |targets: std::ops::Range<u32>, interpolation: Interpolation| {
+        let numbers = 3 * targets.len() * interpolation.values_per_key();
+        let values = (0..numbers).map(|i| (i as f32 * 1.7).sin()).collect();
+        WeightKeys { targets, interpolation, times: vec![0.0, 0.4, 0.7], values }
+    };
+    let weights = [
+        vec![keys(0..2, Interpolation::Linear), keys(2..4, Interpolation::CubicSpline)],
+        vec![keys(1..5, Interpolation::Step)],
+    ];
+    let clips = parts.clips.into_iter().zip(weights);
+    parts.clips = clips.map(|(clip, weights)| clip.with_weights(weights).unwrap()).collect();
+    Model::new(parts).unwrap()
 }
 
 fn bend(name: &str, joints: u16, axis: Vec3, duration: f32) -> Clip {
@@ -147,6 +184,8 @@ pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backen
 /// Backends that take no uneven scale; [`tube`] has one.
 const EVENLY_SCALED: [&str; 5] =
     ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
+/// Backends that take no morph targets, and no other reason to refuse [`tube`].
+const UNMORPHED: [&str; 3] = ["gpu-full:culled", "gpu-full:vertex-culled", "gpu-baked:matrices"];
 /// Backends whose vertices are captured from a vertex shader.
 const CAPTURED: [&str; 8] = [
     "gpu-vertex",
@@ -166,8 +205,14 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, c
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
+        "gpu-compute:positions" if packed || job.keep == Retention::TwoFrames => {
+            Some("stores floats of one frame apart; needs --output f32 or ring, and a run without --motion".to_owned())
+        }
         name if EVENLY_SCALED.contains(&name) => {
             Some("does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())
+        }
+        name if crowd.has_targets() && UNMORPHED.contains(&name) => {
+            Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
         }
         "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
             Some(format!("needs avx512; this run uses {}", context.isa))

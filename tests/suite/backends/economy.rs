@@ -24,7 +24,7 @@ fn assert_parity(crowd: &Crowd) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
-                ["does not support uneven scale", "without update rates", "without layers"]
+                ["does not support uneven scale", "without update rates", "blends whole palettes"]
                     .iter()
                     .any(|r| refusal.contains(r)),
                 "{refusal}"

@@ -37,7 +37,7 @@ fn every_backend_agrees_on_the_street() {
     assert_parity(&scene.crowd, &ticks());
 }
 
-/// Curves between keys, and frames of 16-bit numbers, are the reference's too.
+/// Curves between keys, and frames of small numbers, are the reference's too.
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
     let few = Overrides { instances: Some(60), vertices: Some(600), ..Overrides::default() };
@@ -53,6 +53,73 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
     }
 }
 
+/// A merge of two, a crossfade by an override, a clip that comes and goes over the rest pose, and four layers at once.
+#[cfg(feature = "gpu")]
+pub fn blended_walkers() -> Crowd {
+    let model = Arc::new(skinbench::asset::walker::walker(500).unwrap());
+    let layer = |clip: u32, instance: u32| Layer::looping(&model, clip, instance << 27, 1.0);
+    let fading =
+        |instance: u32| Schedule { period: 300, offset: 41 * instance, length: 200, fade_in: 50, fade_out: 60 };
+    let instances = (0..24u32).map(|i| {
+        let over = Layer { kind: LayerKind::Override, schedule: fading(i), weight: 0.75, ..layer(2, i) };
+        let layers = match i % 4 {
+            0 => vec![layer(1, i), Layer { weight: 0.5, ..layer(2, i) }],
+            1 => vec![layer(1, i), over],
+            2 => vec![Layer { schedule: fading(i), ..layer(1, i) }],
+            _ => vec![layer(0, i), layer(1, i), Layer { weight: 0.25, ..layer(3, i) }, over],
+        };
+        (IDENTITY_ROWS, layers)
+    });
+    let mut crowd = Crowd::new();
+    crowd.push_group(Arc::clone(&model), instances.collect::<Vec<_>>()).unwrap();
+    crowd
+}
+
+/// Averages of palettes keep the error that the backend states, which is larger than that of whole clips.
+#[cfg(feature = "gpu")]
+#[test]
+fn baked_clips_blend_within_the_stated_error() {
+    use skinbench::bake;
+    let (crowd, context) = (blended_walkers(), context());
+    let coverage = Coverage::all(&crowd, &ticks()[..20]);
+    for (entry, backend) in backends(&context).into_iter().filter(|(entry, _)| entry.name.starts_with("gpu-baked")) {
+        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        assert_eq!(parity.failure, None, "{}", entry.name);
+        let stated = parity.approximation.unwrap();
+        println!(
+            "{}: {:.2e} of {:.2e}, normals {:.2e}",
+            entry.name, parity.max_rel, stated.position, parity.max_normal
+        );
+        assert!(stated.position > 2.0 * bake::POSITION && stated.position < 0.2, "{stated:?}");
+        assert!(parity.max_rel > bake::POSITION, "the crowd blends: {:.2e}", parity.max_rel);
+    }
+}
+
+/// Each kind of layer whose distance from averaged palettes has no bound is refused by name.
+#[cfg(feature = "gpu")]
+#[test]
+fn baked_clips_refuse_what_has_no_bound() {
+    let context = context();
+    let model = model();
+    let masks = masks(JOINTS);
+    let merged = Layer::held(0, 0.1);
+    let over = Layer { kind: LayerKind::Override, ..merged };
+    let schedule = Schedule { period: 100, offset: 0, length: 50, fade_in: 10, fade_out: 10 };
+    for (layers, refusal) in [
+        (vec![merged, Layer { mask: 1, ..over }], "needs a crowd without masks"),
+        (vec![merged, Layer { clip: 2, kind: LayerKind::Additive, ..merged }], "without additive layers"),
+        (vec![merged, Layer { fade: Fade::Inertial, schedule, ..over }], "fade by weight, not inertially"),
+        (vec![merged; 5], "blends up to four baked clips"),
+    ] {
+        let mut crowd = Crowd::new();
+        crowd.push_masked_group(Arc::clone(&model), &masks, [(IDENTITY_ROWS, layers)]).unwrap();
+        let Ok(backend) = skinbench::registry::find("gpu-baked:matrices").unwrap().create(&context) else { return };
+        let error = backend.footprint(&crowd, &Job::default()).unwrap_err().to_string();
+        assert!(error.contains(refusal), "{error}");
+    }
+}
+
 fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
     let context = context();
     let coverage = Coverage::all(crowd, ticks);
@@ -60,7 +127,9 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
-                ["does not support uneven scale", "without layers"].iter().any(|r| refusal.contains(r)),
+                ["does not support uneven scale", "blends whole palettes", "blends up to four baked clips"]
+                    .iter()
+                    .any(|r| refusal.contains(r)),
                 "{}: {refusal}",
                 entry.name
             );

@@ -1,6 +1,6 @@
 //! Memory that backends hold against what they promised, and the work of their frames.
 
-use crate::backends::common::{backends, context, crowd, crowd_of, prepare_for, tube};
+use crate::backends::common::{backends, context, crowd, crowd_of, morphing, prepare_for, tube};
 use skinbench::asset::extremes;
 use skinbench::asset::walker::walker;
 use skinbench::backend::{Context, Prepared};
@@ -8,8 +8,10 @@ use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, StageTimer};
+use skinbench::gameplay::Gameplay;
 use skinbench::scene::{Clips, Economy, Overrides, Scene};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
+use std::sync::Arc;
 
 fn scene(name: &str, overrides: Overrides) -> Crowd {
     let few = Overrides { instances: Some(90), vertices: Some(600), ..overrides };
@@ -28,6 +30,11 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("large", crowd(vec![(person(), 700), (extremes::star_64().unwrap(), 90)])),
         ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
         ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
+        ("morph targets", scene("faces", Overrides::default())),
+        (
+            "morph targets with tangents",
+            crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(morphing(tube(4, 9, 3)), 18), (person(), 2)]),
+        ),
         ("layers and fades", scene("street", Overrides::default())),
         ("compact clips", scene("walkers", Overrides { clips: Clips::Compact, ..Overrides::default() })),
         ("shared poses", scene("street", economy(Economy::PhaseBuckets(4)))),
@@ -79,6 +86,15 @@ fn every_backend_holds_what_it_promised() {
         let kept = assert_kept(&context, name, &crowd, &Job { passes: 1, ..Job::default() });
         assert!(kept >= 6, "{name}: {kept} backends");
     }
+}
+
+#[test]
+fn bounds_and_sockets_are_counted() {
+    let context = context();
+    let crowd = crowd(vec![(walker(500).unwrap(), 37)]);
+    let gameplay = Gameplay::new(&crowd, true, &["head".into(), "hand_r".into()]).unwrap();
+    let job = Job { passes: 1, gameplay: Some(Arc::new(gameplay)), ..Job::default() };
+    assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
 #[cfg(feature = "gpu")]

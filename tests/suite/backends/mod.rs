@@ -1,6 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 pub mod common;
+mod crowds;
 #[cfg(feature = "gpu")]
 mod culling;
 #[cfg(feature = "gpu")]
@@ -8,9 +9,13 @@ mod device;
 #[cfg(feature = "gpu")]
 mod draw;
 mod economy;
+mod gameplay;
 mod kernels;
 mod layers;
+#[cfg(feature = "resample")]
+mod levels;
 mod memory;
+mod morph;
 mod mutants;
 mod parity;
 #[cfg(feature = "gpu")]

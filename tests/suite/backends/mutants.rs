@@ -1,8 +1,9 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
-use crate::backends::common::{close_up, crowd, prepare_for, tube};
+use crate::backends::common::{close_up, crowd, morphing, prepare_for, tube};
+use glam::Vec3;
 use skinbench::backend::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
-use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Schedule};
+use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
@@ -52,6 +53,9 @@ enum Mutation {
     OneNan,
     Unblended,
     FadesLate,
+    TargetDropped,
+    MorphWeightsShifted,
+    MorphedAfterJoints,
 }
 
 /// The crowd as a mutant poses it.
@@ -87,7 +91,7 @@ struct PreparedMutant {
 }
 
 impl PreparedMutant {
-    fn skin(&self, mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
+    fn skin(&self, mesh: &Mesh, offsets: &[[Vec3; 2]], palette: &[Rows], out: &mut [f32]) {
         let m = self.mutation;
         let end = mesh.vertex_count() - usize::from(m == Mutation::TailUnwritten);
         for (vertex, out) in out.as_chunks_mut::<6>().0.iter_mut().enumerate().take(end) {
@@ -104,15 +108,41 @@ impl PreparedMutant {
                 }
                 rows.iter_mut().zip(entry).for_each(|(sum, value)| *sum += weight * value);
             }
-            let (p, n) = (mesh.positions()[vertex], mesh.normals()[vertex]);
+            let [moved, turned] = offsets.get(vertex).copied().unwrap_or_default();
+            let late = m == Mutation::MorphedAfterJoints;
+            let [before, after] = if late { [Vec3::ZERO, moved] } else { [moved, Vec3::ZERO] };
+            let p = (Vec3::from(mesh.positions()[vertex]) + before).to_array();
+            let n = (Vec3::from(mesh.normals()[vertex]) + turned).to_array();
             let row = |r: usize, v: [f32; 3]| rows[r] * v[0] + rows[r + 1] * v[1] + rows[r + 2] * v[2];
             let normal = glam::Vec3::new(row(0, n), row(4, n), row(8, n));
             let normal = if m == Mutation::NormalsNotUnit { normal * 1.01 } else { normal.normalize_or_zero() };
-            *out = [row(0, p) + rows[3], row(4, p) + rows[7], row(8, p) + rows[11], normal.x, normal.y, normal.z];
+            let place = Vec3::new(row(0, p) + rows[3], row(4, p) + rows[7], row(8, p) + rows[11]) + after;
+            *out = [place.x, place.y, place.z, normal.x, normal.y, normal.z];
         }
         if m == Mutation::OneNan {
             out[out.len() / 2] = f32::NAN;
         }
+    }
+}
+
+impl PreparedMutant {
+    /// What targets add to the positions and normals of an instance.
+    fn offsets(&self, crowd: &Crowd, group: &Group, instance: u32, tick: u32) -> Vec<[Vec3; 2]> {
+        let targets = group.model.mesh().targets();
+        let mut weights = vec![0.0; targets.len()];
+        let layers = crowd.layers().of(instance as usize);
+        skinbench::morph::weights(&group.model, layers, crowd.expression(instance), tick, &mut weights);
+        match self.mutation {
+            Mutation::TargetDropped => weights.iter_mut().skip(1).take(1).for_each(|weight| *weight = 0.0),
+            Mutation::MorphWeightsShifted if !weights.is_empty() => weights.rotate_right(1),
+            _ => {}
+        }
+        let mut offsets = vec![[Vec3::ZERO; 2]; group.model.mesh().vertex_count()];
+        for (target, vertex, delta) in targets.entries() {
+            offsets[vertex][0] += weights[target] * Vec3::from(targets.positions()[delta]);
+            offsets[vertex][1] += weights[target] * Vec3::from(targets.normals()[delta]);
+        }
+        offsets
     }
 }
 
@@ -144,9 +174,11 @@ impl Prepared for PreparedMutant {
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
-            for _ in 0..group.len() {
+            for instance in group.instances.clone() {
+                let offsets = self.offsets(frame.crowd, group, instance, frame.tick);
                 self.skin(
                     group.model.mesh(),
+                    &offsets,
                     &self.palette[entry..entry + entries],
                     &mut frame.arena.host[float..float + floats],
                 );
@@ -188,6 +220,17 @@ fn cpu_mutants_die() {
     ] {
         let failure = killed(mutation).expect("the mutant passed");
         assert!(failure.contains(what), "{failure}");
+    }
+}
+
+#[test]
+fn morph_mutants_die() {
+    let crowd = crowd(vec![(morphing(tube(6, 14, 4)), 5), (tube(3, 5, 2), 2)]);
+    let killed = |mutation| refused_with(&crowd, &Mutant(mutation), &Context::default());
+    assert_eq!(killed(Mutation::None), None);
+    for mutation in [Mutation::TargetDropped, Mutation::MorphWeightsShifted, Mutation::MorphedAfterJoints] {
+        let failure = killed(mutation).expect("the mutant passed");
+        assert!(failure.contains("position"), "{failure}");
     }
 }
 
@@ -290,6 +333,26 @@ mod gpu {
     }
 
     #[test]
+    fn baked_blend_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crate::backends::layers::blended_walkers();
+        let create = |edit: Edit| edited(&context, "gpu-baked:compute", Some(edit.clone()), Some(edit));
+        let mutations = [
+            ("left * (weight / sum)", "left * weight"),
+            ("left *= 1.0 - weight", "left *= 1.0"),
+            ("weight *= above", "weight *= 0.5"),
+            ("select(0.0, left, bare)", "0.0"),
+            ("layer < LAYERS", "layer < LAYERS - 1u"),
+            ("LAYERS * instance + layer", "instance + layer"),
+            ("first + index", "first"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
     fn compute_mutants_die() {
         let context = context();
         if context.gpu.is_none() {
@@ -305,6 +368,52 @@ mod gpu {
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
+    }
+
+    #[test]
+    fn morph_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(morphing(tube(6, 14, 4)), 5), (tube(3, 5, 2), 2)]);
+        let by_vertex = [
+            ("let end = first_delta(index + 1u)", "let end = first_delta(index)"),
+            ("first_delta(index);", "first_delta(index + 1u - min(index, 1u));"),
+            ("morph_weights[weights + ", "morph_weights[weights + 1u + "),
+            ("1u + instance * u32(", "1u + (instance ^ 1u) * u32("),
+        ];
+        let dense = [
+            ("at <= end", "at < end"),
+            ("1u + instance * u32(", "1u + (instance ^ 1u) * u32("),
+            ("* chunk.vertices + index", "* chunk.vertices + (index ^ 1u)"),
+            (".normal += target_and_weight.y", ".normal -= target_and_weight.y"),
+        ];
+        for (name, mutations) in [
+            ("gpu-compute:instances", by_vertex),
+            ("gpu-compute:morph-16", by_vertex),
+            ("gpu-compute:morph-dense", dense),
+            ("gpu-vertex:texture", dense),
+        ] {
+            let create = |edit| edited(&context, name, None, Some(edit));
+            all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+        }
+    }
+
+    #[test]
+    fn stream_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
+        let create = |edit| edited(&context, "gpu-compute:positions", None, Some(edit));
+        let mutations = [
+            ("at + 3u * chunk.vertices", "at + 3u"),
+            ("first + 3u * vertex", "first + FLOATS * vertex"),
+            ("output[normal + 2u] = skinned.normal.z", "output[normal + 2u] = skinned.normal.y"),
+        ];
+        all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     #[test]
@@ -441,8 +550,7 @@ mod gpu {
         }
         let killed = |mutation| refused(&*edited(&context, "gpu-vertex", None, Some(edit(mutation))), &context);
         assert_eq!(killed(None), None);
-        let own =
-            [("skin(load_vertex(vertex), instance)", "skin(load_vertex(min(vertex, chunk.vertices - 2u)), instance)")];
+        let own = [("morphed(load_vertex(vertex), ", "morphed(load_vertex(min(vertex, chunk.vertices - 2u)), ")];
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }

@@ -58,6 +58,7 @@ fn square(material: Material) -> Crowd {
         skins: vec![SkinData { name: String::new(), joints: vec![0], inverse_binds: vec![IDENTITY_ROWS] }],
         clips: vec![Clip::new("still", Some(1.0), RotationBlend::Slerp, Vec::new()).unwrap()],
         primitives: vec![primitive],
+        targets: Vec::new(),
         materials: vec![material],
         repairs: vec![],
     });

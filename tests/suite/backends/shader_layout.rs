@@ -46,13 +46,16 @@ fn shared() -> Vec<Layout> {
             Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
+        layout_of!(EntryBox: centre, entry, reach, margin),
+        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
         layout_of!(BakedClip: first, frames, interval, padding),
-        layout_of!(Shown: first, next, part, padding),
+        layout_of!(Shown: first, next, part, weight),
     ]
 }
 
 /// Structs that stay inside a shader.
-const LOCAL: [&str; 7] = ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought"];
+const LOCAL: [&str; 9] =
+    ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought", "Coding", "Key"];
 
 /// Lists the differences between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
@@ -108,7 +111,8 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 #[test]
 fn numbers_are_as_in_rust() {
     for strategy in skin_kernels::ALL {
-        let kind = Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4 };
+        let kind =
+            Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4, layers: 1, morph: None };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         let workgroup = match strategy.threads {
             ThreadLayout::Instance(_) => constant(&module, "SHARING"),

@@ -6,15 +6,19 @@ use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
 use skinbench::gpu::binding::{Binding, GroupLayout, Interface};
 use skinbench::gpu::device_pose::KERNELS;
+use skinbench::gpu::gameplay::Read;
+use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{draw_root, preskinned_shader};
+use skinbench::gpu::source::{Preskinned, draw_root, preskinned_shader};
 use skinbench::gpu::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
+
+const MORPHS: [MorphForm; 4] = [MorphForm::Sparse, MorphForm::Short, MorphForm::Dense, MorphForm::Texture];
 
 const PALETTES: [PaletteForm; 7] = [
     PaletteForm::Rows,
@@ -39,22 +43,36 @@ pub fn all() -> Vec<(String, String)> {
         });
         for format in formats {
             let name = format!("gpu-compute:{}, {mesh:?}, {format:?}", strategy.name);
-            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16 })));
+            kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16, layers: 4, morph: None })));
         }
     }
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
+    let baked = [BakeFormat::Motions, BakeFormat::Matrices].map(PaletteForm::Baked);
+    for (read, form) in Read::ALL.into_iter().flat_map(|r| [PaletteForm::Rows, baked[0], baked[1]].map(|f| (r, f))) {
+        kernels.push((format!("{read:?}, {form:?}"), read.shader(form)));
+    }
     kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
     for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
         for root in [draw_root(false, false), draw_root(false, true), "capture.wgsl"] {
-            let wgsl = vertex_shader(mesh, palette, root, &[]);
+            let wgsl = vertex_shader(mesh, palette, None, root, &[]);
             kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));
         }
     }
-    for encoding in [Encoding::F32, Encoding::Packed] {
+    for (morph, attributes) in MORPHS.into_iter().flat_map(|m| [Attributes::P, Attributes::Pnt].map(|a| (m, a))) {
+        let format = VertexFormat { attributes, ..Default::default() };
+        let kind = Kind { format, mesh: MeshForm::Plain, influences: 4, layers: 1, morph: Some(morph) };
+        for strategy in skin_kernels::ALL {
+            kernels.push((format!("gpu-compute:{}, {morph:?}, {format:?}", strategy.name), strategy.shader(kind)));
+        }
+        let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl", &[]);
+        kernels.push((format!("gpu-vertex, {morph:?}"), wgsl));
+    }
+    let stored = [Encoding::F32, Encoding::Packed].map(Preskinned::Vertices);
+    for stored in [stored[0], stored[1], Preskinned::Streams] {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
-            kernels.push((format!("preskinned, {root}, {encoding:?}"), preskinned_shader(encoding, root, &[])));
+            kernels.push((format!("preskinned, {root}, {stored:?}"), preskinned_shader(stored, root, &[])));
         }
     }
     kernels

@@ -23,6 +23,7 @@ fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
             dumped_vertices: 3,
             ..Default::default()
         }],
+        targets: Vec::new(),
         materials: vec![],
         repairs: vec![],
     };

@@ -25,6 +25,7 @@ fn model(clip: Clip, skin_joints: &[u16]) -> Model {
             dumped_vertices: 1,
             ..Default::default()
         }],
+        targets: Vec::new(),
         materials: vec![],
         repairs: vec![],
     })

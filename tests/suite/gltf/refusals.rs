@@ -40,7 +40,9 @@ fn versions_and_extensions() {
 
 #[test]
 fn files_without_a_skinned_mesh() {
-    refused("nodes", "no skin; expected at least one skinned mesh", |f| f.remove("/nodes/2/skin"));
+    refused("nodes", "no skin and no morph target; expected at least one mesh with either", |f| {
+        f.remove("/nodes/2/skin")
+    });
     refused("skins[0].joints", "none; expected at least one", |f| f.set("/skins/0/joints", json!([])));
     refused("meshes[0].primitives", "none", |f| f.set("/meshes/0/primitives", json!([])));
 }

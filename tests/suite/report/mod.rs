@@ -5,6 +5,7 @@ mod comparing;
 mod pages;
 mod ranking;
 mod reading;
+mod submitting;
 mod sweeping;
 
 use skinbench::results::recorded::Recorded;

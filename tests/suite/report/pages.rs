@@ -155,7 +155,7 @@ fn the_ending_or_the_format_decides_what_is_written() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = ["README.md", "docs/animation.md", "docs/choosing.md", "docs/cpu.md", "docs/gpu.md"];
+    let pages = ["README.md", "docs/animation.md", "docs/choosing.md", "docs/cpu.md", "docs/engines.md", "docs/gpu.md"];
     let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
     skinbench(root, &format!("report {arguments} --check")).assert().success();
 }

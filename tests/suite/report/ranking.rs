@@ -32,6 +32,7 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
         device: String::new(),
         stages: stages.iter().map(times).collect(),
         resources: None,
+        gameplay_delay: None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::backends::common::context;
 use skinbench::frame::{Clock, Retention, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
+use skinbench::report::chart::charts;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::SummaryRow;
 use skinbench::results::study::Study;
@@ -131,4 +132,24 @@ fn memory_budgets_are_kept_to() {
     let counts: Vec<_> = answer.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
     assert!(both.contains(" a frame and 20.0 MB on host and device:\n"), "{both}");
     assert!(counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "), "{answer}");
+}
+
+/// The report draws time against models, and time against the error of levels.
+#[cfg(feature = "resample")]
+#[test]
+fn models_and_levels_are_axes() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep city --instances 60 --vertices 500 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
+    let each = "--models 2,5 --lod none --lod influences --lod mesh,joints";
+    skinbench(folder.path(), &format!("{sweep} {each}")).assert().success();
+    let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
+    assert_eq!((study.points().len(), study.problems.len()), (6, 0), "{:?}", study.problems);
+    let charts = charts(&study);
+    let titled = |title: &str| charts.iter().filter(|chart| chart.title.contains(title)).collect::<Vec<_>>();
+    assert_eq!(titled("Frame time against models: 60 instances of city").len(), 3, "one per set of levels");
+    let levels = titled("Frame time against error of levels of detail");
+    assert_eq!(levels.len(), 2, "one per number of models");
+    assert_eq!(levels[0].marks, 6);
+    let dropped: Vec<&str> = levels[0].table[1..4].iter().map(|row| row[1].as_str()).collect();
+    assert!(dropped[0] == "full detail" && dropped.contains(&"mesh and joints"), "{dropped:?}");
 }

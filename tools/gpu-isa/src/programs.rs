@@ -4,9 +4,10 @@ use crate::radv::Stages;
 use skinbench::asset::walker::walker;
 use skinbench::bake::BakeFormat;
 use skinbench::gpu::compute::ThreadLayout;
+use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::shader::Constants;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{draw_root, preskinned_shader};
+use skinbench::gpu::source::{Preskinned, draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
@@ -89,10 +90,12 @@ fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     let baked =
         skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
     let four = [&skin_kernels::FOUR_INSTANCES];
-    let others = skin_kernels::ALL.iter().chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
+    // Forms of morph targets make no difference to a crowd without targets.
+    let own = skin_kernels::ALL.iter().filter(|kernel| kernel.morph == MorphForm::Sparse);
+    let others = own.chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
     for (name, kernel) in others.chain(baked) {
         for (format, influences) in formats().flat_map(|f| INFLUENCES.map(|i| (f, i))) {
-            let kind = Kind { format, mesh: kernel.mesh, influences };
+            let kind = Kind { format, mesh: kernel.mesh, influences, layers: 1, morph: None };
             programs.push(Program {
                 name: name.clone(),
                 variant: "",
@@ -145,12 +148,18 @@ fn draw(programs: &mut Vec<Program>) {
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
-        let wgsl = vertex_shader(mesh, palette, draw_root(false, false), &[]);
+        let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false), &[]);
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
         {
-            let kind = Kind { format: VertexFormat { attributes, ..VertexFormat::default() }, mesh, influences };
+            let kind = Kind {
+                format: VertexFormat { attributes, ..VertexFormat::default() },
+                mesh,
+                influences,
+                layers: 1,
+                morph: None,
+            };
             for (variant, stages) in passes {
                 programs.push(Program {
                     name: name.into(),
@@ -167,14 +176,14 @@ fn draw(programs: &mut Vec<Program>) {
         }
     }
     for format in formats() {
-        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1 };
+        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, layers: 1, morph: None };
         for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
             let motion = stages == Stages::Motion;
             programs.push(Program {
                 name: "draw".into(),
                 variant,
                 kind: Some(kind),
-                wgsl: preskinned_shader(format.encoding, draw_root(motion, false), &[]),
+                wgsl: preskinned_shader(Preskinned::Vertices(format.encoding), draw_root(motion, false), &[]),
                 constants: kind.constants(),
                 dynamic: None,
                 stages,
@@ -193,7 +202,8 @@ mod tests {
     #[test]
     fn influences_matter_only_beyond_four() {
         for kernel in skin_kernels::ALL {
-            let kind = Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4 };
+            let kind =
+                Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4, layers: 1, morph: None };
             let wgsl = kernel.shader(kind);
             let code = wgsl.lines().map(|line| line.split("//").next().unwrap_or_default());
             let uses: Vec<_> = code.filter(|line| line.contains("INFLUENCES")).map(str::trim).collect();

@@ -1,4 +1,5 @@
-//! Clips in frames of 16-bit numbers at a uniform rate. Channels that never change are stored once.
+//! Clips in frames of small numbers at a uniform rate: each component of a channel has as many bits as its error needs.
+//! Channels that never change are stored once.
 
 use super::keys::Channel;
 use crate::model::ModelError;
@@ -6,34 +7,107 @@ use glam::Vec4;
 
 /// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which component it leaves out.
 pub const ANY: u8 = 4;
-/// Bound of the three stored components in that case, and the largest number that encodes it: 15 bits are left.
+/// Bound of the three stored components in that case.
 pub const ANY_RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
-const ANY_LARGEST: f32 = 32_767.0;
+/// Bits of a component at most; one less if each key says which one it leaves out.
+const MOST_BITS: u8 = 16;
+/// Bits of a key of [`ANY`] rotations that say which component it leaves out; they follow its numbers.
+const CHOICE_BITS: u8 = 2;
+/// Bytes after the last frame, so that eight bytes can be read at the start of any key.
+const SPARE: usize = 8;
 /// Numbers closer to zero count as zero: the squares of rounding errors would be denormal, and slow.
 const TINY: f32 = 1e-9;
 
-/// A channel of a joint that changes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A channel of a joint that changes: 20 bytes. Ranges are in fixed point, because a range rounded outwards costs no
+/// accuracy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactTrack {
     /// Joint of the skeleton.
     pub joint: u16,
     /// Driven channel.
     pub channel: Channel,
     /// Rotations: index of the component that is left out, positive and computed from the squares of the others; or
-    /// [`ANY`] if the upper bits of a key's first two numbers hold the index.
+    /// [`ANY`] if two bits after a key's numbers hold the index.
     pub dropped: u8,
-    /// Value of the number 0, per component.
+    /// Binary exponent of the unit of `low` and `extent`, which is `2^(exponent - 15)`.
+    pub exponent: i8,
+    /// Bits of a number, per component: 0 for a component that is constant.
+    pub bits: [u8; 3],
+    /// Value of the number 0, per component, in units. A constant component adds its extent in units of 2^-16.
+    pub low: [i16; 3],
+    /// Difference between the values of the largest number and of 0, per component, in units.
+    pub extent: [u16; 3],
+}
+
+/// One key of a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompactKey {
+    /// One number per component; component `c` is `low[c] + numbers[c] * step[c]`.
+    pub numbers: [u16; 3],
+    /// Rotations: index of the component that is left out.
+    pub dropped: u8,
+}
+
+/// Values that a track's numbers stand for, per component: `low + number * step`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decoder {
+    /// Value of the number 0.
     pub low: [f32; 3],
-    /// Value of one step, per component.
+    /// Value of one step; 0 for a constant component.
     pub step: [f32; 3],
 }
 
-impl CompactTrack {
+impl Decoder {
     /// Decodes three numbers.
+    #[inline]
     pub fn vector(&self, numbers: [u16; 3]) -> [f32; 3] {
         std::array::from_fn(|c| self.low[c] + f32::from(numbers[c]) * self.step[c])
     }
 }
+
+impl CompactTrack {
+    /// The values of its numbers.
+    #[inline]
+    pub fn decoder(&self) -> Decoder {
+        let unit = f32::from_bits(((i32::from(self.exponent) - 15 + 127) as u32) << 23);
+        let extent = self.extent.map(|extent| f32::from(extent) * unit);
+        let [fraction, inverse] = [0, 1].map(|table| self.bits.map(|bits| OF_BITS[usize::from(bits & 31)][table]));
+        Decoder {
+            low: std::array::from_fn(|c| f32::from(self.low[c]) * unit + extent[c] * fraction[c]),
+            step: std::array::from_fn(|c| extent[c] * inverse[c]),
+        }
+    }
+
+    /// Value of the largest number, per component.
+    pub fn high(&self) -> [f32; 3] {
+        self.decoder().vector(self.bits.map(largest))
+    }
+
+    /// Bits of a key.
+    #[inline]
+    pub fn key_bits(&self) -> usize {
+        let [x, y, z] = self.bits;
+        usize::from(x + y + z + if self.dropped == ANY { CHOICE_BITS } else { 0 })
+    }
+}
+
+/// The largest number of so many bits.
+#[inline]
+fn largest(bits: u8) -> u16 {
+    ((1u32 << bits) - 1) as u16
+}
+
+/// For a number of bits: the part of a range that is added to `low`, and the part that is a step.
+const OF_BITS: [[f32; 2]; 32] = {
+    let mut parts = [[0.0; 2]; 32];
+    parts[0] = [1.0 / 65_536.0, 0.0];
+    let mut bits = 1;
+    while bits <= MOST_BITS as usize {
+        parts[bits] = [0.0, 1.0 / ((1u32 << bits) - 1) as f32];
+        bits += 1;
+    }
+    parts
+};
 
 /// A channel of a joint that is constant, but not equal to the rest pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +138,8 @@ pub struct Samples {
     pub channel: Channel,
     /// At least one.
     pub values: Vec<[f32; 4]>,
+    /// Largest error that rounding may add to a component, as far as its bits allow.
+    pub precision: f32,
 }
 
 impl Samples {
@@ -82,7 +158,7 @@ impl Samples {
     }
 }
 
-/// The keys of a compact clip: three numbers per track and frame.
+/// The keys of a compact clip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compact {
     /// Seconds at the first frame, which holds before that time.
@@ -95,16 +171,45 @@ pub struct Compact {
     pub tracks: Vec<CompactTrack>,
     /// Channels that do not.
     pub still: Vec<StillTrack>,
-    /// `[frame][track][3]`.
-    pub numbers: Vec<u16>,
+    /// Bytes of a frame: whole words of 32 bits.
+    pub row: usize,
+    /// `[frame][row]`: the keys of all tracks as bits without gaps, each key's numbers before what it leaves out, lowest
+    /// bits first; then a few spare bytes.
+    pub numbers: Vec<u8>,
     /// Error against the clip it was made from.
     pub error: ClipError,
 }
 
 impl Compact {
-    /// Numbers of a frame.
-    pub fn frame(&self, index: usize) -> &[[u16; 3]] {
-        &self.numbers.as_chunks().0[index * self.tracks.len()..][..self.tracks.len()]
+    /// All tracks, each with the place of its keys in a frame, in bits.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &CompactTrack)> {
+        self.tracks.iter().scan(0, |next, track| {
+            let place = *next;
+            *next += track.key_bits();
+            Some((place, track))
+        })
+    }
+
+    /// The keys of a frame, each with its track.
+    ///
+    /// # Panics
+    /// If there is no such frame.
+    pub fn frame(&self, index: usize) -> impl Iterator<Item = (&CompactTrack, CompactKey)> {
+        let row = &self.numbers[index * self.row..];
+        self.places().map(move |(place, track)| (track, Self::key(row, place, track)))
+    }
+
+    /// The key of a track at a place, in bits, of a frame that begins with `row`.
+    #[inline]
+    pub(crate) fn key(row: &[u8], place: usize, track: &CompactTrack) -> CompactKey {
+        let bytes = row[place / 8..].first_chunk().copied().unwrap_or_default();
+        let mut bits = u64::from_le_bytes(bytes) >> (place % 8);
+        let numbers = track.bits.map(|width| {
+            let number = bits as u16 & largest(width);
+            bits >>= width;
+            number
+        });
+        CompactKey { numbers, dropped: if track.dropped == ANY { bits as u8 & 3 } else { track.dropped } }
     }
 
     /// Bytes that the keys take in memory.
@@ -130,11 +235,12 @@ impl Compact {
             frames: frames as u32,
             tracks: Vec::new(),
             still: Vec::new(),
+            row: 0,
             numbers: Vec::new(),
             error: ClipError::default(),
         };
         let mut columns = Vec::new();
-        for Samples { joint, channel, values } in channels {
+        for Samples { joint, channel, values, precision } in channels {
             if values.iter().flatten().any(|v| !v.is_finite()) {
                 return Err(ModelError::new(format!("joint {joint}"), "its poses are not finite"));
             }
@@ -145,14 +251,46 @@ impl Compact {
                 continue;
             }
             let (track, column) = match channel {
-                Channel::Rotation => rotations(*joint, values),
-                _ => ranged(*joint, *channel, 0, values.iter().map(|v| [v[0], v[1], v[2]]).collect()),
+                Channel::Rotation => rotations(*joint, values, *precision),
+                _ => {
+                    let vectors = values.iter().map(|v| [v[0], v[1], v[2]]).collect();
+                    let coding = Coding { dropped: 0, bits: MOST_BITS, precision: *precision };
+                    ranged(*joint, *channel, coding, vectors)
+                }
             };
             compact.tracks.push(track);
             columns.push(column);
         }
-        compact.numbers = (0..frames).flat_map(|frame| columns.iter().flat_map(move |column| column[frame])).collect();
+        compact.write_frames(&columns);
         Ok(compact)
+    }
+
+    /// Packs `columns[track][frame]`.
+    fn write_frames(&mut self, columns: &[Vec<CompactKey>]) {
+        let frames = self.frames as usize;
+        self.row = self.tracks.iter().map(CompactTrack::key_bits).sum::<usize>().div_ceil(32) * size_of::<u32>();
+        self.numbers = vec![0; if self.row > 0 { frames * self.row + SPARE } else { 0 }];
+        for (frame, row) in self.numbers.chunks_mut(self.row.max(1)).take(frames).enumerate() {
+            let (mut bits, mut count) = (0u128, 0);
+            let mut bytes = row.iter_mut();
+            for (track, column) in self.tracks.iter().zip(columns) {
+                let CompactKey { numbers, dropped } = column[frame];
+                for (number, width) in numbers.into_iter().zip(track.bits) {
+                    bits |= u128::from(number) << count;
+                    count += usize::from(width);
+                }
+                if track.dropped == ANY {
+                    bits |= u128::from(dropped) << count;
+                    count += usize::from(CHOICE_BITS);
+                }
+                for byte in bytes.by_ref().take(count / 8) {
+                    *byte = bits as u8;
+                    bits >>= 8;
+                }
+                count %= 8;
+            }
+            bytes.take(1).for_each(|byte| *byte = bits as u8);
+        }
     }
 }
 
@@ -163,15 +301,57 @@ fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
 }
 
+/// Rules for encoding a channel.
+#[derive(Clone, Copy)]
+struct Coding {
+    dropped: u8,
+    /// Most bits of a component.
+    bits: u8,
+    /// As [`Samples::precision`].
+    precision: f32,
+}
+
 /// Encodes three components over their range.
-fn ranged(joint: u16, channel: Channel, dropped: u8, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<[u16; 3]>) {
+fn ranged(joint: u16, channel: Channel, coding: Coding, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<CompactKey>) {
     values.iter_mut().flatten().for_each(|v| *v = without_tiny(*v));
-    let bound = |c: usize, pick: fn(f32, f32) -> f32| values.iter().map(|v| v[c]).reduce(pick).unwrap_or(0.0);
-    let low: [f32; 3] = std::array::from_fn(|c| bound(c, f32::min));
-    let step: [f32; 3] = std::array::from_fn(|c| (bound(c, f32::max) - low[c]) / f32::from(u16::MAX));
-    let number = |value: f32, c: usize| if step[c] > 0.0 { ((value - low[c]) / step[c]).round() as u16 } else { 0 };
-    let numbers = values.iter().map(|value| std::array::from_fn(|c| number(value[c], c))).collect();
-    (CompactTrack { joint, channel, dropped, low, step }, numbers)
+    let bound = |c: usize, pick: fn(f64, f64) -> f64| values.iter().map(|v| v[c].into()).reduce(pick).unwrap_or(0.0);
+    let ranges: [[f64; 2]; 3] = std::array::from_fn(|c| [bound(c, f64::min), bound(c, f64::max)]);
+    let most = ranges.as_flattened().iter().fold(2f64.powi(-100), |most, v| most.max(v.abs()));
+    // Both ends of a range, rounded outwards, are to fit 16 bits.
+    let exponent = (most * 32_768.0 / 32_766.0).log2().ceil();
+    let unit = (exponent - 15.0).exp2();
+    let mut track = CompactTrack {
+        joint,
+        channel,
+        dropped: coding.dropped,
+        exponent: exponent as i8,
+        bits: [0; 3],
+        low: [0; 3],
+        extent: [0; 3],
+    };
+    let precision = f64::from(coding.precision);
+    for (c, [low, high]) in ranges.into_iter().enumerate() {
+        if (high - low) / 2.0 <= precision {
+            let fixed = ((low + high) / 2.0 / unit * 65_536.0).round() as i64;
+            (track.low[c], track.extent[c]) = ((fixed >> 16) as i16, fixed as u16);
+            continue;
+        }
+        let first = (low / unit).floor();
+        let extent = (high / unit).ceil() - first;
+        (track.low[c], track.extent[c]) = (first as i16, extent as u16);
+        let rounding = |bits: u8| extent * unit / f64::from(largest(bits)) / 2.0;
+        track.bits[c] = (1..coding.bits).find(|bits| rounding(*bits) <= precision).unwrap_or(coding.bits);
+    }
+    let Decoder { low, step } = track.decoder();
+    let number = |value: f32, c: usize| match track.bits[c] {
+        0 => 0,
+        bits => ((value - low[c]) / step[c]).round().clamp(0.0, largest(bits).into()) as u16,
+    };
+    let key = |value: &[f32; 3]| CompactKey {
+        numbers: std::array::from_fn(|c| number(value[c], c)),
+        dropped: coding.dropped,
+    };
+    (track, values.iter().map(key).collect())
 }
 
 /// Zero in place of a rounding error.
@@ -180,21 +360,21 @@ pub fn without_tiny(value: f32) -> f32 {
 }
 
 /// Encodes rotations by three of their four components. A component that stays well away from zero throughout is left
-/// out of all keys, and the others have 16 bits over their range; otherwise each key leaves out its largest.
-fn rotations(joint: u16, values: &[[f32; 4]]) -> (CompactTrack, Vec<[u16; 3]>) {
+/// out of all keys; otherwise each key leaves out its largest.
+fn rotations(joint: u16, values: &[[f32; 4]], precision: f32) -> (CompactTrack, Vec<CompactKey>) {
     let least = |c: usize| values.iter().map(|q| q[c].abs()).fold(f32::INFINITY, f32::min);
     let dropped = (0..4).max_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(3);
     if least(dropped) >= 0.4 {
-        return ranged(joint, Channel::Rotation, dropped as u8, values.iter().map(|q| without(q, dropped)).collect());
+        let coding = Coding { dropped: dropped as u8, bits: MOST_BITS, precision };
+        return ranged(joint, Channel::Rotation, coding, values.iter().map(|q| without(q, dropped)).collect());
     }
-    let step = 2.0 * ANY_RANGE / ANY_LARGEST;
-    let track = CompactTrack { joint, channel: Channel::Rotation, dropped: ANY, low: [-ANY_RANGE; 3], step: [step; 3] };
-    let key = |q: &[f32; 4]| {
-        let largest = (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
-        let [a, b, c] = without(q, largest).map(|v| (((v + ANY_RANGE) / step).round() as u16).min(ANY_LARGEST as u16));
-        [a | ((largest as u16 & 1) << 15), b | ((largest as u16 >> 1) << 15), c]
-    };
-    (track, values.iter().map(key).collect())
+    let largest_of = |q: &[f32; 4]| (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
+    // One bit less, so that a vector's lane has room for a bit of the choice beside each number.
+    let coding = Coding { dropped: ANY, bits: MOST_BITS - 1, precision };
+    let kept = values.iter().map(|q| without(q, largest_of(q))).collect();
+    let (track, mut keys) = ranged(joint, Channel::Rotation, coding, kept);
+    keys.iter_mut().zip(values).for_each(|(key, q)| key.dropped = largest_of(q) as u8);
+    (track, keys)
 }
 
 /// The other three components of a quaternion with its sign chosen so that `dropped` is positive.
@@ -211,8 +391,44 @@ mod tests {
     #[test]
     fn what_rounding_leaves_of_zero_is_zero() {
         let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
-        let (track, numbers) = rotations(0, &frames);
-        assert_eq!((track.low[1..].to_vec(), track.step[1..].to_vec()), (vec![0.0; 2], vec![0.0; 2]));
-        assert!(track.low[0] > 0.09 && numbers.iter().all(|n| n[1..] == [0, 0]));
+        let (track, keys) = rotations(0, &frames, 0.0);
+        let low = track.decoder().low;
+        assert_eq!((track.bits, low[1..].to_vec()), ([16, 0, 0], vec![0.0; 2]));
+        assert!(low[0] > 0.09 && keys.iter().all(|key| key.numbers[1..] == [0, 0]));
+    }
+
+    /// Channels of all kinds of widths, at places that begin within bytes.
+    #[test]
+    fn keys_are_read_as_they_were_written() {
+        let wave = |joint: u16, frame: u16| (f32::from(joint * 7 + frame * 11) * 0.37).sin();
+        let vectors =
+            |joint: u16| (0..9).map(|f| [3.0 * wave(joint, f), 5.0, 1e-3 * wave(joint, f + 1), 0.0]).collect();
+        let turns = |joint: u16| {
+            (0..9).map(|f| Vec4::new(wave(joint, f), 0.3, wave(joint, f + 2), 0.1).normalize().to_array()).collect()
+        };
+        let samples = (0..12u16).map(|joint| {
+            let channel = if joint % 3 == 0 { Channel::Translation } else { Channel::Rotation };
+            let values: Vec<[f32; 4]> = if joint % 3 == 0 { vectors(joint) } else { turns(joint) };
+            Samples { joint, channel, values, precision: 0.3 * 0.25f32.powi(joint.into()) }
+        });
+        let samples: Vec<Samples> = samples.collect();
+        let compact = Compact::encode(0.0, 0.1, &samples, |_, _| [0.0; 4]).unwrap();
+        assert_eq!(compact.tracks.len(), 12);
+        assert!(compact.tracks.iter().any(|track| track.dropped == ANY));
+        for frame in 0..9 {
+            for ((track, key), samples) in compact.frame(frame).zip(&samples) {
+                let value = &samples.values[frame];
+                let kept = match track.channel {
+                    Channel::Rotation => without(value, key.dropped.into()),
+                    _ => [value[0], value[1], value[2]],
+                };
+                for (c, (made, value)) in track.decoder().vector(key.numbers).into_iter().zip(kept).enumerate() {
+                    let allowed = samples.precision.max(5e-5) + 1e-6;
+                    assert!((made - value).abs() <= allowed, "{track:?}, frame {frame}, {c}: {made} for {value}");
+                }
+            }
+        }
+        let widths = |joint: usize| compact.tracks[joint].bits.iter().sum::<u8>();
+        assert!(widths(1) < widths(4) && widths(4) < widths(7), "{:?}", compact.tracks);
     }
 }

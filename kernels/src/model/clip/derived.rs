@@ -1,6 +1,6 @@
 //! Clips derived from other clips, once, when a scene is built.
 
-use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track};
+use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys};
 use crate::model::ModelError;
 use glam::{DQuat, DVec3};
 
@@ -47,7 +47,8 @@ impl Clip {
                 }
             }
         }
-        Ok(Self { name: self.name.clone(), additive: true, keys: ClipKeys::Raw(made), ..*self })
+        let weights = self.weights.iter().map(WeightKeys::additive).collect();
+        Ok(Self { name: self.name.clone(), additive: true, keys: ClipKeys::Raw(made), weights, ..*self })
     }
 
     /// The clip as a loop whose last key equals its first: each track gets its first key again at the end.
@@ -63,7 +64,11 @@ impl Clip {
             let [.., before, last] = times else { return None };
             (*last >= self.duration).then_some(last - before)
         });
-        let end = self.duration + on_end.fold(0.0, f32::max);
+        let weights_on_end = self.weights.iter().filter_map(|track| match &track.times[..] {
+            [.., before, last] => (*last >= self.duration).then_some(last - before),
+            _ => None,
+        });
+        let end = self.duration + on_end.chain(weights_on_end).fold(0.0, f32::max);
         let keys = raw.tracks().iter().map(|track| {
             let mut keys = keys_of(raw, track);
             if keys.times.len() > 1 && keys.times.last().is_some_and(|&last| last < end) {
@@ -74,7 +79,8 @@ impl Clip {
             keys
         });
         let clip = Self::new(self.name.clone(), Some(end), self.rotation_blend, keys.collect())?;
-        Ok(Self { additive: self.additive, ..clip })
+        let weights = self.weights.iter().map(|track| track.closed(end)).collect();
+        Ok(Self { additive: self.additive, weights, ..clip })
     }
 
     /// The clip with curves in place of straight lines if all its keys are raw and linear; otherwise the clip
@@ -101,7 +107,21 @@ impl Clip {
             }
         });
         let clip = Self::new(self.name.clone(), Some(self.duration), RotationBlend::Slerp, keys.collect())?;
-        Ok(Self { additive: self.additive, ..clip })
+        Ok(Self { additive: self.additive, weights: self.weights.clone(), ..clip })
+    }
+
+    /// The clip for a skeleton that lacks some joints: `new_index` has the new index of each joint that is kept.
+    ///
+    /// # Errors
+    /// Compact keys.
+    pub fn with_joints(&self, new_index: &[Option<u16>]) -> Result<Self, ModelError> {
+        let raw = self.uncompacted()?;
+        let kept = raw.tracks().iter().filter_map(|track| {
+            let joint = new_index[usize::from(track.joint)]?;
+            Some(Keys { joint, ..keys_of(raw, track) })
+        });
+        let clip = Self::new(self.name.clone(), Some(self.duration), self.rotation_blend, kept.collect())?;
+        Ok(Self { additive: self.additive, weights: self.weights.clone(), ..clip })
     }
 
     /// The raw keys. Clips can be derived only before they become compact.

@@ -4,9 +4,11 @@ pub mod compact;
 mod derived;
 mod keys;
 mod raw;
+mod weights;
 
 pub use keys::{Channel, Interpolation, Keys, RotationBlend};
 pub use raw::{RawKeys, Timeline, Track};
+pub use weights::WeightKeys;
 
 use super::ModelError;
 use compact::{ClipError, Compact};
@@ -19,6 +21,7 @@ pub struct Clip {
     rotation_blend: RotationBlend,
     additive: bool,
     keys: ClipKeys,
+    weights: Vec<WeightKeys>,
 }
 
 /// The form that a clip's keys are stored in.
@@ -26,7 +29,7 @@ pub struct Clip {
 pub enum ClipKeys {
     /// Tracks of keys, as a file has them.
     Raw(RawKeys),
-    /// Frames of 16-bit numbers.
+    /// Frames of numbers with as many bits as their error needs.
     Compact(Compact),
 }
 
@@ -83,7 +86,24 @@ impl Clip {
             ));
         }
         let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
-        Ok(Self { name, duration, rotation_blend, additive: false, keys })
+        Ok(Self { name, duration, rotation_blend, additive: false, keys, weights: Vec::new() })
+    }
+
+    /// The clip with tracks of morph weights. They do not change its duration.
+    ///
+    /// # Errors
+    /// Times that do not rise, counts that disagree, numbers that are not finite, squad interpolation, or two tracks of
+    /// one target.
+    pub fn with_weights(self, mut weights: Vec<WeightKeys>) -> Result<Self, ModelError> {
+        weights.sort_by_key(|track| track.targets.start);
+        let place = |index: usize| format!("clip {:?}, weight track {index}", self.name);
+        for (index, track) in weights.iter().enumerate() {
+            track.check().map_err(|problem| ModelError::new(place(index), problem))?;
+        }
+        if let Some(index) = weights.array_windows().position(|[a, b]| a.targets.end > b.targets.start) {
+            return Err(ModelError::new(place(index + 1), "a second track of the same target; expected one"));
+        }
+        Ok(Self { weights, ..self })
     }
 
     /// Name in the file, possibly empty.
@@ -107,16 +127,22 @@ impl Clip {
     pub fn keys(&self) -> &ClipKeys {
         &self.keys
     }
+    /// Tracks of morph weights, by target. Compact clips keep them as they are.
+    pub fn weights(&self) -> &[WeightKeys] {
+        &self.weights
+    }
     /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
-        match &self.keys {
-            ClipKeys::Raw(raw) => raw.bytes(),
-            ClipKeys::Compact(compact) => compact.bytes(),
-        }
+        let weights: usize = self.weights.iter().map(WeightKeys::bytes).sum();
+        weights
+            + match &self.keys {
+                ClipKeys::Raw(raw) => raw.bytes(),
+                ClipKeys::Compact(compact) => compact.bytes(),
+            }
     }
     /// The clip with compact keys in place of its own.
     pub fn with_compact(&self, compact: Compact) -> Self {
-        Self { name: self.name.clone(), keys: ClipKeys::Compact(compact), ..*self }
+        Self { keys: ClipKeys::Compact(compact), ..self.clone() }
     }
     /// The clip with the measured error of its compact keys; raw keys stay as they are.
     pub fn with_error(mut self, error: ClipError) -> Self {

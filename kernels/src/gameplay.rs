@@ -1,0 +1,307 @@
+//! What gameplay reads of a posed crowd: a box around each instance, and the poses of some joints, called *sockets*.
+//!
+//! Both are computed from palettes. A vertex is a weighted mean of the places that the palette's matrices give it, so it
+//! lies within the box around the transformed boxes of all entries: the bounds are conservative, without reading a
+//! vertex. A socket is a palette entry with its inverse bind matrix undone.
+
+use crate::blocks::{Block, Blocks};
+use crate::crowd::{BLOCK, Crowd, Group};
+use crate::model::{Model, ModelError, Rows, affine_to_rows, rows_to_affine};
+use crate::pose::{Affine, is_sparse, sparse_rows};
+use crate::simd::{self, Isa, Kernel, Simd, abs, load_group};
+use crate::threads::Threads;
+use glam::Vec3;
+
+/// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
+/// vertices are allowed against the reference.
+pub const MARGIN: f32 = 1e-5;
+
+/// The box around the vertices that a palette entry moves, in the mesh's axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryBox {
+    /// The palette entry.
+    pub entry: u32,
+    /// Middle of the box.
+    pub centre: [f32; 3],
+    /// Half its lengths.
+    pub half: [f32; 3],
+}
+
+/// A joint whose pose gameplay reads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Socket {
+    /// The joint's palette entry.
+    pub entry: u32,
+    /// Transform that turns the palette entry into the joint's model pose: the inverse of its inverse bind matrix.
+    pub bind: Rows,
+}
+
+/// What gameplay reads of the instances of one model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelReads {
+    /// One item per palette entry that moves vertices; empty if bounds are not read.
+    pub boxes: Vec<EntryBox>,
+    /// The sockets, in the order of their names.
+    pub sockets: Vec<Socket>,
+    /// Distance by which the box of an instance is larger than what it contains, in units of the model.
+    pub margin: f32,
+}
+
+impl ModelReads {
+    /// The boxes of a model if `bounds` are read, and the sockets at the joints of these names.
+    ///
+    /// # Errors
+    /// Bounds of a mesh with morph targets, a name that no joint has, or a joint without a palette entry.
+    pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
+        let boxes = if bounds { entry_boxes(model) } else { Vec::new() };
+        if bounds && !model.mesh().targets().is_empty() {
+            return Err(ModelError::new(
+                format!("model {:?}", model.name()),
+                "has morph targets, and their weights have no limit; expected a model without targets for bounds",
+            ));
+        }
+        let socket = |name: &String| {
+            let problem = |problem: &str| ModelError::new(format!("socket {name:?}"), problem);
+            let joint = model.skeleton().names().iter().position(|known| known == name);
+            let joint = joint.ok_or_else(|| problem(&format!("{:?} has no joint of this name", model.name())))?;
+            let entry = model.palette_joints().iter().position(|&known| usize::from(known) == joint);
+            let entry = entry.ok_or_else(|| problem("no vertex can follow the joint; expected a joint of the skin"))?;
+            let bind = affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse());
+            Ok(Socket { entry: entry as u32, bind })
+        };
+        let margin = MARGIN * model.bounds().diagonal();
+        Ok(Self { boxes, sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?, margin })
+    }
+}
+
+/// The box around the vertices of each palette entry that moves any.
+fn entry_boxes(model: &Model) -> Vec<EntryBox> {
+    let mesh = model.mesh();
+    let mut boxes = vec![[Vec3::INFINITY, Vec3::NEG_INFINITY]; model.palette_joints().len()];
+    for (vertex, position) in mesh.positions().iter().enumerate() {
+        let position = Vec3::from(*position);
+        for (entry, _) in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
+            let [min, max] = &mut boxes[usize::from(entry)];
+            (*min, *max) = (min.min(position), max.max(position));
+        }
+    }
+    let boxes = (0..).zip(boxes).filter(|(_, [min, _])| min.is_finite());
+    boxes
+        .map(|(entry, [min, max])| EntryBox {
+            entry,
+            centre: ((min + max) / 2.0).to_array(),
+            half: ((max - min) / 2.0).to_array(),
+        })
+        .collect()
+}
+
+/// What gameplay reads of a crowd.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gameplay {
+    /// One item per group.
+    pub groups: Vec<ModelReads>,
+    /// `true` if the bounds of each instance are read.
+    pub bounds: bool,
+    /// Sockets of each instance.
+    pub sockets: usize,
+}
+
+impl Gameplay {
+    /// What is read of a crowd: bounds, and sockets by the names of joints, which every model must have.
+    ///
+    /// # Errors
+    /// As [`ModelReads::new`].
+    pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
+        let groups = crowd.groups().iter().map(|group| ModelReads::new(&group.model, bounds, sockets));
+        Ok(Self { groups: groups.collect::<Result<_, _>>()?, bounds, sockets: sockets.len() })
+    }
+
+    /// Bytes of [`GameplayData`] for this many instances.
+    pub fn bytes(&self, instances: usize) -> u64 {
+        let bounds = if self.bounds { instances * size_of::<Bounds>() } else { 0 };
+        (bounds + instances * self.sockets * size_of::<Rows>()) as u64
+    }
+}
+
+/// Least and greatest x, y and z of an instance's vertices, in model space.
+pub type Bounds = [f32; 6];
+
+/// Palettes to read from.
+#[derive(Debug, Clone, Copy)]
+pub enum Palettes<'a> {
+    /// `[instance][entry]` of the crowd.
+    Rows(&'a [Rows]),
+    /// `[block][entry]`, 16 instances side by side.
+    Lanes(&'a [Affine<BLOCK>]),
+    /// As `Lanes`, but `[instance][entry]` in the share of a block that [is sparse](is_sparse).
+    Mixed(&'a [Affine<BLOCK>]),
+}
+
+/// The palettes of one block.
+enum BlockPalettes<'a> {
+    /// `[instance][entry]`.
+    Rows(&'a [Rows]),
+    /// `[entry]`, 16 instances side by side.
+    Lanes(&'a [Affine<BLOCK>]),
+}
+
+impl<'a> Palettes<'a> {
+    fn of(self, crowd: &Crowd, block: &Block, entries: usize) -> BlockPalettes<'a> {
+        match self {
+            Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..block.instances.len() * entries]),
+            Self::Mixed(lanes) if is_sparse(crowd, block) => {
+                BlockPalettes::Rows(sparse_rows(block, &lanes[block.first_entry..][..entries]))
+            }
+            Self::Lanes(lanes) | Self::Mixed(lanes) => BlockPalettes::Lanes(&lanes[block.first_entry..][..entries]),
+        }
+    }
+}
+
+/// What gameplay has read of one frame.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GameplayData {
+    /// One item per instance, or none if bounds are not read.
+    pub bounds: Vec<Bounds>,
+    /// `[instance][socket]`: model poses, three rows of four.
+    pub sockets: Vec<Rows>,
+}
+
+impl GameplayData {
+    /// Room for what is read of a crowd.
+    pub fn new(crowd: &Crowd, gameplay: &Gameplay) -> Self {
+        let instances = crowd.instance_count();
+        Self {
+            bounds: vec![[0.0; 6]; if gameplay.bounds { instances } else { 0 }],
+            sockets: vec![[0.0; 12]; gameplay.sockets * instances],
+        }
+    }
+
+    /// Bytes of the lists.
+    pub fn allocated(&self) -> u64 {
+        (size_of_val(&self.bounds[..]) + size_of_val(&self.sockets[..])) as u64
+    }
+
+    /// Computes the bounds of all instances; `blocks` are those that made the palettes.
+    pub fn read_bounds(
+        &mut self,
+        isa: Isa,
+        threads: &Threads,
+        (crowd, gameplay): (&Crowd, &Gameplay),
+        blocks: &Blocks,
+        palettes: Palettes,
+    ) {
+        let first = |block: &Block| block.instances.start as usize;
+        let out = &mut self.bounds[..];
+        threads.install(|| {
+            blocks.each(crowd, out, first, |block, group, out| {
+                let reads = &gameplay.groups[block.group];
+                let entries = group.model.palette_joints().len();
+                match palettes.of(crowd, block, entries) {
+                    BlockPalettes::Rows(rows) => {
+                        for (palette, out) in rows.chunks_exact(entries).zip(out) {
+                            *out = bounds_of(reads, palette);
+                        }
+                    }
+                    BlockPalettes::Lanes(lanes) => {
+                        let mut rows = [[0.0; BLOCK]; 6];
+                        simd::run(isa, BoundsLanes { boxes: &reads.boxes, lanes, out: &mut rows });
+                        for (lane, out) in out.iter_mut().enumerate() {
+                            let row = |i: usize| rows[i][lane] + if i < 3 { -reads.margin } else { reads.margin };
+                            *out = std::array::from_fn(row);
+                        }
+                    }
+                }
+            });
+        });
+    }
+
+    /// Computes the sockets of all instances, as [`GameplayData::read_bounds`].
+    pub fn read_sockets(
+        &mut self,
+        threads: &Threads,
+        (crowd, gameplay): (&Crowd, &Gameplay),
+        blocks: &Blocks,
+        palettes: Palettes,
+    ) {
+        let first = |block: &Block| block.instances.start as usize * gameplay.sockets;
+        let out = &mut self.sockets[..];
+        threads.install(|| {
+            blocks.each(crowd, out, first, |block, group: &Group, out| {
+                let sockets = &gameplay.groups[block.group].sockets;
+                let entries = group.model.palette_joints().len();
+                let palettes = palettes.of(crowd, block, entries);
+                for (lane, out) in out.chunks_exact_mut(sockets.len().max(1)).enumerate() {
+                    for (out, socket) in out.iter_mut().zip(sockets) {
+                        let entry = socket.entry as usize;
+                        let own = match palettes {
+                            BlockPalettes::Rows(rows) => rows[lane * entries + entry],
+                            BlockPalettes::Lanes(lanes) => lanes[entry].map(|row| row[lane]),
+                        };
+                        *out = socket_of(socket, &own);
+                    }
+                }
+            });
+        });
+    }
+}
+
+/// The bounds of an instance with this palette.
+fn bounds_of(reads: &ModelReads, palette: &[Rows]) -> Bounds {
+    let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for EntryBox { entry, centre: c, half: h } in &reads.boxes {
+        let m = &palette[*entry as usize].as_chunks::<4>().0;
+        for (row, (min, max)) in m.iter().zip(min.iter_mut().zip(&mut max)) {
+            let middle = row[0] * c[0] + row[1] * c[1] + row[2] * c[2] + row[3];
+            let reach = row[0].abs() * h[0] + row[1].abs() * h[1] + row[2].abs() * h[2];
+            *min = min.min(middle - reach);
+            *max = max.max(middle + reach);
+        }
+    }
+    std::array::from_fn(|i| if i < 3 { min[i] - reads.margin } else { max[i - 3] + reads.margin })
+}
+
+/// The model pose of a socket's joint.
+fn socket_of(socket: &Socket, palette: &Rows) -> Rows {
+    let row = |row: usize, column: usize| {
+        let sum: f32 = (0..3).map(|i| palette[4 * row + i] * socket.bind[4 * i + column]).sum();
+        sum + if column == 3 { palette[4 * row + 3] } else { 0.0 }
+    };
+    std::array::from_fn(|i| row(i / 4, i % 4))
+}
+
+/// Bounds of 16 instances side by side, without the margin.
+struct BoundsLanes<'a> {
+    boxes: &'a [EntryBox],
+    lanes: &'a [Affine<BLOCK>],
+    /// Least x, y, z, then the greatest.
+    out: &'a mut [[f32; BLOCK]; 6],
+}
+
+impl Kernel for BoundsLanes<'_> {
+    type Out = ();
+
+    #[inline(always)] // to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { boxes, lanes, out } = self;
+        for group in 0..BLOCK / W {
+            let mut min = [S::splat(f32::INFINITY); 3];
+            let mut max = [S::splat(f32::NEG_INFINITY); 3];
+            for EntryBox { entry, centre, half } in boxes {
+                let m = &lanes[*entry as usize];
+                let (c, h) = (centre.map(S::splat), half.map(S::splat));
+                for row in 0..3 {
+                    let v = |column: usize| load_group::<BLOCK, W, S>(&m[4 * row + column], group);
+                    let [x, y, z, t] = [v(0), v(1), v(2), v(3)];
+                    let middle = S::mul_add(x, c[0], S::mul_add(y, c[1], S::mul_add(z, c[2], t)));
+                    let [x, y, z] = [abs::<W, S>(x), abs::<W, S>(y), abs::<W, S>(z)];
+                    let reach = S::mul_add(x, h[0], S::mul_add(y, h[1], S::mul(z, h[2])));
+                    min[row] = S::min(min[row], S::sub(middle, reach));
+                    max[row] = S::max(max[row], S::add(middle, reach));
+                }
+            }
+            for (row, v) in out.iter_mut().zip(min.into_iter().chain(max)) {
+                S::store(v, &mut row.as_chunks_mut().0[group]);
+            }
+        }
+    }
+}

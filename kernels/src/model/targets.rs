@@ -1,0 +1,410 @@
+//! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
+
+use super::ModelError;
+
+/// Most targets of a model.
+pub const MAX_TARGETS: usize = u16::MAX as usize;
+/// [`Targets::slots`] of a vertex that no target moves.
+pub const UNMOVED: u32 = u32::MAX;
+
+/// A morph target, without its deltas.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Target {
+    /// Name in the file.
+    pub name: String,
+    /// Weight where no clip sets another.
+    pub weight: f32,
+}
+
+/// A target and its weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct TargetWeight {
+    /// Index into the model's targets.
+    pub target: u32,
+    /// Weight, neither clamped nor normalised.
+    pub weight: f32,
+}
+
+/// Deltas of one target on one primitive, as an importer found them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TargetDeltas {
+    /// Index into the model's targets.
+    pub target: u32,
+    /// Vertices of the primitive, rising; the target does not move the others.
+    pub vertices: Vec<u32>,
+    /// Added to positions, times the weight; one per item of `vertices`.
+    pub positions: Vec<[f32; 3]>,
+    /// Added to normals; one per item of `vertices`.
+    pub normals: Vec<[f32; 3]>,
+    /// Added to the directions of tangents; one per item of `vertices`.
+    pub tangents: Vec<[f32; 3]>,
+}
+
+impl TargetDeltas {
+    /// Appends a vertex, unless its deltas are all zero.
+    pub fn push(&mut self, vertex: u32, [position, normal, tangent]: [[f32; 3]; 3]) {
+        if [position, normal, tangent] != [[0.0; 3]; 3] {
+            self.vertices.push(vertex);
+            self.positions.push(position);
+            self.normals.push(normal);
+            self.tangents.push(tangent);
+        }
+    }
+
+    /// The deltas of these vertices of the primitive, which are numbered anew in this order.
+    pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
+        let mut left = Self { target: self.target, ..Self::default() };
+        for (place, vertex) in (0..).zip(kept) {
+            if let Ok(at) = self.vertices.binary_search(vertex) {
+                left.push(place, [self.positions[at], self.normals[at], self.tangents[at]]);
+            }
+        }
+        left
+    }
+
+    /// Describes the first fault among the deltas for a primitive of `count` vertices.
+    pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
+        let Self { target, vertices, positions, normals, tangents } = self;
+        if *target as usize >= targets {
+            return Err(format!("deltas of target {target}; the model has {targets}"));
+        }
+        let lengths = [positions.len(), normals.len(), tangents.len()];
+        if lengths != [vertices.len(); 3] {
+            let [p, n, t] = lengths;
+            let problem = format!("{p} position, {n} normal and {t} tangent deltas for {} vertices", vertices.len());
+            return Err(format!("target {target} has {problem}; expected one of each per vertex"));
+        }
+        if let Some(at) = vertices.array_windows().position(|[a, b]| b <= a) {
+            let (a, b) = (vertices[at], vertices[at + 1]);
+            return Err(format!("target {target} has vertex {b} after {a}; expected rising ones"));
+        }
+        if let Some(&vertex) = vertices.last().filter(|&&vertex| vertex as usize >= count) {
+            return Err(format!("target {target} moves vertex {vertex}; there are {count}"));
+        }
+        let finite = |deltas: &[[f32; 3]]| deltas.as_flattened().iter().position(|v| !v.is_finite()).map(|at| at / 3);
+        match [positions, normals, tangents].into_iter().find_map(|deltas| finite(deltas)) {
+            Some(at) => Err(format!("target {target} moves vertex {} by a number that is not finite", vertices[at])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Neighbouring vertices that a target moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetSpan {
+    /// First vertex.
+    pub first_vertex: u32,
+    /// Number of vertices, at least one.
+    pub count: u32,
+    /// First item of the delta streams.
+    pub first_delta: u32,
+}
+
+impl TargetSpan {
+    /// The span's vertices.
+    pub fn vertices(&self) -> std::ops::Range<usize> {
+        self.first_vertex as usize..(self.first_vertex + self.count) as usize
+    }
+
+    /// The span's items of the delta streams.
+    pub fn deltas(&self) -> std::ops::Range<usize> {
+        self.first_delta as usize..(self.first_delta + self.count) as usize
+    }
+}
+
+/// The targets of a model, structure-of-arrays: the deltas of one target after the other, sorted by vertex.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Targets {
+    list: Vec<Target>,
+    first_spans: Vec<u32>,
+    spans: Vec<TargetSpan>,
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    tangents: Vec<[f32; 3]>,
+    slots: Vec<u32>,
+    moved: u32,
+}
+
+impl Targets {
+    /// Sorts deltas, which have been checked, by target and stored vertex. Each primitive comes with the stored vertices
+    /// of its own ones. Without tangents of the mesh, those of targets are left out.
+    pub(super) fn new<'a>(
+        list: Vec<Target>,
+        primitives: impl Iterator<Item = (&'a [TargetDeltas], &'a [u32])>,
+        vertices: usize,
+        with_tangents: bool,
+    ) -> Result<Self, ModelError> {
+        if list.len() > MAX_TARGETS {
+            let problem = format!("{} in a model; expected at most {MAX_TARGETS}", list.len());
+            return Err(ModelError::new("targets", problem));
+        }
+        if let Some(target) = list.iter().position(|target| !target.weight.is_finite()) {
+            return Err(ModelError::new(format!("target {target}"), "a weight that is not finite"));
+        }
+        let mut sorted = Vec::new();
+        for (targets, stored) in primitives {
+            for deltas in targets {
+                let places = deltas.vertices.iter().map(|&vertex| stored[vertex as usize]);
+                sorted.extend(places.zip(0..).map(|(vertex, at)| (deltas.target, vertex, deltas, at)));
+            }
+        }
+        if list.is_empty() {
+            return Ok(Self::default());
+        }
+        if sorted.len() > u32::MAX as usize {
+            let problem = format!("{} deltas; expected at most {}", sorted.len(), u32::MAX);
+            return Err(ModelError::new("targets", problem));
+        }
+        sorted.sort_unstable_by_key(|&(target, vertex, ..)| (target, vertex));
+        if let Some([(target, ..), _]) = sorted.array_windows().find(|[a, b]| (a.0, a.1) == (b.0, b.1)) {
+            return Err(ModelError::new(format!("target {target}"), "two deltas for a vertex; expected one"));
+        }
+        let mut targets = Self { slots: vec![UNMOVED; vertices], first_spans: vec![0], ..Self::default() };
+        for (delta, &(target, vertex, deltas, at)) in (0..).zip(&sorted) {
+            targets.first_spans.resize(target as usize + 1, targets.spans.len() as u32);
+            let begun = *targets.first_spans.last().unwrap_or(&0) < targets.spans.len() as u32;
+            match targets.spans.last_mut().filter(|_| begun) {
+                Some(span) if span.first_vertex + span.count == vertex => span.count += 1,
+                _ => targets.spans.push(TargetSpan { first_vertex: vertex, count: 1, first_delta: delta }),
+            }
+            targets.positions.push(deltas.positions[at]);
+            targets.normals.push(deltas.normals[at]);
+            if with_tangents {
+                targets.tangents.push(deltas.tangents[at]);
+            }
+            targets.slots[vertex as usize] = 0;
+        }
+        targets.first_spans.resize(list.len() + 1, targets.spans.len() as u32);
+        for slot in targets.slots.iter_mut().filter(|slot| **slot != UNMOVED) {
+            *slot = targets.moved;
+            targets.moved += 1;
+        }
+        targets.list = list;
+        Ok(targets)
+    }
+
+    /// Number of targets.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+    /// `true` without any target.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+    /// Names and default weights, one per target.
+    pub fn list(&self) -> &[Target] {
+        &self.list
+    }
+    /// Vertices that a target moves, in rising order.
+    ///
+    /// # Panics
+    /// There is no such target.
+    pub fn spans(&self, target: usize) -> &[TargetSpan] {
+        &self.spans[self.first_spans[target] as usize..self.first_spans[target + 1] as usize]
+    }
+    /// Position deltas of all targets, addressed by [`TargetSpan::deltas`].
+    pub fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+    /// Normal deltas, in the order of [`Targets::positions`].
+    pub fn normals(&self) -> &[[f32; 3]] {
+        &self.normals
+    }
+    /// Deltas of the directions of tangents, in the same order; empty if the mesh has no tangents.
+    pub fn tangents(&self) -> &[[f32; 3]] {
+        &self.tangents
+    }
+    /// For each vertex its place among those that targets move, or [`UNMOVED`]; empty without targets.
+    pub fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+    /// Number of vertices that targets move.
+    pub fn moved(&self) -> usize {
+        self.moved as usize
+    }
+    /// The targets, vertices and deltas of all items of the delta streams: `(target, vertex, delta)`.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        (0..self.len()).flat_map(|target| {
+            self.spans(target)
+                .iter()
+                .flat_map(move |span| span.vertices().zip(span.deltas()).map(move |(v, d)| (target, v, d)))
+        })
+    }
+    /// The deltas of each vertex.
+    pub fn by_vertex(&self) -> VertexDeltas {
+        let mut offsets = vec![0u32; self.slots.len() + 1];
+        self.entries().for_each(|(_, vertex, _)| offsets[vertex + 1] += 1);
+        let mut sum = 0;
+        for offset in &mut offsets {
+            sum += *offset;
+            *offset = sum;
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![(0, 0); self.positions.len()];
+        for (target, vertex, delta) in self.entries() {
+            items[next[vertex] as usize] = (target as u32, delta as u32);
+            next[vertex] += 1;
+        }
+        VertexDeltas { offsets, items }
+    }
+    /// Bytes of the store, names aside.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.list[..])
+            + size_of_val(&self.first_spans[..])
+            + size_of_val(&self.spans[..])
+            + size_of_val(&self.positions[..])
+            + size_of_val(&self.normals[..])
+            + size_of_val(&self.tangents[..])
+            + size_of_val(&self.slots[..])
+    }
+    /// Position and normal deltas in 16 bits per number.
+    pub fn packed(&self) -> PackedTargets {
+        let mut packed = PackedTargets { steps: Vec::with_capacity(self.len()), deltas: Vec::new() };
+        for target in 0..self.len() {
+            let deltas = || self.spans(target).iter().flat_map(TargetSpan::deltas);
+            let step = |stream: &[[f32; 3]]| {
+                deltas().flat_map(|at| stream[at]).fold(0.0f32, |most, v| most.max(v.abs())) / STEPS
+            };
+            let steps = [step(&self.positions), step(&self.normals)];
+            let short = |v: f32, step: f32| if step > 0.0 { (v / step).round() as i16 } else { 0 };
+            packed.deltas.extend(deltas().map(|at| {
+                let ([px, py, pz], [nx, ny, nz]) = (self.positions[at], self.normals[at]);
+                let [p, n] = steps;
+                [short(px, p), short(py, p), short(pz, p), short(nx, n), short(ny, n), short(nz, n)]
+            }));
+            packed.steps.push(steps);
+        }
+        packed
+    }
+}
+
+/// The deltas of each vertex, in compressed-row form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VertexDeltas {
+    /// `offsets[v]..offsets[v + 1]` are vertex v's items; one longer than the vertex count.
+    pub offsets: Vec<u32>,
+    /// Target, and item of the delta streams.
+    pub items: Vec<(u32, u32)>,
+}
+
+/// Largest 16-bit number of a packed delta.
+const STEPS: f32 = 32_767.0;
+
+/// Deltas in 16 bits per number, in the order of [`Targets::positions`], with a scale for each target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackedTargets {
+    /// Length of one step of a target's position and normal deltas.
+    pub steps: Vec<[f32; 2]>,
+    /// Position x y z, normal x y z, in steps.
+    pub deltas: Vec<[i16; 6]>,
+}
+
+impl PackedTargets {
+    /// Largest distance of a target's position deltas, and of its normal deltas, from the deltas that they stand for:
+    /// half a step on each axis, and the rounding of the f32 arithmetic.
+    pub fn error(&self, target: usize) -> [f64; 2] {
+        self.steps[target].map(|step| f64::from(step) * 0.5 * 3f64.sqrt() * 1.01)
+    }
+
+    /// Bytes of the deltas and their scales.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.steps[..]) + size_of_val(&self.deltas[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deltas(target: u32, vertices: &[u32]) -> TargetDeltas {
+        let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+        for &vertex in vertices {
+            let v = (vertex + 1) as f32;
+            deltas.push(vertex, [[v, -v, 0.5 * v], [0.1 * v, 0.0, 0.0], [0.0; 3]]);
+        }
+        deltas
+    }
+
+    /// Two primitives of four vertices each; the store keeps their vertices in turns.
+    fn targets() -> Targets {
+        let list = vec![Target::default(); 4];
+        let (first, second) = ([deltas(0, &[0, 1, 3]), deltas(2, &[2])], [deltas(2, &[0, 3]), deltas(3, &[1])]);
+        let stored: [&[u32]; 2] = [&[0, 2, 4, 6], &[1, 3, 5, 7]];
+        Targets::new(list, [(&first[..], stored[0]), (&second, stored[1])].into_iter(), 8, false).unwrap()
+    }
+
+    #[test]
+    fn deltas_follow_their_vertices_and_neighbours_share_a_span() {
+        let targets = targets();
+        let of = |target| targets.spans(target).iter().map(TargetSpan::vertices).collect::<Vec<_>>();
+        assert_eq!(of(0), [0..1, 2..3, 6..7]);
+        assert_eq!(of(1), []);
+        assert_eq!(of(2), [1..2, 4..5, 7..8]);
+        assert_eq!(of(3).first(), Some(&(3..4)));
+        for (target, vertex, delta) in targets.entries() {
+            let own = (vertex / 2 + 1) as f32;
+            assert_eq!(targets.positions()[delta], [own, -own, 0.5 * own], "target {target}, vertex {vertex}");
+        }
+        assert_eq!((targets.slots(), targets.moved()), (&[0, 1, 2, 3, 4, UNMOVED, 5, 6][..], 7));
+        let dense = Targets::new(
+            vec![Target::default()],
+            [(&[deltas(0, &[0, 1, 2])][..], &[4, 5, 6][..])].into_iter(),
+            8,
+            true,
+        );
+        let span = TargetSpan { first_vertex: 4, count: 3, first_delta: 0 };
+        assert_eq!(dense.unwrap().spans(0), [span]);
+    }
+
+    #[test]
+    fn the_deltas_of_a_vertex_are_those_of_its_targets() {
+        let targets = targets();
+        let by_vertex = targets.by_vertex();
+        let mut found = Vec::new();
+        for vertex in 0..8 {
+            let items = by_vertex.offsets[vertex] as usize..by_vertex.offsets[vertex + 1] as usize;
+            found.extend(
+                by_vertex.items[items].iter().map(|&(target, delta)| (target as usize, vertex, delta as usize)),
+            );
+        }
+        found.sort_unstable();
+        assert_eq!(found, targets.entries().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn packed_deltas_keep_to_their_stated_error() {
+        let targets = targets();
+        let packed = targets.packed();
+        for (target, _, delta) in targets.entries() {
+            let [p, n] = packed.steps[target];
+            let [px, py, pz, nx, ny, nz] = packed.deltas[delta].map(f32::from);
+            let off = |got: [f32; 3], want: [f32; 3]| {
+                got.iter().zip(want).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt()
+            };
+            let [position, normal] = packed.error(target);
+            assert!(off([px * p, py * p, pz * p], targets.positions()[delta]) <= position, "target {target}");
+            assert!(off([nx * n, ny * n, nz * n], targets.normals()[delta]) <= normal, "target {target}");
+        }
+        assert_eq!(packed.deltas.len(), targets.positions().len());
+    }
+
+    #[test]
+    fn faults_say_what_was_expected() {
+        let fault = |deltas: TargetDeltas| deltas.check(4, 2).unwrap_err();
+        assert!(fault(deltas(2, &[0])).contains("deltas of target 2; the model has 2"));
+        assert!(fault(deltas(0, &[1, 1])).contains("vertex 1 after 1; expected rising ones"));
+        assert!(fault(deltas(0, &[1, 4])).contains("moves vertex 4; there are 4"));
+        assert!(fault(TargetDeltas { vertices: vec![0], ..deltas(1, &[]) }).contains("0 position, 0 normal"));
+        let mut bad = deltas(1, &[0, 3]);
+        bad.normals[1][2] = f32::NAN;
+        assert!(fault(bad).contains("moves vertex 3 by a number that is not finite"));
+        assert_eq!(deltas(1, &[0, 3]).check(4, 2), Ok(()));
+        let new = |list, deltas: TargetDeltas| {
+            Targets::new(list, [(&[deltas][..], &[0, 1][..])].into_iter(), 2, false).unwrap_err().to_string()
+        };
+        assert!(new(vec![Target::default(); 70_000], deltas(0, &[0])).contains("expected at most 65535"));
+        let nan = Target { weight: f32::NAN, ..Target::default() };
+        assert!(new(vec![nan], deltas(0, &[0])).contains("weight that is not finite"));
+    }
+}

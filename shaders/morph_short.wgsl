@@ -1,0 +1,34 @@
+// As morph_sparse.wgsl, with deltas in 16 bits per number and a scale for each target. Tangents stay as they are.
+//
+// import FLOATS, chunk from chunk.wgsl
+// import LoadedVertex from mesh
+
+// As in morph_sparse.wgsl, the elements at which the deltas of vertices begin. Then for each target the largest number of
+// its positions and of its normals, as bits. Then for each delta six numbers and the target.
+@group(0) @binding(7) var<storage, read> morph_deltas: array<vec4u>;
+// The number of targets, then [instance][target].
+@group(0) @binding(8) var<storage, read> morph_weights: array<f32>;
+
+fn first_delta(index: u32) -> u32 {
+    return morph_deltas[index / 4u][index % 4u];
+}
+
+fn morphed(vertex: LoadedVertex, index: u32, instance: u32) -> LoadedVertex {
+    var morphed = vertex;
+    let scales = (chunk.vertices + 4u) / 4u;
+    let weights = 1u + instance * u32(morph_weights[0]);
+    let end = first_delta(index + 1u);
+    for (var at = first_delta(index); at < end; at++) {
+        let delta = morph_deltas[at];
+        let weight = morph_weights[weights + delta.w];
+        if weight != 0.0 {
+            let scale = weight * bitcast<vec2f>(morph_deltas[scales + delta.w].xy);
+            let middle = unpack2x16snorm(delta.y);
+            morphed.position += scale.x * vec3f(unpack2x16snorm(delta.x), middle.x);
+            if FLOATS >= 6u {
+                morphed.normal += scale.y * vec3f(middle.y, unpack2x16snorm(delta.z));
+            }
+        }
+    }
+    return morphed;
+}

@@ -1,0 +1,36 @@
+// Morph targets as the deltas of each vertex: a vertex reads those of the targets that move it, and nothing of the
+// others. src/gpu/morph.rs writes them.
+//
+// import FLOATS from chunk.wgsl
+// import LoadedVertex from mesh
+
+// Four to an element, the elements at which each vertex's deltas begin and those of the last one end. Then for each delta
+// the position and the target, the normal if FLOATS includes normals, and the tangent likewise; all as bits.
+@group(0) @binding(7) var<storage, read> morph_deltas: array<vec4u>;
+// The number of targets, then [instance][target].
+@group(0) @binding(8) var<storage, read> morph_weights: array<f32>;
+
+fn first_delta(index: u32) -> u32 {
+    return morph_deltas[index / 4u][index % 4u];
+}
+
+fn morphed(vertex: LoadedVertex, index: u32, instance: u32) -> LoadedVertex {
+    var morphed = vertex;
+    let stride = select(select(3u, 2u, FLOATS < 10u), 1u, FLOATS < 6u);
+    let weights = 1u + instance * u32(morph_weights[0]);
+    let end = first_delta(index + 1u);
+    for (var at = first_delta(index); at < end; at += stride) {
+        let position = morph_deltas[at];
+        let weight = morph_weights[weights + position.w];
+        if weight != 0.0 {
+            morphed.position += weight * bitcast<vec3f>(position.xyz);
+            if FLOATS >= 6u {
+                morphed.normal += weight * bitcast<vec3f>(morph_deltas[at + 1u].xyz);
+            }
+            if FLOATS >= 10u {
+                morphed.tangent += vec4f(weight * bitcast<vec3f>(morph_deltas[at + 2u].xyz), 0.0);
+            }
+        }
+    }
+    return morphed;
+}

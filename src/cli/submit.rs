@@ -1,0 +1,116 @@
+//! `skinbench submit`: packs results into a bundle, and checks bundles.
+
+use super::common;
+use super::exit::{Exit, UsageError};
+use super::output::write_file;
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use skinbench::report::{grouped, text};
+use skinbench::results::bundle::{Bundle, MOST_NOTE};
+use skinbench::results::check::{Checked, Division, check};
+use skinbench::results::session::Session;
+use skinbench::results::study::Study;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Most faults of a bundle that are listed.
+const LISTED: usize = 3;
+
+/// Pack results into one file that others can check, or check such a file
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Folder of results, or with --check bundles
+    #[arg(value_name = "DIR|BUNDLE", required = true)]
+    paths: Vec<PathBuf>,
+    /// File to write, such as results/community/NAME.tar.gz
+    #[arg(short, long, value_name = "BUNDLE", required_unless_present = "check")]
+    output: Option<PathBuf>,
+    /// A remark for readers, such as how the machine was set up
+    #[arg(long, value_name = "TEXT", value_parser = note, conflicts_with = "check")]
+    note: Option<String>,
+    /// Compute every median and verdict of bundles again; exit with 1 if one was edited
+    #[arg(long, conflicts_with = "output")]
+    check: bool,
+    /// Exit with 1 if a bundle does not belong to this division
+    #[arg(long, value_name = "DIVISION")]
+    division: Option<DivisionChoice>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DivisionChoice {
+    Closed,
+    Open,
+}
+
+/// Parses a remark.
+fn note(text: &str) -> Result<String, String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fits = (1..=MOST_NOTE).contains(&text.chars().count());
+    if fits { Ok(text) } else { Err(format!("expected 1 to {MOST_NOTE} characters")) }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Some(output) = &arguments.output {
+        let [folder] = &arguments.paths[..] else {
+            return Err(UsageError("-o writes one bundle; expected one folder of results".into()).into());
+        };
+        let bundle = Bundle::of_folder(folder, arguments.note.clone()).with_context(|| folder.display().to_string())?;
+        // A folder whose figures do not follow from its samples is not packed.
+        let said = checked(folder, &bundle, arguments.division)?;
+        let bytes = bundle.packed()?;
+        write_file(output, |file| file.write_all(&bytes))?;
+        let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
+        writeln!(io::stdout().lock(), "{said}bundle: {}, {kilobytes} kB", output.display())?;
+        return Ok(Exit::Done);
+    }
+    for path in &arguments.paths {
+        let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
+        write!(io::stdout().lock(), "{}", checked(path, &bundle, arguments.division)?)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Checks a bundle and describes it; an error if it was edited, or is not of the wanted division.
+fn checked(path: &Path, bundle: &Bundle, wanted: Option<DivisionChoice>) -> anyhow::Result<String> {
+    let Checked { faults, division, sessions, rows, samples } =
+        check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
+    if !faults.is_empty() {
+        let more = faults.len().saturating_sub(LISTED);
+        let listed = faults[..faults.len() - more].join("; ");
+        let more = if more > 0 { format!("; {more} more faults") } else { String::new() };
+        bail!("{}: {listed}{more}", path.display());
+    }
+    let reasons = match &division {
+        Division::Closed => String::new(),
+        Division::Open(reasons) => reasons.join("; "),
+    };
+    match (wanted, &division) {
+        (Some(DivisionChoice::Closed), Division::Open(_)) => {
+            bail!("{}: not of the closed division: {reasons}", path.display())
+        }
+        (Some(DivisionChoice::Open), Division::Closed) => bail!("{}: of the closed division", path.display()),
+        _ => {}
+    }
+    let (rows, samples) = (grouped(rows as u64), grouped(samples as u64));
+    let mut said = format!("{}: {rows} rows follow from {samples} samples\n", path.display());
+    said += &format!("{} division{}{reasons}\n", division.name(), if reasons.is_empty() { "" } else { ": " });
+    let mut programs: Vec<String> = sessions.iter().map(program).collect();
+    programs.dedup();
+    programs.iter().for_each(|program| said += &format!("{program}\n"));
+    let (_folder, recorded) = bundle.unpacked()?;
+    for study in Study::of_each_machine(recorded) {
+        said += &format!("{}\n{}", study.machine, text::verdicts(&study));
+    }
+    Ok(said)
+}
+
+/// One line about the program of a session.
+fn program(session: &Session) -> String {
+    let program = &session.program;
+    let commit = match (&program.git_rev, program.dirty) {
+        (Some(commit), Some(false)) => format!("commit {commit}"),
+        (Some(commit), _) => format!("commit {commit} with changes"),
+        (None, _) => "unknown commit".into(),
+    };
+    format!("skinbench {} for {}, {commit}, SHA-256 {}", program.version, program.target, program.sha256)
+}

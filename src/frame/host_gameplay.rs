@@ -1,0 +1,73 @@
+//! Bounds and sockets on the host, in the frame that poses them.
+
+use super::{BackendError, Blending, Bytes, Job, Purpose, Result, Stage, StageTimer};
+use crate::blocks::Blocks;
+use crate::crowd::Crowd;
+use crate::gameplay::{Gameplay, GameplayData, Palettes};
+use crate::simd::Isa;
+use crate::threads::Threads;
+use std::sync::Arc;
+
+/// What gameplay reads of a crowd that is posed on the host.
+pub struct HostGameplay {
+    gameplay: Arc<Gameplay>,
+    data: GameplayData,
+}
+
+impl HostGameplay {
+    /// Checks that the bounds of a crowd contain what a backend skins.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] for bounds of vertices that follow a mean of dual quaternions, which leave the
+    /// boxes of their joints.
+    pub fn check(job: &Job, blending: Blending) -> Result<()> {
+        match job.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds) && blending == Blending::DualQuaternion {
+            true => Err(BackendError::Unavailable(
+                "blends dual quaternions, which leave the boxes of their joints; needs a run without --bounds".into(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes that [`HostGameplay::new`] will allocate.
+    pub fn bytes(crowd: &Crowd, job: &Job) -> Bytes {
+        let bytes = job.gameplay.as_ref().map_or(0, |gameplay| gameplay.bytes(crowd.instance_count()));
+        Bytes::of(Purpose::Scratch, bytes)
+    }
+
+    /// Room for what the job asks for; `None` if that is nothing.
+    pub fn new(crowd: &Crowd, job: &Job) -> Option<Self> {
+        let gameplay = Arc::clone(job.gameplay.as_ref()?);
+        let data = GameplayData::new(crowd, &gameplay);
+        Some(Self { gameplay, data })
+    }
+
+    /// Bytes of the lists.
+    pub fn allocated(&self) -> Bytes {
+        Bytes::of(Purpose::Scratch, self.data.allocated())
+    }
+
+    /// What the last frame read.
+    pub fn data(&self) -> &GameplayData {
+        &self.data
+    }
+
+    /// Reads bounds and sockets, each as a stage of its own; `blocks` are those that made the palettes.
+    pub fn read(
+        &mut self,
+        isa: Isa,
+        threads: &Threads,
+        crowd: &Crowd,
+        blocks: &Blocks,
+        palettes: Palettes,
+        timer: &mut StageTimer,
+    ) {
+        let Self { gameplay, data } = self;
+        if gameplay.bounds {
+            timer.wall(Stage::Bounds, || data.read_bounds(isa, threads, (crowd, gameplay), blocks, palettes));
+        }
+        if gameplay.sockets > 0 {
+            timer.wall(Stage::Sockets, || data.read_sockets(threads, (crowd, gameplay), blocks, palettes));
+        }
+    }
+}

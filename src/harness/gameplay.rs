@@ -1,0 +1,64 @@
+//! Comparison of bounds and sockets with the reference: every vertex lies within its box, every socket where its joint is.
+
+use super::parity::reference_vertices;
+use super::reference::ReferencePose;
+use crate::crowd::Crowd;
+use crate::frame::Approximation;
+use crate::gameplay::{Gameplay, GameplayData, MARGIN};
+use crate::model::affine_to_rows;
+use crate::pose::Ends;
+
+/// Approximate number of instances of a group that are compared: evenly spread, and the last.
+const COMPARED: usize = 16;
+
+/// The first difference of what a backend read at a tick; `None` if there is none. `approximation` is what the backend
+/// states; bounds must contain the reference's vertices all the same.
+pub fn failure(
+    crowd: &Crowd,
+    gameplay: &Gameplay,
+    read: Option<GameplayData>,
+    approximation: Option<Approximation>,
+    tick: u32,
+) -> Option<String> {
+    let Some(GameplayData { bounds, sockets }) = read else { return Some("read no bounds and sockets".into()) };
+    let expected = crowd.instance_count();
+    if bounds.len() != if gameplay.bounds { expected } else { 0 } || sockets.len() != gameplay.sockets * expected {
+        return Some(format!("{} bounds and {} sockets for {expected} instances", bounds.len(), sockets.len()));
+    }
+    let allowed = f64::from(MARGIN) + approximation.and_then(|stated| stated.clip_error).unwrap_or(0.0);
+    for (group, reads) in crowd.groups().iter().zip(&gameplay.groups) {
+        let ends = Ends::new(group.model.skeleton());
+        let last = group.instances.end - 1;
+        for instance in group.instances.clone().step_by(group.len().div_ceil(COMPARED)).chain([last]) {
+            let place = format!("instance {instance}, tick {tick}");
+            if let Some(bounds) = bounds.get(instance as usize) {
+                let vertices = reference_vertices(crowd, instance, tick);
+                let outside = |vertex: &[f64]| {
+                    (0..3).any(|axis| {
+                        let (min, max) = (f64::from(bounds[axis]), f64::from(bounds[axis + 3]));
+                        !(min <= vertex[axis] && vertex[axis] <= max)
+                    })
+                };
+                let found = vertices.chunks_exact(group.format.floats()).position(outside);
+                if let Some(vertex) = found {
+                    return Some(format!("vertex {vertex} lies outside its bounds {bounds:?} ({place})"));
+                }
+            }
+            let own = &sockets[instance as usize * gameplay.sockets..][..gameplay.sockets];
+            if own.is_empty() {
+                continue;
+            }
+            let pose = ReferencePose::new(crowd, instance, tick);
+            for (index, (found, socket)) in own.iter().zip(&reads.sockets).enumerate() {
+                let joint = usize::from(group.model.palette_joints()[socket.entry as usize]);
+                let expected = affine_to_rows(&pose.model[joint]);
+                let off = std::array::from_fn(|i| f64::from(found[i]) - f64::from(expected[i]));
+                let distance = ends.distance(joint, &off);
+                if distance > allowed || found.iter().any(|v| !v.is_finite()) {
+                    return Some(format!("socket {index} is off by {distance:.1e} of the size ({place})"));
+                }
+            }
+        }
+    }
+    None
+}

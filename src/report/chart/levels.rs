@@ -1,0 +1,98 @@
+//! Time against error of levels of detail: which saving buys the most.
+
+use super::super::findings::place;
+use super::super::units::duration;
+use super::drawing::{Chart, class, index, slug};
+use super::plot::{Item, Plot, Scale, Shape};
+use crate::results::key::Point;
+use crate::results::study::{Quantity, Study, StudyEntry};
+use std::collections::BTreeMap;
+
+/// A measured backend: kinds of detail that were dropped, error in pixels, nanoseconds.
+struct Saving<'a> {
+    entry: &'a StudyEntry,
+    lod: &'a str,
+    pixels: f64,
+    ns: u64,
+}
+
+/// A chart for each crowd that was measured with different levels of detail, or with and without.
+pub fn levels(study: &Study) -> Vec<Chart> {
+    let mut crowds: BTreeMap<Point, Vec<Saving>> = BTreeMap::new();
+    for entry in &study.entries {
+        let lod = entry.point.options.split(' ').find_map(|option| option.strip_prefix("lod=")).unwrap_or_default();
+        let pixels = entry.frame().and_then(|row| row.lod_error_px);
+        let ns = entry.time(study.quantity(entry.point.passes));
+        if let (Some(pixels), Some(ns)) = (if lod.is_empty() { Some(0.0) } else { pixels }, ns) {
+            crowds.entry(undropped(&entry.point)).or_default().push(Saving { entry, lod, pixels, ns });
+        }
+    }
+    crowds.iter().filter_map(|(crowd, savings)| chart(study, crowd, savings)).collect()
+}
+
+/// The point without what levels of detail change.
+fn undropped(point: &Point) -> Point {
+    let options: Vec<&str> = point.options.split(' ').filter(|option| !option.starts_with("lod=")).collect();
+    Point { vertices: 0, influences: 0, options: options.join(" "), ..point.without_hash() }
+}
+
+fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
+    let most = savings.iter().map(|saving| saving.pixels).fold(0.0, f64::max);
+    let slowest = savings.iter().map(|saving| saving.ns).max()? as f64;
+    if !(most > 0.0 && most.is_finite()) || savings.iter().all(|saving| saving.lod == savings[0].lod) {
+        return None;
+    }
+    let named = |lod: &str| if lod.is_empty() { "full detail".to_owned() } else { lod.replace('+', " and ") };
+    let mut table = vec![["backend", "dropped", "error in pixels", "time"].map(String::from).to_vec()];
+    let (mut items, mut legend) = (Vec::new(), Vec::new());
+    for backend in study.backends() {
+        let mut own: Vec<&Saving> = savings.iter().filter(|saving| saving.entry.backend == backend).collect();
+        own.sort_by(|a, b| a.pixels.total_cmp(&b.pixels));
+        if own.is_empty() {
+            continue;
+        }
+        legend.push((class(study, backend), backend.to_owned()));
+        let points = own.iter().map(|saving| (saving.pixels, saving.ns as f64)).collect();
+        items.push(Item { shape: Shape::Line, class: class(study, backend), points, words: String::new() });
+        for saving in own {
+            let (pixels, time) = (format!("{:.2}", saving.pixels), duration(saving.ns));
+            items.push(Item {
+                shape: Shape::Dot(index(study, backend)),
+                class: class(study, backend),
+                points: vec![(saving.pixels, saving.ns as f64)],
+                words: format!("{backend}, {}: {pixels} pixels, {time}", named(saving.lod)),
+            });
+            table.push(vec![backend.to_owned(), named(saving.lod), pixels, time]);
+        }
+    }
+    let time = match study.quantity(crowd.passes) {
+        Quantity::Frame => "Frame time",
+        Quantity::Work => "Pose + upload + skin",
+    };
+    let title = format!("{time} against error of levels of detail: {}", place(crowd));
+    let label = |pixels: f64| format!("{pixels:.1}");
+    let plot = Plot {
+        id: slug(&format!("levels {} {} passes {}", crowd.scene, crowd.instances, crowd.passes)),
+        title,
+        height: 300,
+        left: 0,
+        x: Scale {
+            title: "largest error in pixels".into(),
+            range: (-0.02 * most, 1.05 * most),
+            logarithmic: false,
+            label: Some(label),
+            ticks: 8,
+        },
+        y: Scale {
+            title: String::new(),
+            range: (0.0, 1.08 * slowest),
+            logarithmic: false,
+            label: Some(|ns| duration(ns.round().max(0.0) as u64)),
+            ticks: 8,
+        },
+        items,
+        legend,
+    };
+    let caption = "Each point drops other kinds of detail; lower is faster, further left is closer to full detail.";
+    Some(Chart::new(&plot, caption.into(), table))
+}

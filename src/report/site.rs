@@ -1,0 +1,417 @@
+//! The comparison site: submitted results of many machines side by side. It needs neither a server nor a network; filters
+//! are a script in the page, and without it everything but the comparison of two backends can be read.
+
+use super::findings::{drawn, fastest};
+use super::units::{duration, grouped};
+use crate::results::check::{Checked, Division};
+use crate::results::crossover::crossovers;
+use crate::results::key::{Machine, Point};
+use crate::results::ranking::{Lead, Ranking, ranking};
+use crate::results::session::Session;
+use crate::results::study::{Axis, Quantity, Study, StudyEntry};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+const STYLE: &str = concat!(include_str!("report.css"), include_str!("site.css"));
+const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("site.js"));
+const QUANTITIES: [Quantity; 2] = [Quantity::Frame, Quantity::Work];
+
+/// A bundle whose check found no faults.
+#[derive(Debug)]
+pub struct Submission {
+    /// Name of the bundle without its ending; also that of its page.
+    pub name: String,
+    /// The sender's remark.
+    pub note: Option<String>,
+    /// The result of the check.
+    pub checked: Checked,
+    /// Its machines, at least one.
+    pub studies: Vec<Study>,
+}
+
+/// One machine of one bundle: a column of the tables.
+struct Column<'a> {
+    submission: &'a Submission,
+    study: &'a Study,
+}
+
+/// A crowd and the way it is run, on any machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Crowd {
+    scene: String,
+    passes: u32,
+    instances: usize,
+    attributes: String,
+    options: String,
+    scene_hash: String,
+}
+
+impl Crowd {
+    fn of(point: &Point) -> Self {
+        let Point { scene, passes, instances, attributes, options, scene_hash, .. } = point.clone();
+        Self { scene, passes, instances, attributes, options, scene_hash }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} of {}, {}", grouped(self.instances as u64), self.scene, drawn(self.passes));
+        for word in [&self.options, &self.attributes].into_iter().filter(|word| !["", "pn"].contains(&word.as_str())) {
+            text += &format!(", {word}");
+        }
+        text
+    }
+}
+
+impl Column<'_> {
+    /// The point of a crowd; of several with different numbers of threads that with the most.
+    fn point(&self, crowd: &Crowd) -> Option<&Point> {
+        let same = self.study.points().into_iter().filter(|point| Crowd::of(point) == *crowd);
+        same.max_by_key(|point| point.threads)
+    }
+
+    fn entries(&self, crowd: &Crowd) -> Vec<&StudyEntry> {
+        let point = self.point(crowd);
+        point.map_or(Vec::new(), |point| self.study.at(point).filter(|entry| entry.is_ok()).collect())
+    }
+
+    fn label(&self) -> Markup {
+        let Machine { cpu, adapter, .. } = &self.study.machine;
+        html! { a href={ (self.submission.name) ".html" } { (or(cpu, "unknown processor")) } br; (or(adapter, "no adapter")) }
+    }
+}
+
+fn or<'a>(text: &'a str, absent: &'a str) -> &'a str {
+    if text.is_empty() { absent } else { text }
+}
+
+/// The page that compares all submissions.
+pub fn index(submissions: &[Submission]) -> String {
+    let columns = submissions
+        .iter()
+        .flat_map(|submission| submission.studies.iter().map(move |study| Column { submission, study }));
+    let columns: Vec<Column> = columns.collect();
+    let crowds: BTreeSet<Crowd> =
+        columns.iter().flat_map(|column| column.study.points().into_iter().map(Crowd::of)).collect();
+    let crowds: Vec<Crowd> = crowds.into_iter().collect();
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "skinbench: skinning on many machines" }
+                // No network request, not even for an icon.
+                link rel="icon" href="data:,";
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main.wide {
+                    h1 { "Skinning on many machines" }
+                    p { "Results that people sent to skinbench. Every median on this page was computed again from the samples in \
+                         the bundles. A check finds edited bundles; it cannot tell whether a figure was invented, so trust most \
+                         what several machines confirm." }
+                    (sent(submissions))
+                    (filters(&columns, &crowds))
+                    (fastest_by_machine(&columns, &crowds))
+                    (side_by_side(&columns, &crowds))
+                    (versus())
+                    (crossings(&columns))
+                }
+                script #data type="application/json" { (PreEscaped(data(&columns, &crowds))) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn sent(submissions: &[Submission]) -> Markup {
+    let columns = ["results", "division", "processor", "adapter", "system", "settings", "load", "built from", "remark"];
+    html! {
+        section #sent {
+            h2 { "Submissions" }
+            div.scroll {
+                table {
+                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                    tbody {
+                        @for submission in submissions {
+                            @let machine = &submission.studies[0].machine;
+                            @let sessions = &submission.checked.sessions;
+                            tr {
+                                td {
+                                    a href={ (submission.name) ".html" } { (submission.name) } " ("
+                                    a href={ (submission.name) ".tar.gz" } { "bundle" } ")"
+                                }
+                                td {
+                                    @match &submission.checked.division {
+                                        Division::Closed => "closed",
+                                        Division::Open(reasons) => { details { summary { "open" } (reasons.join("; ")) } }
+                                    }
+                                }
+                                td { (or(&machine.cpu, "unknown")) }
+                                td { (or(&machine.adapter, "none")) }
+                                td { (machine.os) }
+                                td { (facts(sessions, settings)) }
+                                td { (facts(sessions, load)) }
+                                td { (facts(sessions, built_from)) }
+                                td.remark { (submission.note.as_deref().unwrap_or_default()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What sessions say, each different answer once.
+fn facts(sessions: &[Session], fact: fn(&Session) -> String) -> String {
+    let mut all: Vec<String> = sessions.iter().map(fact).collect();
+    all.dedup();
+    all.join("; ")
+}
+
+fn settings(session: &Session) -> String {
+    let hardware = &session.hardware;
+    let words = [
+        Some(format!("{} processors", hardware.processors)),
+        (hardware.virtualised == Some(true)).then(|| "virtual machine".into()),
+        hardware.governor.as_ref().map(|governor| format!("governor {governor}")),
+        hardware.boost.map(|boost| if boost { "boost on".into() } else { "boost off".into() }),
+        hardware.memory_bytes.map(|bytes| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30))),
+        hardware.memory_speed.map(|speed| format!("{speed} MT/s")),
+        session.before.power.clone(),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn load(session: &Session) -> String {
+    let load = |load: Option<f64>| load.map_or("unknown".into(), |load| format!("{load:.1}"));
+    format!("{} before, {} after", load(session.before.load), load(session.after.as_ref().and_then(|after| after.load)))
+}
+
+fn built_from(session: &Session) -> String {
+    let program = &session.program;
+    let commit = program.git_rev.as_ref().and_then(|commit| commit.get(..12)).unwrap_or("unknown commit");
+    let changed = if program.dirty == Some(true) { " with changes" } else { "" };
+    format!("{}, {commit}{changed}", program.version)
+}
+
+/// Controls that hide rows and columns; they appear only if the script runs.
+fn filters(columns: &[Column], crowds: &[Crowd]) -> Markup {
+    let scenes: BTreeSet<&str> = crowds.iter().map(|crowd| crowd.scene.as_str()).collect();
+    let passes: BTreeSet<u32> = crowds.iter().map(|crowd| crowd.passes).collect();
+    let instances: BTreeSet<usize> = crowds.iter().map(|crowd| crowd.instances).collect();
+    html! {
+        form #filters hidden {
+            h2 { "Show" }
+            label { "scene " select name="scene" { option value="" { "all" } @for scene in scenes { option { (scene) } } } }
+            label { "passes " select name="passes" { option value="" { "all" } @for passes in passes { option { (passes) } } } }
+            label { "instances " select name="instances" { option value="" { "all" } @for count in instances { option { (count) } } } }
+            label { "time " select name="quantity" { option value="" { "all" } @for quantity in QUANTITIES { option { (quantity.name()) } } } }
+            label { "backends with " input name="backend" size="14" placeholder="such as gpu"; }
+            label { input name="emulated" type="checkbox" checked; " software adapters" }
+            fieldset {
+                legend { "machines" }
+                @for (index, column) in columns.iter().enumerate() {
+                    label { input name="machine" type="checkbox" value=(index) checked; " " (column.submission.name) }
+                }
+            }
+        }
+    }
+}
+
+/// Headings of the machines.
+fn machine_heads(columns: &[Column]) -> Markup {
+    html! {
+        @for (index, column) in columns.iter().enumerate() {
+            th scope="col" data-machine=(index) { (column.label()) }
+        }
+    }
+}
+
+fn fastest_by_machine(columns: &[Column], crowds: &[Crowd]) -> Markup {
+    html! {
+        section #fastest {
+            h2 { "The fastest way, by machine" }
+            p { "Named as fastest only with the certainty of the interval of the ratio to the next one; otherwise the text says so. \
+                 Where an adapter is emulated, drawn crowds compare by pose + upload + skin." }
+            div.scroll {
+                table.cells {
+                    thead { tr { th scope="col" { "crowd" } (machine_heads(columns)) th scope="col" { "machines" } } }
+                    tbody {
+                        @for crowd in crowds {
+                            @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.point(crowd)?)).collect();
+                            tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
+                                th scope="row" { (crowd.text()) }
+                                @for (index, ranking) in ranked.iter().enumerate() {
+                                    td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking)) } @else { "-" } }
+                                }
+                                td { (confirmed(columns, &ranked)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether machines agree on the fastest backend of a crowd. Two backends that run on the processor are confirmed by
+/// another processor; otherwise another adapter counts as another machine, too.
+fn confirmed(columns: &[Column], ranked: &[Option<Ranking>]) -> Markup {
+    let mut sure: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+    for (column, ranking) in columns.iter().zip(ranked) {
+        let Some(Ranking { first, second: Some(second), .. }) = ranking else { continue };
+        if second.lead == Lead::Certain {
+            let on_host = [&first.backend, &second.entry.backend].iter().all(|name| name.starts_with("cpu"));
+            let Machine { cpu, adapter, .. } = &column.study.machine;
+            sure.entry(&first.backend).or_default().insert((cpu, if on_host { "" } else { adapter }));
+        }
+    }
+    let machines =
+        |own: &BTreeSet<_>| if own.len() == 1 { "1 machine".into() } else { format!("{} machines", own.len()) };
+    html! {
+        @match (sure.len(), sure.first_key_value()) {
+            (0, _) => "none is sure",
+            (1, Some((_, own))) if own.len() > 1 => { strong { "confirmed by " (machines(own)) } }
+            (1, Some((_, own))) => (machines(own)),
+            _ => { "machines differ: " (sure.iter().map(|(name, own)| format!("{name} on {}", machines(own))).collect::<Vec<_>>().join(", ")) }
+        }
+    }
+}
+
+fn side_by_side(columns: &[Column], crowds: &[Crowd]) -> Markup {
+    html! {
+        section #adapters {
+            h2 { "Adapters side by side" }
+            p { "Medians. A frame includes drawing, and an emulated adapter draws on the processor: compare its drawn frames with \
+                 nothing." }
+            div.scroll {
+                table.cells {
+                    thead { tr { @for head in ["crowd", "backend", "time"] { th scope="col" { (head) } } (machine_heads(columns)) } }
+                    tbody {
+                        @for crowd in crowds {
+                            @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
+                            @for backend in names(&entries) {
+                                @for quantity in QUANTITIES {
+                                    @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
+                                    @if times.iter().any(Option::is_some) {
+                                        tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
+                                            th scope="row" { (crowd.text()) }
+                                            td { (backend) }
+                                            td { (quantity.name()) }
+                                            @for (index, ns) in times.iter().enumerate() {
+                                                td.number data-machine=(index) { (ns.map_or("-".into(), duration)) }
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Backends in the order in which they are met.
+fn names<'a>(entries: &[Vec<&'a StudyEntry>]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for entry in entries.iter().flatten() {
+        if !names.contains(&entry.backend.as_str()) {
+            names.push(&entry.backend);
+        }
+    }
+    names
+}
+
+fn time(entries: &[&StudyEntry], backend: &str, quantity: Quantity) -> Option<u64> {
+    entries.iter().find(|entry| entry.backend == backend)?.time(quantity)
+}
+
+/// The comparison of two backends, which the script fills.
+fn versus() -> Markup {
+    html! {
+        section #versus {
+            h2 { "One way against another" }
+            noscript { p { "This comparison needs a script; the table above has the same times." } }
+            p.choice hidden {
+                label { "The time of " select name="one" {} }
+                label { " over that of " select name="other" {} }
+                ": below 1, the first is faster."
+            }
+            div.scroll { table.cells { thead {} tbody {} } }
+        }
+    }
+}
+
+fn crossings(columns: &[Column]) -> Markup {
+    let heads = [
+        "machine",
+        "scene",
+        "from this many instances on",
+        "95 % certain between",
+        "this is faster",
+        "than this",
+        "both take there",
+    ];
+    html! {
+        section #crossovers {
+            h2 { "Crossovers by machine" }
+            p { "Crowds at which one backend overtakes another, where both are the fastest. A machine without a row has no crossing \
+                 that is certain." }
+            div.scroll {
+                table.sortable.cells {
+                    thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                    tbody {
+                        @for (index, column) in columns.iter().enumerate() {
+                            @for sheet in column.study.sheets(Axis::Instances) {
+                                @for crossing in crossovers(column.study, &sheet).iter().filter(|crossing| crossing.leads) {
+                                    @let whole = |value: f64| grouped(value.round() as u64);
+                                    tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=(sheet.fixed.passes) {
+                                        td { (column.submission.name) }
+                                        td { (sheet.fixed.scene) ", " (drawn(sheet.fixed.passes)) ", " (sheet.quantity.name()) }
+                                        td.number data-sort=(crossing.at) { (whole(crossing.at)) }
+                                        td.number { (whole(crossing.range.0)) " and " (whole(crossing.range.1)) }
+                                        td { (crossing.above) }
+                                        td { (crossing.below) }
+                                        td.number data-sort=(crossing.ns) { (duration(crossing.ns as u64)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Times for the script: machines, crowds, and for each backend its times by crowd and machine.
+fn data(columns: &[Column], crowds: &[Crowd]) -> String {
+    let machines = columns
+        .iter()
+        .map(|column| json!({ "name": column.submission.name, "emulated": column.study.machine.is_emulated() }));
+    let mut times = Vec::new();
+    for (crowd_index, crowd) in crowds.iter().enumerate() {
+        for (machine, column) in columns.iter().enumerate() {
+            for entry in column.entries(crowd) {
+                let of = |quantity| entry.time(quantity);
+                times.push(json!([crowd_index, machine, entry.backend, of(Quantity::Frame), of(Quantity::Work)]));
+            }
+        }
+    }
+    let crowds = crowds.iter().map(|crowd| {
+        json!({ "text": crowd.text(), "scene": crowd.scene, "passes": crowd.passes, "instances": crowd.instances })
+    });
+    let data = json!({
+        "machines": machines.collect::<Vec<_>>(),
+        "crowds": crowds.collect::<Vec<_>>(),
+        "times": times,
+    });
+    // No text can end the element.
+    data.to_string().replace('<', "\\u003c")
+}

@@ -1,0 +1,305 @@
+//! Bundles: a folder of results as one file that travels.
+//!
+//! A bundle is a gzip-compressed tar archive with the files of the folder and a `manifest.json`, which lists them with
+//! their sizes and SHA-256 digests. `tar xzf` unpacks it. The same folder always gives the same bytes.
+//!
+//! Digests detect changes to a bundle, not invented figures: whoever edits a file can also write its digest.
+
+use super::digest;
+use super::recorded::{ReadError, Recorded, samples_beside, summaries, text_of};
+use super::session;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path};
+use tar::{Archive, Builder, EntryType, Header};
+use tempfile::TempDir;
+
+/// End of a bundle's name.
+pub const ENDING: &str = ".tar.gz";
+/// Version of the container.
+const FORMAT: u32 = 1;
+/// Name of the list of files.
+const MANIFEST: &str = "manifest.json";
+/// Names of files that a bundle may hold beside the list, each in any folder.
+const NAMES: [&str; 4] = ["summary.csv", "samples.csv", "limits.csv", session::FILE];
+/// Most bytes of all files together, most files, and most folders above a file.
+const MOST_BYTES: u64 = 128 << 20;
+const MOST_FILES: usize = 256;
+const MOST_FOLDERS: usize = 6;
+/// Most characters of a note.
+pub const MOST_NOTE: usize = 400;
+
+/// A bundle that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// Error from the system, or an archive that is damaged.
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    /// Results that cannot be read.
+    #[error("{0}")]
+    Results(#[from] ReadError),
+    /// The content is not that of a bundle.
+    #[error("{0}")]
+    Content(String),
+}
+
+/// Size and digest of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// Length in bytes.
+    pub bytes: u64,
+    /// SHA-256, 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The list of files of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the container.
+    pub format: u32,
+    /// What the sender says about the results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The files by name; folders in names end in `/`.
+    pub files: BTreeMap<String, FileFacts>,
+}
+
+/// The content of a bundle, as it is: neither digests nor figures are checked ([`super::check`] does that).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// The list of files.
+    pub manifest: Manifest,
+    /// The files by name.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+fn content<T>(problem: impl Into<String>) -> Result<T, BundleError> {
+    Err(BundleError::Content(problem.into()))
+}
+
+impl Bundle {
+    /// The bundle of a folder of results: each `summary.csv` at or below it, and the files beside it.
+    ///
+    /// # Errors
+    /// No results, results without samples or without a record of the environment, or too many or too large files.
+    pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, BundleError> {
+        let mut files = BTreeMap::new();
+        for summary in summaries(folder)? {
+            let place = summary.parent().unwrap_or(Path::new(""));
+            let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
+            let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();
+            let Some(parts) = parts else { return content(format!("{}: expected a name in UTF-8", place.display())) };
+            let name = |file: &str| parts.iter().copied().chain([file]).collect::<Vec<_>>().join("/");
+            let samples = samples_beside(&summary);
+            let environment = place.join(session::FILE);
+            if !samples.is_file() {
+                return content(format!("no samples.csv in {}; expected all samples", place.display()));
+            }
+            if !environment.is_file() {
+                let (place, file) = (place.display(), session::FILE);
+                return content(format!("no {file} in {place}; expected results of this version: measure again"));
+            }
+            let limits = place.join("limits.csv");
+            files.insert(name("summary.csv"), fs::read(&summary)?);
+            files.insert(name("samples.csv"), text_of(&samples)?.into_bytes());
+            files.insert(name(session::FILE), fs::read(environment)?);
+            if limits.is_file() {
+                files.insert(name("limits.csv"), fs::read(limits)?);
+            }
+        }
+        if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {
+            return content(too_large());
+        }
+        if let Some(name) = files.keys().find(|name| !is_allowed(name)) {
+            return content(format!("{name}: expected at most {MOST_FOLDERS} folders above a file"));
+        }
+        let facts = |bytes: &Vec<u8>| FileFacts { bytes: bytes.len() as u64, sha256: digest::of_bytes(bytes) };
+        let listed = files.iter().map(|(name, bytes)| (name.clone(), facts(bytes))).collect();
+        Ok(Self { manifest: Manifest { format: FORMAT, note, files: listed }, files })
+    }
+
+    /// The bytes of the bundle's file.
+    ///
+    /// # Errors
+    /// A name that an archive cannot hold.
+    pub fn packed(&self) -> io::Result<Vec<u8>> {
+        let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
+        let mut add = |name: &str, bytes: &[u8]| {
+            let mut header = Header::new_ustar();
+            header.set_entry_type(EntryType::Regular);
+            header.set_mode(0o644);
+            // Neither time nor owner: the same results give the same bytes.
+            header.set_mtime(0);
+            header.set_size(bytes.len() as u64);
+            archive.append_data(&mut header, name, bytes)
+        };
+        let mut manifest = serde_json::to_vec_pretty(&self.manifest)?;
+        manifest.push(b'\n');
+        add(MANIFEST, &manifest)?;
+        self.files.iter().try_for_each(|(name, bytes)| add(name, bytes))?;
+        archive.into_inner()?.finish()
+    }
+
+    /// Reads a bundle's file. Memory is bounded by what a bundle may hold, whatever the file states.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no bundle.
+    pub fn read(file: &Path) -> Result<Self, BundleError> {
+        let mut archive = Archive::new(GzDecoder::new(File::open(file)?).take(2 * MOST_BYTES));
+        let (mut files, mut manifest, mut all) = (BTreeMap::new(), None, 0);
+        for entry in archive.entries()? {
+            let entry = entry?;
+            let path = entry.path()?.into_owned();
+            let Some(name) = path.to_str().map(str::to_owned) else { return content("a name that is not UTF-8") };
+            if entry.header().entry_type() != EntryType::Regular || !(is_allowed(&name) || name == MANIFEST) {
+                return content(format!("{name:?} in it; expected only {MANIFEST}, {}", NAMES.join(", ")));
+            }
+            all += entry.size();
+            if all > MOST_BYTES || files.len() == MOST_FILES {
+                return content(too_large());
+            }
+            let mut bytes = Vec::new();
+            entry.take(MOST_BYTES).read_to_end(&mut bytes)?;
+            let twice = match name == MANIFEST {
+                true => manifest.replace(bytes).is_some(),
+                false => files.insert(name.clone(), bytes).is_some(),
+            };
+            if twice {
+                return content(format!("{name} stands in it twice"));
+            }
+        }
+        // The checksum stands at the end of the file, behind the archive.
+        io::copy(&mut archive.into_inner(), &mut io::sink())?;
+        let Some(manifest) = manifest else { return content(format!("no {MANIFEST} in it: not a bundle")) };
+        let manifest: Manifest = match serde_json::from_slice(&manifest) {
+            Ok(manifest) => manifest,
+            Err(error) => return content(format!("{MANIFEST}: {error}")),
+        };
+        if manifest.format != FORMAT {
+            return content(format!("{MANIFEST}: format {}; this skinbench reads {FORMAT}", manifest.format));
+        }
+        Ok(Self { manifest, files })
+    }
+
+    /// Writes the files to a temporary folder and reads the results in it. The folder must outlive the paths in the
+    /// results.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or results that cannot be read.
+    pub fn unpacked(&self) -> Result<(TempDir, Recorded), BundleError> {
+        let folder = tempfile::tempdir()?;
+        for (name, bytes) in &self.files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
+            fs::write(path, bytes)?;
+        }
+        let recorded = Recorded::read(&[folder.path()])?;
+        Ok((folder, recorded))
+    }
+}
+
+/// Returns whether a file's name leads to one of the known files, in a folder at or below the root.
+fn is_allowed(name: &str) -> bool {
+    let path = Path::new(name);
+    let plain = path.components().all(|part| matches!(part, Component::Normal(_))) && !name.contains('\\');
+    let known = path.file_name().and_then(OsStr::to_str).is_some_and(|file| NAMES.contains(&file));
+    plain && known && path.components().count() <= MOST_FOLDERS + 1
+}
+
+fn too_large() -> String {
+    format!("too large: expected at most {MOST_FILES} files with {} MiB together", MOST_BYTES >> 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_files(files: &[(&str, &str)]) -> Bundle {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Bundle::of_folder(folder.path(), Some("a note".into())).unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Bundle, BundleError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&file, bytes).unwrap();
+        Bundle::read(file.path())
+    }
+
+    fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (name, bytes) in entries {
+            let mut header = Header::new_gnu();
+            // Names that `append_data` refuses are written as they are.
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            archive.append(&header, *bytes).unwrap();
+        }
+        archive.into_inner().unwrap().finish().unwrap()
+    }
+
+    #[test]
+    fn a_bundle_holds_the_files_of_a_folder_and_its_bytes_depend_on_nothing_else() {
+        let files = [
+            ("environment.json", "[]"),
+            ("samples.csv", "samples"),
+            ("summary.csv", "summary"),
+            ("part/environment.json", "[]"),
+            ("part/limits.csv", "limits"),
+            ("part/samples.csv", "more samples"),
+            ("part/summary.csv", "more"),
+        ];
+        let bundle = of_files(&files);
+        let held: Vec<_> =
+            bundle.files.iter().map(|(name, bytes)| (name.as_str(), str::from_utf8(bytes).unwrap())).collect();
+        let mut sorted = files.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(held, sorted);
+        let packed = bundle.packed().unwrap();
+        assert_eq!(of_files(&files).packed().unwrap(), packed);
+        assert_eq!(read(&packed).unwrap(), bundle);
+    }
+
+    #[test]
+    fn foreign_and_damaged_files_are_refused() {
+        let files = [("environment.json", "[]"), ("samples.csv", "samples"), ("summary.csv", "summary")];
+        let whole = of_files(&files).packed().unwrap();
+        let problem = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+        for cut in [0, 1, 20, whole.len() / 2, whole.len() - 1] {
+            assert!(read(&whole[..cut]).is_err(), "{cut} of {} bytes", whole.len());
+        }
+        assert!(problem(b"run_id,utc").starts_with("cannot read: "));
+        assert_eq!(problem(&archive(&[("summary.csv", b"")])), "no manifest.json in it: not a bundle");
+        for name in ["../summary.csv", "/summary.csv", "a/../summary.csv", "notes.txt", "a/b/c/d/e/f/g/summary.csv"] {
+            assert!(problem(&archive(&[(name, b"")])).starts_with(&format!("{name:?} in it; expected only")), "{name}");
+        }
+        assert_eq!(problem(&archive(&[("summary.csv", &b""[..]); 2])), "summary.csv stands in it twice");
+        let later = br#"{"format":2,"files":{}}"#;
+        assert_eq!(problem(&archive(&[(MANIFEST, later)])), "manifest.json: format 2; this skinbench reads 1");
+    }
+
+    #[test]
+    fn the_stated_size_of_a_file_allocates_nothing() {
+        let mut header = Header::new_gnu();
+        header.as_old_mut().name[..11].copy_from_slice(b"summary.csv");
+        header.set_size(1 << 40);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        io::Write::write_all(&mut encoder, header.as_bytes()).unwrap();
+        let problem = read(&encoder.finish().unwrap()).unwrap_err().to_string();
+        assert_eq!(problem, "too large: expected at most 256 files with 128 MiB together");
+    }
+}

@@ -1,0 +1,133 @@
+//! `environment.json`: the program and the machine behind the results of a folder.
+//!
+//! A *session* is one process that wrote to the folder: a run, or a part of a sweep that was resumed. The file is
+//! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
+
+use super::digest;
+use crate::harness::environment::{Adapter, Build, Environment};
+use crate::harness::hardware::{Conditions, Hardware};
+use crate::simd::Isa;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Name of the file in a folder of results.
+pub const FILE: &str = "environment.json";
+
+/// The program that measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Program {
+    /// Version of the package.
+    pub version: String,
+    /// Tag of the commit that it was built from, such as `v0.1.0`.
+    pub tag: Option<String>,
+    /// The commit.
+    pub git_rev: Option<String>,
+    /// `true` if tracked files differed from the commit.
+    pub dirty: Option<bool>,
+    /// Compiler version.
+    pub rustc: String,
+    /// Processor architecture and operating system that it was compiled for, such as `x86_64-linux`.
+    pub target: String,
+    /// `true` for a build with debug assertions, whose times mean nothing.
+    pub debug: bool,
+    /// SHA-256 of the executable file.
+    pub sha256: String,
+    /// SHA-256 of all shaders; `None` for a build without GPU backends.
+    pub shaders: Option<String>,
+}
+
+/// One process that measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// Identifiers of its runs, as in `summary.csv`.
+    pub runs: Vec<String>,
+    /// The program.
+    pub program: Program,
+    /// Operating system, with version.
+    pub os: String,
+    /// Processor's name.
+    pub cpu: String,
+    /// Instruction set of the CPU kernels.
+    pub isa: String,
+    /// `true` if a weaker one than the machine's was asked for.
+    pub isa_chosen: bool,
+    /// The adapter's name, marked if it is emulated on the CPU.
+    pub adapter: Option<String>,
+    /// The adapter's driver, with version.
+    pub driver: Option<String>,
+    /// The machine's settings.
+    pub hardware: Hardware,
+    /// The machine's state at the start.
+    pub before: Conditions,
+    /// Its state at the end; `None` if the session did not end by itself.
+    pub after: Option<Conditions>,
+}
+
+impl Program {
+    /// The running program.
+    ///
+    /// # Errors
+    /// Its executable file cannot be found or read.
+    pub fn running(version: &str, build: &Build) -> io::Result<Self> {
+        Ok(Self {
+            version: version.into(),
+            tag: build.tag.clone(),
+            git_rev: build.git_rev.clone(),
+            dirty: build.dirty,
+            rustc: build.rustc.clone(),
+            target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            debug: cfg!(debug_assertions),
+            sha256: digest::of_file(&std::env::current_exe()?)?,
+            shaders: digest::of_shaders(),
+        })
+    }
+}
+
+impl Session {
+    /// A session that begins now.
+    pub fn begin(program: Program, environment: &Environment, isa: Isa) -> Self {
+        Self {
+            runs: Vec::new(),
+            program,
+            os: environment.os.clone(),
+            cpu: environment.cpu.clone(),
+            isa: isa.name().into(),
+            isa_chosen: isa != Isa::strongest(),
+            adapter: environment.adapter.as_ref().map(Adapter::label),
+            driver: environment.adapter.as_ref().map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
+            hardware: Hardware::collect(),
+            before: Conditions::collect(),
+            after: None,
+        }
+    }
+}
+
+/// Reads the sessions of a folder; none if it has no such file.
+///
+/// # Errors
+/// A file that cannot be read, or is not what [`write()`] writes.
+pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
+    let path = folder.join(FILE);
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    match fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| named(error.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(named(error)),
+    }
+}
+
+/// Writes the sessions of a folder; the file is complete at any time.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(folder: &Path, sessions: &[Session]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, sessions)?;
+    writeln!(file)?;
+    file.persist(folder.join(FILE))?;
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! Levels of detail: instances that are small on the screen show a model with less detail.
+//!
+//! Cameras of scenes and the places of instances do not move, so every instance has one level for all ticks: choosing it
+//! needs no hysteresis and keeps no state. A crowd with levels is a crowd whose groups are pairs of model and level, and
+//! every backend runs, verifies and times it like any other crowd.
+
+use super::camera::Camera;
+use crate::asset::{adapt, joint_level};
+use crate::crowd::{Crowd, CrowdError};
+use crate::model::{Bounds, Model, ModelError, Rows, rows_to_affine};
+use crate::wording;
+use arrayvec::ArrayVec;
+use glam::DVec3;
+use rayon::prelude::*;
+use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
+
+/// Number of levels; level 0 is the full character.
+pub const LEVELS: usize = 4;
+
+/// Size on the screen below which an instance has level 1, 2 or 3: pixels of the diagonal of its model's bounding box.
+pub const SIZES: [f64; LEVELS - 1] = [200.0, 100.0, 40.0];
+
+/// Fraction of the triangles at levels 1, 2 and 3.
+const TRIANGLES: [f64; LEVELS - 1] = [0.5, 0.25, 0.125];
+/// Reach of the limbs that levels 1, 2 and 3 leave out, over the diagonal. At the size at which its level begins, a limb
+/// of this reach has 4, 6 and 4 pixels.
+const LIMBS: [f64; LEVELS - 1] = [0.02, 0.06, 0.1];
+/// Most influences of a vertex at levels 1, 2 and 3.
+const INFLUENCES: [usize; LEVELS - 1] = [4, 2, 1];
+
+/// The kinds of detail that are dropped with distance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lod {
+    /// Meshes lose triangles.
+    pub mesh: bool,
+    /// Skeletons lose small limbs, such as fingers.
+    pub joints: bool,
+    /// Vertices lose influences.
+    pub influences: bool,
+}
+
+impl Lod {
+    /// Names of the kinds.
+    pub const KINDS: [&'static str; 3] = ["mesh", "joints", "influences"];
+
+    /// The kinds with these names.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let mut lod = Self::default();
+        for name in names {
+            match name {
+                "mesh" => lod.mesh = true,
+                "joints" => lod.joints = true,
+                "influences" => lod.influences = true,
+                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
+            }
+        }
+        Ok(lod)
+    }
+
+    /// The names of its kinds, separated by `+`; empty if there is none.
+    pub fn name(self) -> String {
+        let kinds = [self.mesh, self.joints, self.influences].into_iter().zip(Self::KINDS);
+        kinds.filter(|(on, _)| *on).map(|(_, name)| name).collect::<Vec<_>>().join("+")
+    }
+
+    /// Returns whether no kind is dropped.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Parses kinds separated by commas, or `none`.
+impl FromStr for Lod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" { Ok(Self::default()) } else { Self::from_names(text.split(',')) }
+    }
+}
+
+/// The levels of a crowd's instances.
+#[derive(Debug)]
+pub struct Levels {
+    /// The same instances in full detail, in another order, posed individually at every tick.
+    pub full: Crowd,
+    /// For each instance of the scene's crowd its index in [`Levels::full`].
+    pub original: Vec<u32>,
+    /// For each instance of the scene's crowd its size on the screen: pixels of its full model's diagonal.
+    pub pixels: Vec<f64>,
+    /// Instances at each level.
+    pub counts: [usize; LEVELS],
+    /// Largest distance from the full character, once the harness has measured it: parts of the diagonal, and pixels.
+    pub(crate) error: OnceLock<[f64; 2]>,
+}
+
+/// A model at one level.
+struct LevelModel {
+    model: Arc<Model>,
+    /// For each joint the index in the full model, if joints were left out.
+    joints: Option<Vec<u16>>,
+    /// `true` if the mesh could not be simplified.
+    whole: bool,
+}
+
+/// A crowd with levels, and remarks about models that were kept whole.
+pub(super) struct Leveled {
+    pub crowd: Crowd,
+    pub levels: Levels,
+    pub remarks: Vec<String>,
+}
+
+/// Chooses the level of each instance by its size on the screen. `models` has the model of each of the crowd's groups
+/// with raw clips, `finish` brings clips to the form in which they are stored.
+///
+/// # Errors
+/// A model that cannot be reduced, or that cannot be put in a crowd.
+pub(super) fn leveled(
+    full: Crowd,
+    models: &[Arc<Model>],
+    lod: Lod,
+    camera: &Camera,
+    resolution: [u32; 2],
+    finish: impl Fn(Model) -> Result<Model, ModelError> + Sync,
+) -> Result<Leveled, CrowdOrModel> {
+    let screen = Screen::new(&full, camera, resolution);
+    let mut placed: Vec<(usize, usize, Vec<u32>)> = Vec::new();
+    let mut sizes = vec![0.0; full.instance_count()];
+    for (index, group) in full.groups().iter().enumerate() {
+        let mut at_level: [Vec<u32>; LEVELS] = Default::default();
+        for instance in group.instances.clone() {
+            let size = screen.pixels(group.model.bounds(), &full.placements()[instance as usize]);
+            sizes[instance as usize] = size;
+            at_level[level(size)].push(instance);
+        }
+        let used = at_level.into_iter().enumerate().filter(|(_, instances)| !instances.is_empty());
+        placed.extend(used.map(|(level, instances)| (index, level, instances)));
+    }
+    let made: Vec<Result<LevelModel, ModelError>> = placed
+        .par_iter()
+        .map(|&(group, level, _)| match level {
+            0 => Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false }),
+            _ => at(&models[group], level - 1, lod, &finish),
+        })
+        .collect();
+
+    let mut crowd = Crowd::with_format(full.format());
+    let (mut original, mut counts) = (Vec::with_capacity(sizes.len()), [0; LEVELS]);
+    let mut whole: Vec<(String, usize)> = Vec::new();
+    for ((group, level, instances), made) in placed.iter().zip(made) {
+        let LevelModel { model, joints, whole: kept } = made?;
+        let group = &full.groups()[*group];
+        if kept {
+            whole.push((group.model.name().to_owned(), *level));
+        }
+        let masks: Vec<Vec<f32>> = group
+            .masks()
+            .chunks(group.model.skeleton().len())
+            .map(|mask| match &joints {
+                Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
+                None => mask.to_vec(),
+            })
+            .collect();
+        let own = instances.iter().map(|&instance| {
+            let layers: ArrayVec<_, { crate::crowd::MAX_LAYERS }> =
+                full.layers().of(instance as usize).iter().copied().collect();
+            (full.placements()[instance as usize], layers)
+        });
+        crowd.push_masked_group(model, &masks, own)?;
+        counts[*level] += instances.len();
+        original.extend_from_slice(instances);
+    }
+    if full.has_targets() {
+        // Levels keep all targets, so that an instance keeps its expression.
+        crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
+    }
+    let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
+    let levels = Levels { full, original, pixels, counts, error: OnceLock::new() };
+    Ok(Leveled { crowd, levels, remarks: remarks(&whole) })
+}
+
+/// A crowd or a model that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CrowdOrModel {
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// One line per level at which meshes were kept whole.
+fn remarks(whole: &[(String, usize)]) -> Vec<String> {
+    let of_level = |level: usize| {
+        let names: Vec<&str> = whole.iter().filter(|(_, l)| *l == level).map(|(name, _)| name.as_str()).collect();
+        let first = names.first()?;
+        let who = if names.len() > 1 {
+            format!("{first} and {} more keep", names.len() - 1)
+        } else {
+            format!("{first} keeps")
+        };
+        Some(format!("{who} the whole mesh at level {level}: too few vertices inside seams and borders"))
+    };
+    (1..LEVELS).filter_map(of_level).collect()
+}
+
+/// The level for a size on the screen.
+fn level(size: f64) -> usize {
+    SIZES.iter().filter(|least| size < **least).count()
+}
+
+/// A model at a level after the first.
+fn at(
+    model: &Model,
+    level: usize,
+    lod: Lod,
+    finish: impl Fn(Model) -> Result<Model, ModelError>,
+) -> Result<LevelModel, ModelError> {
+    let mut reduced = model.clone();
+    let (mut joints, mut whole) = (None, false);
+    if lod.mesh {
+        match simplified(model, TRIANGLES[level])? {
+            Some(simpler) => reduced = simpler,
+            None => whole = true,
+        }
+    }
+    if lod.joints
+        && let Some(fewer) = joint_level::without_small_limbs(&reduced, LIMBS[level])?
+    {
+        (reduced, joints) = (fewer.model, Some(fewer.kept));
+    }
+    if lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[level] {
+        reduced = adapt::with_influences(reduced, INFLUENCES[level])?;
+    }
+    Ok(LevelModel { model: Arc::new(finish(reduced)?), joints, whole })
+}
+
+#[cfg(feature = "resample")]
+fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError> {
+    crate::asset::mesh_level::simplified(model, fraction)
+}
+
+#[cfg(not(feature = "resample"))]
+fn simplified(_: &Model, _: f64) -> Result<Option<Model>, ModelError> {
+    Err(ModelError::new("mesh levels", "this build lacks the feature `resample`"))
+}
+
+/// The scene's picture, in which sizes are measured.
+struct Screen {
+    eye: DVec3,
+    /// Pixels of a metre at a distance of one metre.
+    pixels_per_metre: f64,
+}
+
+impl Screen {
+    fn new(crowd: &Crowd, camera: &Camera, resolution: [u32; 2]) -> Self {
+        let half = (0.5 * camera.field_of_view.to_radians()).tan();
+        let eye = camera.eye(crowd, resolution).as_dvec3();
+        Self { eye, pixels_per_metre: 0.5 * f64::from(resolution[1]) / half }
+    }
+
+    /// Pixels of the diagonal of a model's box at its place; without a limit for a box around the camera.
+    fn pixels(&self, bounds: Bounds, placement: &Rows) -> f64 {
+        let placement = rows_to_affine(placement);
+        let middle = placement.transform_point3((0.5 * (bounds.min + bounds.max)).as_dvec3());
+        let diagonal = placement.transform_vector3((bounds.max - bounds.min).as_dvec3()).length();
+        self.pixels_per_metre * diagonal / self.eye.distance(middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smaller_instances_have_less_detail() {
+        assert_eq!([f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0].map(level), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn kinds_are_read_and_named() {
+        let lod: Lod = "influences,mesh".parse().unwrap();
+        assert_eq!((lod.name().as_str(), lod.joints), ("mesh+influences", false));
+        assert!("none".parse::<Lod>().unwrap().is_none());
+        let error = "mesh,joint".parse::<Lod>().unwrap_err();
+        assert_eq!(
+            error,
+            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints or influences"
+        );
+    }
+
+    #[cfg(feature = "resample")]
+    #[test]
+    fn a_mesh_that_cannot_be_simplified_is_kept_and_named() {
+        use crate::crowd::Layer;
+        use crate::model::IDENTITY_ROWS;
+        let model = Arc::new(crate::asset::mesh_level::tests::shreds());
+        let mut crowd = Crowd::new();
+        crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])]).unwrap();
+        let camera = Camera { orbit: 0.0, elevation: 0.0, distance: 1.0, field_of_view: 40.0 };
+        let lod = Lod { mesh: true, ..Lod::default() };
+        let made = leveled(crowd, &[model], lod, &camera, [8, 8], Ok).unwrap();
+        assert_eq!(made.levels.counts, [0, 0, 0, 1]);
+        assert_eq!(made.crowd.vertex_count(), 60);
+        assert_eq!(made.remarks.len(), 1);
+        assert!(made.remarks[0].starts_with("walker keeps the whole mesh at level 3: "), "{:?}", made.remarks);
+    }
+}

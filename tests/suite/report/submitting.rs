@@ -1,0 +1,299 @@
+//! Bundles of results: made, checked, edited.
+
+use super::skinbench;
+use skinbench::results::bundle::Bundle;
+use skinbench::results::check::{Checked, Division, check};
+use skinbench::results::digest;
+use skinbench::results::session::{self, Session};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A folder with fresh results in `out`; measured once for all tests.
+fn measured() -> &'static TempDir {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let line = "run smoke -b cpu-scalar,cpu-rayon --frames 6 --passes 0 -o out";
+        skinbench(folder.path(), line).assert().success();
+        folder
+    })
+}
+
+fn bundle() -> Bundle {
+    Bundle::of_folder(&measured().path().join("out"), None).unwrap()
+}
+
+/// Runs `submit` in a folder: exit code, output, errors.
+fn submit(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
+    let output = skinbench(folder, &format!("submit {arguments}")).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A bundle with another file.
+fn with_file(bundle: &Bundle, name: &str, change: impl FnOnce(&str) -> String) -> Bundle {
+    let mut edited = bundle.clone();
+    let text = edited.files.get_mut(name).unwrap();
+    *text = change(str::from_utf8(text).unwrap()).into_bytes();
+    edited
+}
+
+/// A bundle whose manifest fits its files, as if its maker had edited them before.
+fn signed_again(mut bundle: Bundle) -> Bundle {
+    for (name, bytes) in &bundle.files {
+        let facts = bundle.manifest.files.get_mut(name).unwrap();
+        (facts.bytes, facts.sha256) = (bytes.len() as u64, digest::of_bytes(bytes));
+    }
+    bundle
+}
+
+/// The text of a file with a field of a line replaced; line 1 is the heading.
+fn with_field(text: &str, line: usize, column: &str, value: &str) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let at = headers.iter().position(|name| name == column).unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&headers).unwrap();
+    for (index, record) in reader.records().enumerate() {
+        let record = record.unwrap();
+        let changed = |(place, field)| if (index + 2, place) == (line, at) { value } else { field };
+        writer.write_record(record.iter().enumerate().map(changed)).unwrap();
+    }
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+fn checked(bundle: &Bundle) -> Checked {
+    check(bundle, env!("CARGO_PKG_VERSION"), u64::MAX)
+}
+
+#[test]
+fn a_bundle_passes_and_an_edited_one_does_not() {
+    let folder = measured().path();
+    let (code, out, err) = submit(folder, "out -o whole.tar.gz --note quiet");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("open division: ") && out.contains("bundle: whole.tar.gz, "), "{out}");
+    let (code, out, err) = submit(folder, "--check whole.tar.gz");
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    for expected in ["rows follow from", "42 instances of smoke (nothing drawn): ", "for x86_64-linux"] {
+        assert!(out.contains(expected) || (expected.starts_with("for") && !cfg!(target_arch = "x86_64")), "{out}");
+    }
+
+    let whole = Bundle::read(&folder.join("whole.tar.gz")).unwrap();
+    // Line 2 is a row with samples in both files.
+    for (name, column, expected) in [
+        ("summary.csv", "median_ns", "summary.csv:2: median_ns is 1, but the samples give "),
+        ("samples.csv", "ns", "samples.csv was edited: its SHA-256 is not that in manifest.json; summary.csv:2: "),
+    ] {
+        let edited = with_file(&whole, name, |text| with_field(text, 2, column, "1"));
+        for edited in [edited.clone(), signed_again(edited)] {
+            fs::write(folder.join("edited.tar.gz"), edited.packed().unwrap()).unwrap();
+            let (code, out, err) = submit(folder, "--check edited.tar.gz");
+            assert_eq!((code, out.as_str(), err.lines().count()), (Some(1), "", 1), "{err}");
+            let expected = if edited == signed_again(edited.clone()) { "summary.csv:2: " } else { expected };
+            assert!(err.starts_with("error: edited.tar.gz: ") && err.contains(expected), "{err}\nnot {expected}");
+        }
+    }
+}
+
+#[test]
+fn every_contradiction_is_found() {
+    let whole = bundle();
+    assert_eq!(checked(&whole).faults, [""; 0]);
+    type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
+    let field = |column: &'static str, value: &'static str| move |text: &str| with_field(text, 2, column, value);
+    let cut = |text: &str| text.lines().take(text.lines().count() - 1).map(|line| format!("{line}\n")).collect();
+    let doubled = |text: &str| format!("{text}{}\n", text.lines().last().unwrap());
+    let edits: [Edit; 14] = [
+        ("summary.csv", &field("mad_ns", "1"), "mad_ns is 1, but the samples give"),
+        ("summary.csv", &field("max_ns", ""), "max_ns is empty, but the samples give"),
+        ("summary.csv", &field("noisy", ""), "noisy does not follow"),
+        ("summary.csv", &field("frames", "7"), "frames is 7, but samples.csv has 6 samples"),
+        ("summary.csv", &field("parity_max_rel", "0.1"), "is not within parity_tol"),
+        ("summary.csv", &field("parity_max_rel", "NaN"), "is not within parity_tol"),
+        ("summary.csv", &field("parity_max_rel", ""), "status ok without parity_max_rel"),
+        ("summary.csv", &field("status", "parity_failed"), "only a backend that was verified is timed"),
+        ("summary.csv", &field("status", "fine"), "summary.csv: CSV deserialize error"),
+        ("summary.csv", &field("cpu", "Faster CPU"), "summary.csv:2: cpu is not the one in environment.json"),
+        ("summary.csv", &field("run_id", "other"), "run other is not in environment.json"),
+        ("samples.csv", &cut, "but samples.csv has 5 samples"),
+        ("samples.csv", &doubled, "some of the same frame"),
+        ("environment.json", &|_| "[]".into(), "is not in environment.json"),
+    ];
+    for (name, edit, expected) in edits {
+        let edited = with_file(&whole, name, edit);
+        for (edited, seen) in [(edited.clone(), format!("{name} was edited")), (signed_again(edited), expected.into())]
+        {
+            let faults = checked(&edited).faults;
+            assert!(faults.iter().any(|fault| fault.contains(&seen)), "{expected}: {faults:?}");
+        }
+    }
+    let mut missing = whole.clone();
+    missing.files.remove("samples.csv");
+    assert!(checked(&missing).faults.starts_with(&["samples.csv is missing".into()]));
+    let mut more = whole;
+    more.files.insert("a/limits.csv".into(), Vec::new());
+    assert!(checked(&more).faults.contains(&"a/limits.csv is not in manifest.json".into()));
+}
+
+#[test]
+fn only_a_release_with_default_options_is_closed() {
+    let released = |change: &dyn Fn(&mut Session)| {
+        let mut bundle = bundle();
+        let mut sessions: Vec<Session> = serde_json::from_slice(&bundle.files[session::FILE]).unwrap();
+        let Session { program, .. } = &mut sessions[0];
+        program.tag = Some(format!("v{}", program.version));
+        (program.dirty, program.debug, program.git_rev) = (Some(false), false, Some("0".repeat(40)));
+        change(&mut sessions[0]);
+        let Session { program, .. } = sessions[0].clone();
+        bundle.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
+        // The rows repeat the commit.
+        let (commit, dirty) = (program.git_rev.unwrap_or_default(), program.dirty.is_some_and(|dirty| dirty));
+        let lines = str::from_utf8(&bundle.files["summary.csv"]).unwrap().lines().count();
+        for line in 2..=lines {
+            let named = |text: &str| with_field(text, line, "git_rev", &commit);
+            bundle = with_file(&bundle, "summary.csv", named);
+            bundle = with_file(&bundle, "summary.csv", |text| with_field(text, line, "dirty", &dirty.to_string()));
+        }
+        signed_again(bundle)
+    };
+    let closed = checked(&released(&|_| {}));
+    assert_eq!((closed.faults, closed.division), (vec![], Division::Closed));
+    let reasons = |bundle: &Bundle| match checked(bundle) {
+        Checked { division: Division::Open(reasons), .. } => reasons.join("; "),
+        closed => panic!("{closed:?}"),
+    };
+    type Change<'a> = &'a dyn Fn(&mut Session);
+    let changes: [(Change, &str); 6] = [
+        (&|session| session.program.dirty = Some(true), "the build is dirty"),
+        (&|session| session.program.tag = None, "no release tag"),
+        (&|session| session.program.debug = true, "a debug build"),
+        (&|session| session.program.shaders = Some("0".repeat(64)), "its shaders are not those of"),
+        (&|session| session.isa_chosen = true, "was chosen"),
+        (&|session| session.hardware.processors += 1, "threads on"),
+    ];
+    for (change, expected) in changes {
+        let open = reasons(&released(change));
+        assert!(open.contains(expected), "{open}");
+    }
+    let whole = released(&|_| {});
+    for (column, value, expected) in [
+        ("options", "normals=raw", "options normals=raw"),
+        ("attributes", "p", "attributes p"),
+        ("scene_hash", "0000000000000000", "is not the built-in one"),
+        ("instances", "41", "is not the built-in one"),
+        ("scene", "/etc/passwd", "/etc/passwd is not a built-in scene"),
+    ] {
+        let open = reasons(&with_file(&whole, "summary.csv", |text| with_field(text, 2, column, value)));
+        assert!(open.contains(expected), "{open}");
+    }
+
+    let folder = measured().path();
+    fs::write(folder.join("closed.tar.gz"), whole.packed().unwrap()).unwrap();
+    let (code, out, err) = submit(folder, "--check closed.tar.gz --division closed");
+    assert!(code == Some(0) && out.contains("closed division\n"), "{out}{err}");
+    assert_eq!(submit(folder, "--check closed.tar.gz --division open").0, Some(1));
+    let dirty = released(&|session| session.program.dirty = Some(true));
+    fs::write(folder.join("dirty.tar.gz"), dirty.packed().unwrap()).unwrap();
+    assert_eq!(submit(folder, "--check dirty.tar.gz").0, Some(0));
+    let (code, _, err) = submit(folder, "--check dirty.tar.gz --division closed");
+    assert!(code == Some(1) && err.contains("not of the closed division: the build is dirty"), "{err}");
+}
+
+#[test]
+fn bad_arguments_and_folders_are_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("old/summary.csv", "run_id\n");
+    write("old/samples.csv", "run_id\n");
+    write("medians/summary.csv", "run_id\n");
+    write("text.tar.gz", "text");
+    for (arguments, code, expected) in [
+        ("out", 2, "required arguments were not provided: --output <BUNDLE>"),
+        ("a b -o x.tar.gz", 2, "-o writes one bundle; expected one folder of results"),
+        ("missing -o x.tar.gz", 1, "missing: cannot read: "),
+        ("old -o x.tar.gz", 1, "no environment.json in old; expected results of this version: measure again"),
+        ("medians -o x.tar.gz", 1, "no samples.csv in medians; expected all samples"),
+        ("--check missing", 1, "missing: cannot read: "),
+        ("--check text.tar.gz", 1, "text.tar.gz: cannot read: "),
+        ("--check x --division both", 2, "'both' for '--division <DIVISION>'"),
+    ] {
+        let (exit, out, err) = submit(folder.path(), arguments);
+        assert!(exit == Some(code) && out.is_empty() && err.lines().count() == 1, "{arguments}: {out}{err}");
+        assert!(err.contains(expected), "{arguments}: {err}");
+    }
+    assert!(!folder.path().join("x.tar.gz").exists());
+}
+
+/// A killed process leaves a record of its start, and a resumed sweep adds one.
+#[test]
+fn sessions_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |instances: &str| {
+        let line = format!("sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out");
+        skinbench(folder.path(), &line).assert().success();
+        session::read(&folder.path().join("out")).unwrap()
+    };
+    let first = sweep("3,4");
+    assert_eq!(first.iter().map(|session| session.runs.len()).collect::<Vec<_>>(), [2]);
+    assert!(first[0].after.is_some() && first[0].before.utc <= first[0].after.as_ref().unwrap().utc);
+    let both = sweep("3,4,5");
+    assert_eq!(both.iter().map(|session| session.runs.len()).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(checked(&Bundle::of_folder(&folder.path().join("out"), None).unwrap()).faults, [""; 0]);
+}
+
+#[test]
+fn a_site_compares_bundles_and_refuses_edited_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sent")).unwrap();
+    let note = Some("</script><b>bold".into());
+    let whole = Bundle::of_folder(&measured().path().join("out"), note).unwrap();
+    // The same times from another processor, so that two machines agree.
+    let mut other = whole.clone();
+    let mut sessions: Vec<Session> = serde_json::from_slice(&other.files[session::FILE]).unwrap();
+    sessions[0].cpu = "Other CPU <script>".into();
+    other.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
+    let lines = str::from_utf8(&other.files["summary.csv"]).unwrap().lines().count();
+    for line in 2..=lines {
+        other = with_file(&other, "summary.csv", |text| with_field(text, line, "cpu", "Other CPU <script>"));
+    }
+    for (name, bundle) in [("one", &whole), ("two", &signed_again(other))] {
+        fs::write(path(&format!("sent/{name}.tar.gz")), bundle.packed().unwrap()).unwrap();
+    }
+    let report = |arguments: &str| {
+        let output = skinbench(folder.path(), &format!("report {arguments}")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(report("sent -o site/").0, Some(0));
+    let index = fs::read_to_string(path("site/index.html")).unwrap();
+    assert!(index.contains("Other CPU &lt;script&gt;") && index.contains("&lt;/script&gt;&lt;b&gt;bold"), "escaped");
+    assert_eq!(index.matches("</script>").count(), 2, "data and code");
+    assert!(
+        !index.contains("http") && !index.contains(" src=") && !index.contains("import "),
+        "nothing from elsewhere"
+    );
+    for file in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
+        assert!(path("site").join(file).is_file(), "{file}");
+    }
+    // Both have the same times: they agree, or neither is sure.
+    assert!(["confirmed by 2 machines", "none is sure"].iter().any(|said| index.contains(said)), "{index}");
+
+    let edited = with_file(&whole, "samples.csv", |text| with_field(text, 2, "ns", "1"));
+    fs::write(path("sent/three.tar.gz"), edited.packed().unwrap()).unwrap();
+    let (code, said) = report("sent -o again/");
+    assert!(code == Some(1) && said.contains("three.tar.gz: samples.csv was edited"), "{said}");
+    assert!(!path("again").exists(), "nothing is written");
+    fs::create_dir(path("empty")).unwrap();
+    let (code, said) = report("empty -o again/");
+    assert!(
+        code == Some(1) && said.contains("no bundle in empty; expected files that `skinbench submit` wrote"),
+        "{said}"
+    );
+    assert_eq!(report("sent --format site").0, Some(2));
+}
