@@ -2,17 +2,10 @@
 //
 // import FLOATS, chunk from chunk.wgsl
 // import LoadedVertex from mesh
+// import first_delta, morph_deltas, morph_weights from morph_by_vertex.wgsl
 
-// As in morph_sparse.wgsl, the elements at which the deltas of vertices begin. Then for each target the largest number of
-// its positions and of its normals, as bits. Then for each delta six numbers and the target.
-@group(0) @binding(7) var<storage, read> morph_deltas: array<vec4u>;
-// The number of targets, then [instance][target].
-@group(0) @binding(8) var<storage, read> morph_weights: array<f32>;
-
-fn first_delta(index: u32) -> u32 {
-    return morph_deltas[index / 4u][index % 4u];
-}
-
+// For each target an element with the largest number of its positions and of its normals, as bits. Then for each delta an
+// element with six numbers and the target.
 fn morphed(vertex: LoadedVertex, index: u32, instance: u32) -> LoadedVertex {
     var morphed = vertex;
     let scales = (chunk.vertices + 4u) / 4u;

@@ -1,19 +1,12 @@
 // Morph targets as the deltas of each vertex: a vertex reads those of the targets that move it, and nothing of the
-// others. src/gpu/morph.rs writes them.
+// others.
 //
 // import FLOATS from chunk.wgsl
 // import LoadedVertex from mesh
+// import first_delta, morph_deltas, morph_weights from morph_by_vertex.wgsl
 
-// Four to an element, the elements at which each vertex's deltas begin and those of the last one end. Then for each delta
-// the position and the target, the normal if FLOATS includes normals, and the tangent likewise; all as bits.
-@group(0) @binding(7) var<storage, read> morph_deltas: array<vec4u>;
-// The number of targets, then [instance][target].
-@group(0) @binding(8) var<storage, read> morph_weights: array<f32>;
-
-fn first_delta(index: u32) -> u32 {
-    return morph_deltas[index / 4u][index % 4u];
-}
-
+// Elements of a delta: the position and the target, the normal if FLOATS includes normals, and the tangent likewise; all
+// as bits.
 fn morphed(vertex: LoadedVertex, index: u32, instance: u32) -> LoadedVertex {
     var morphed = vertex;
     let stride = select(select(3u, 2u, FLOATS < 10u), 1u, FLOATS < 6u);

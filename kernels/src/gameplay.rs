@@ -1,4 +1,4 @@
-//! What gameplay reads of a posed crowd: a box around each instance, and the poses of some joints, called *sockets*.
+//! Data of a posed crowd for gameplay: a box around each instance, and the poses of some joints, called *sockets*.
 //!
 //! Both are computed from palettes. A vertex is a weighted mean of the places that the palette's matrices give it, so it
 //! lies within the box around the transformed boxes of all entries: the bounds are conservative, without reading a
@@ -36,7 +36,7 @@ pub struct Socket {
     pub bind: Rows,
 }
 
-/// What gameplay reads of the instances of one model.
+/// Boxes and sockets of one model, from which a frame computes those of its instances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReads {
     /// One item per palette entry that moves vertices; empty if bounds are not read.
@@ -95,7 +95,7 @@ fn entry_boxes(model: &Model) -> Vec<EntryBox> {
         .collect()
 }
 
-/// What gameplay reads of a crowd.
+/// The choice of bounds and sockets for a crowd, with those of each of its models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gameplay {
     /// One item per group.
@@ -107,7 +107,7 @@ pub struct Gameplay {
 }
 
 impl Gameplay {
-    /// What is read of a crowd: bounds, and sockets by the names of joints, which every model must have.
+    /// Chooses bounds, and sockets by the names of joints, which every model must have.
     ///
     /// # Errors
     /// As [`ModelReads::new`].
@@ -157,7 +157,7 @@ impl<'a> Palettes<'a> {
     }
 }
 
-/// What gameplay has read of one frame.
+/// Bounds and sockets of all instances in one frame.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GameplayData {
     /// One item per instance, or none if bounds are not read.

@@ -2,11 +2,11 @@
 //! counts.
 
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Work that one thread alone finishes in this time is not shared: waking another thread and waiting for it took 10 to
-/// 20 µs on the machines of docs/experiments.md.
+/// Work that one thread alone finishes in this time is not shared. docs/experiments.md has the measurements: sharing 32
+/// walkers, 50 µs of work, gains a little, and sharing 16 loses.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
 
 /// The threads that run a parallel loop. Clones share the pool.
@@ -74,6 +74,19 @@ impl Threads {
             Self::All | Self::Pool(_) => self.install(|| items.par_chunks_mut(share).for_each(&work)),
         }
     }
+}
+
+/// Locks memory that is written before it is read, and therefore ignores poisoning by a panic elsewhere.
+pub fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
+    item.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The calling thread's item of a list with one item per thread, locked as by [`lock`].
+///
+/// # Panics
+/// The list is empty.
+pub fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
+    lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
 }
 
 #[cfg(test)]

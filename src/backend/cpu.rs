@@ -14,10 +14,10 @@ use crate::morph::{MorphScratch, MorphedLanes};
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width, is_sparse, sparse_rows};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
-use crate::threads::Threads;
+use crate::threads::{Threads, lock, of_thread};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
@@ -73,7 +73,7 @@ impl BlockJob<'_> {
                 skin(self.group.model.mesh().shape(), palette, out);
                 continue;
             };
-            let mut scratch = morph.scratch();
+            let mut scratch = of_thread(morph.scratch);
             let start = Instant::now();
             let shape = scratch.instance(self.isa, morph.crowd, instance, morph.tick);
             let start = morph.spent(Stage::Morph, start);
@@ -87,7 +87,7 @@ impl BlockJob<'_> {
         match &self.morph {
             None => skin(None),
             Some(morph) => {
-                let mut scratch = morph.scratch();
+                let mut scratch = of_thread(morph.scratch);
                 let start = Instant::now();
                 let morphed = scratch.block(self.isa, morph.crowd, self.block, morph.tick);
                 let start = morph.spent(Stage::Morph, start);
@@ -110,11 +110,6 @@ impl<'a> BlockMorph<'a> {
         (!group.model.mesh().targets().is_empty()).then_some(Self { crowd, tick, scratch, times })
     }
 
-    /// The calling thread's memory.
-    fn scratch(&self) -> MutexGuard<'_, MorphScratch> {
-        lock(&self.scratch[rayon::current_thread_index().unwrap_or(0) % self.scratch.len()])
-    }
-
     /// Adds the time since `start` to a stage, if stages are timed; returns the current time.
     fn spent(&self, stage: Stage, start: Instant) -> Instant {
         if let Some(times) = self.times {
@@ -122,11 +117,6 @@ impl<'a> BlockMorph<'a> {
         }
         Instant::now()
     }
-}
-
-/// Ignores poisoning: after a panic elsewhere, the numbers are overwritten before they are read.
-fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
-    item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A way to skin blocks of instances.
@@ -146,8 +136,7 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] if the kernel cannot skin the crowd, or
-    /// this instruction set lacks what it needs.
+    /// [`BackendError::Unavailable`] if the kernel cannot skin the crowd, or this instruction set lacks what it needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] will allocate.

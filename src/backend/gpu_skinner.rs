@@ -21,7 +21,7 @@ pub(super) struct Posed {
 }
 
 impl Posed {
-    /// What skinning reads.
+    /// The inputs of skinning.
     pub fn inputs(&self) -> Inputs<'_> {
         let morph = self.morphs.as_ref().map(Morphs::bindings);
         Inputs { palettes: self.palettes.chunks(), morph, visibility: self.palettes.visibility() }

@@ -8,7 +8,7 @@ use crate::simd::Isa;
 use crate::threads::Threads;
 use std::sync::Arc;
 
-/// What gameplay reads of a crowd that is posed on the host.
+/// Bounds and sockets of a crowd that is posed on the host.
 pub struct HostGameplay {
     gameplay: Arc<Gameplay>,
     data: GameplayData,

@@ -32,16 +32,15 @@ pub enum MorphForm {
 }
 
 impl MorphForm {
-    /// The file that plays the role `morph`; `None` for a crowd without targets.
-    pub(super) fn role(form: Option<Self>) -> Role {
-        let file = match form {
-            None => "morph_none.wgsl",
-            Some(Self::Sparse) => "morph_sparse.wgsl",
-            Some(Self::Short) => "morph_short.wgsl",
-            Some(Self::Dense) => "morph_dense.wgsl",
-            Some(Self::Texture) => "morph_texture.wgsl",
-        };
-        ("morph", file)
+    /// The files that morph vertices and read deltas; `None` for a crowd without targets.
+    pub(super) fn roles(form: Option<Self>) -> &'static [Role] {
+        match form {
+            None => &[("morph", "morph_none.wgsl")],
+            Some(Self::Sparse) => &[("morph", "morph_sparse.wgsl")],
+            Some(Self::Short) => &[("morph", "morph_short.wgsl")],
+            Some(Self::Dense) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_dense.wgsl")],
+            Some(Self::Texture) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_texture.wgsl")],
+        }
     }
 
     /// The form that a crowd needs: none if no model has targets.

@@ -82,7 +82,7 @@ pub(super) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphFor
     };
     let mut roles = palette.roles();
     roles.push(("mesh", mesh));
-    roles.push(MorphForm::role(morph));
+    roles.extend_from_slice(MorphForm::roles(morph));
     roles
 }
 

@@ -3,6 +3,7 @@
 use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
+use super::head::head;
 use super::units::{duration, grouped};
 use crate::harness::run::Status;
 use crate::results::recorded::{samples_beside, text_of};
@@ -32,15 +33,7 @@ pub fn page(studies: &[Study]) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                // No network request, not even for an icon.
-                link rel="icon" href="data:,";
-                style { (PreEscaped(chart::STYLE)) (PreEscaped(STYLE)) }
-            }
+            (head(&title, None, &[chart::STYLE, STYLE]))
             body {
                 a.skip href="#raw" { "Skip to the table" }
                 main {
@@ -80,7 +73,8 @@ fn results(study: &Study, prefix: &str) -> Markup {
     }
 }
 
-fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
+/// A fact, or the words for an absent one.
+pub(super) fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
     if text.is_empty() { absent } else { text }
 }
 

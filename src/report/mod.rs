@@ -12,6 +12,8 @@ mod figure_tables;
 #[cfg(feature = "cli")]
 mod findings;
 #[cfg(feature = "cli")]
+pub mod head;
+#[cfg(feature = "cli")]
 pub mod html;
 pub mod inspection;
 #[cfg(feature = "cli")]

@@ -2,6 +2,8 @@
 //! are a script in the page, and without it everything but the comparison of two backends can be read.
 
 use super::findings::{drawn, fastest};
+use super::head::head;
+use super::html::known;
 use super::units::{duration, grouped};
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
@@ -76,12 +78,8 @@ impl Column<'_> {
 
     fn label(&self) -> Markup {
         let Machine { cpu, adapter, .. } = &self.study.machine;
-        html! { a href={ (self.submission.name) ".html" } { (or(cpu, "unknown processor")) } br; (or(adapter, "no adapter")) }
+        html! { a href={ (self.submission.name) ".html" } { (known(cpu, "unknown processor")) } br; (known(adapter, "no adapter")) }
     }
-}
-
-fn or<'a>(text: &'a str, absent: &'a str) -> &'a str {
-    if text.is_empty() { absent } else { text }
 }
 
 /// The page that compares all submissions.
@@ -96,15 +94,7 @@ pub fn index(submissions: &[Submission]) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "skinbench: skinning on many machines" }
-                // No network request, not even for an icon.
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) }
-            }
+            (head("skinbench: skinning on many machines", None, &[STYLE]))
             body {
                 main.wide {
                     h1 { "Skinning on many machines" }
@@ -149,8 +139,8 @@ fn sent(submissions: &[Submission]) -> Markup {
                                         Division::Open(reasons) => { details { summary { "open" } (reasons.join("; ")) } }
                                     }
                                 }
-                                td { (or(&machine.cpu, "unknown")) }
-                                td { (or(&machine.adapter, "none")) }
+                                td { (known(&machine.cpu, "unknown")) }
+                                td { (known(&machine.adapter, "none")) }
                                 td { (machine.os) }
                                 td { (facts(sessions, settings)) }
                                 td { (facts(sessions, load)) }

@@ -52,7 +52,7 @@ pub struct BuiltScene {
     pub active_targets: Option<u32>,
     /// Reduction of posing.
     pub economy: Economy,
-    /// What gameplay reads of every frame, if anything.
+    /// Bounds and sockets that gameplay reads in every frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
     /// Names of the joints that are its sockets.
     pub sockets: Vec<String>,

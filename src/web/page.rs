@@ -9,6 +9,7 @@ use crate::harness::parity::spread;
 use crate::harness::run::Status;
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
+use crate::report::head::head;
 use crate::results::key::Point;
 use crate::results::rows::SCHEMA;
 use crate::scene::BuiltScene;
@@ -230,6 +231,9 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
+const DESCRIPTION: &str = "Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks \
+    every result.";
+
 fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
     let title = format!("skinbench: {} in this browser", scene.name);
@@ -237,16 +241,7 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
     Ok(html! {
         (DOCTYPE)
         html lang="en" data-state="loading" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="description" content="Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks every result.";
-                title { (title) }
-                // No network request, not even for an icon.
-                link rel="icon" href="data:,";
-                style { (PreEscaped(chart::STYLE)) (PreEscaped(REPORT_STYLE)) (PreEscaped(STYLE)) }
-            }
+            (head(&title, Some(DESCRIPTION), &[chart::STYLE, REPORT_STYLE, STYLE]))
             body {
                 a.skip href="#results" { "Skip to the results" }
                 main {

@@ -12,9 +12,9 @@ use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
-use crate::threads::Threads;
+use crate::threads::{Threads, lock, of_thread};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Bytes of poses and palettes that stay in a core's second-level cache from stage to stage.
@@ -512,16 +512,6 @@ impl BlockPoser<BLOCK> {
             );
         });
     }
-}
-
-/// The calling thread's item of a list with one item per thread.
-fn of_thread<T>(items: &[Mutex<T>]) -> MutexGuard<'_, T> {
-    lock(&items[rayon::current_thread_index().unwrap_or(0) % items.len()])
-}
-
-/// Ignores poisoning: after a panic elsewhere, the buffer's numbers are overwritten before they are read.
-fn lock<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
-    item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn group_entries(group: &Group) -> usize {

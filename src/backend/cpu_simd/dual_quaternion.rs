@@ -6,7 +6,8 @@ use crate::crowd::Crowd;
 use crate::frame::{Blending, Bytes, Purpose, Result};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
-use std::sync::{Mutex, PoisonError};
+use crate::threads::lock;
+use std::sync::Mutex;
 
 /// A block's palette as dual quaternions.
 pub struct DualQuaternionSkinner {
@@ -32,7 +33,7 @@ impl Skinner for DualQuaternionSkinner {
     }
 
     fn allocated(&self) -> Bytes {
-        let palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
+        let palette = lock(&self.palette);
         Bytes::of(Purpose::Palettes, palette.allocated())
     }
 
@@ -42,7 +43,7 @@ impl Skinner for DualQuaternionSkinner {
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         // Only one thread uses it, so the lock is always free.
-        let mut palette = self.palette.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut palette = lock(&self.palette);
         let palette = &mut palette[..job.lanes.len()];
         dual_quaternions(job.lanes, palette);
         let (mesh, format) = (job.group.model.mesh(), job.group.format);
