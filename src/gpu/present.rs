@@ -2,7 +2,7 @@
 
 use super::binding::{GroupLayout, pipeline_layout};
 use super::capture::copy_texture;
-use super::overlay::{COLOR, DEPTH, OverlayPipelines};
+use super::overlay::{COLOR, DEPTH, OverlayPipelines, unorm8};
 use super::shader::module;
 use super::skinning::Kind;
 use super::source::{Drawable, Preskinned, VertexSource, draw_root, preskinned_shader};
@@ -603,10 +603,9 @@ fn edges(indices: &[u32]) -> Vec<u32> {
 fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
-        let rgba = model.materials()[usize::from(subset.material)].base_color;
-        let packed = u32::from_le_bytes(rgba.map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8));
+        let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
         for &vertex in &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize] {
-            colors[vertex as usize] = packed;
+            colors[vertex as usize] = color;
         }
     }
     colors

@@ -1,6 +1,7 @@
 //! Surfaces of a crowd's models in pictures: colour, texture and texture coordinates of every vertex. Timed frames draw
 //! plain colours instead.
 
+use super::overlay::unorm8;
 use super::scaling::scaled;
 use super::{Gpu, layout};
 use crate::asset::decode::{self, Pixels};
@@ -194,7 +195,7 @@ fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layo
 fn color(material: &Material) -> u32 {
     let [r, g, b, alpha] = material.base_color;
     let cutoff = material.alpha_cutoff.map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
-    u32::from_le_bytes([r, g, b, cutoff].map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8))
+    unorm8([r, g, b, cutoff])
 }
 
 fn wrapping(texture: &Texture) -> u32 {

@@ -98,6 +98,14 @@ fn list_names_what_there_is() {
     for name in REGISTRY.iter().map(|e| e.name).chain(["walkers", "crowd-10k-dense", "walker", "threads", "adapters"]) {
         assert!(text.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {text}");
     }
+    let output = skinbench(&folder, "list --json").output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let backends = json["backends"].as_array().unwrap().iter();
+    let listed: Vec<_> =
+        backends.map(|b| (b["name"].as_str().unwrap(), b["morph_targets"].as_bool().unwrap())).collect();
+    assert_eq!(listed, REGISTRY.iter().map(|e| (e.name, e.morphs())).collect::<Vec<_>>());
+    assert!(listed.iter().any(|(_, morphs)| *morphs) && listed.iter().any(|(_, morphs)| !morphs), "{listed:?}");
+    assert_eq!(json["models"][0], "walker");
 }
 
 #[test]
