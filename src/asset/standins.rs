@@ -2,7 +2,7 @@
 //! vertices and clips, in tubes.
 
 use super::extremes::{Tube, clip, half_way, model, rotation, translated};
-use crate::model::{Joint, JointTransform, Model, ModelError, Transform};
+use crate::model::{Joint, JointTransform, Model, ModelError, Skeleton, Transform};
 use glam::{DQuat, DVec3};
 use std::f64::consts::TAU;
 
@@ -211,12 +211,15 @@ fn standin(name: &str, limbs: &[Limb], swings: &[Swing], corners: u32, rings: u3
             pairs.map(|(joint, weight)| (joint, (weight / sum) as f32)).collect()
         });
     }
+    let (_, sorted) = Skeleton::new(joints.clone())?;
+    let mut phases = vec![0.0; joints.len()];
+    sorted.iter().zip(&behind).for_each(|(&joint, behind)| phases[usize::from(joint)] = *behind);
     let swing = |&Swing { name, seconds, degrees, swings, keys_per_second }: &Swing| {
         let keys = (seconds * keys_per_second) as usize + 1;
         clip(name, joints.len() as u16, seconds, keys, |joint, phase| match joint {
             0 => DQuat::IDENTITY,
             _ => {
-                let angle = libm::sin(TAU * (swings * phase - behind[usize::from(joint)])) * degrees.to_radians();
+                let angle = libm::sin(TAU * (swings * phase - phases[usize::from(joint)])) * degrees.to_radians();
                 rotation(DVec3::X, angle)
             }
         })
@@ -229,6 +232,8 @@ fn standin(name: &str, limbs: &[Limb], swings: &[Swing], corners: u32, rings: u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::IDENTITY_ROWS;
+    use crate::pose;
 
     #[test]
     fn they_have_the_shape_that_they_stand_in_for() {
@@ -243,6 +248,17 @@ mod tests {
             assert_eq!(counted, (joints, vertices, clips), "{name}");
             assert_eq!(model.mesh().max_influences(), 4, "{name}");
             assert!(model.repairs().is_empty(), "{name}: {:?}", model.repairs());
+            // At rest every joint leaves its vertices where they were modelled.
+            let mut local: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
+            let mut posed: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
+            let mut palette = vec![[0.0; 12]; model.palette_joints().len()];
+            pose::one::sample(model.skeleton(), None, 0.0, &mut local);
+            pose::one::local_to_model(model.skeleton(), &local, &mut posed);
+            pose::one::palette(model.palette_joints(), model.inverse_binds(), &posed, &mut palette);
+            for (entry, rows) in palette.iter().enumerate() {
+                let off = rows.iter().zip(IDENTITY_ROWS).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(off < 1e-6, "{name}: entry {entry} is off by {off}");
+            }
             let size = model.bounds().max - model.bounds().min;
             assert!((1.0..2.5).contains(&size.max_element()), "{name}: {size}");
         }
