@@ -70,7 +70,7 @@ class Player {
   make(object) {
     switch (object.kind) {
       case 'buffer': return this.pooled(object, () => this.makeBuffer(object));
-      case 'texture': return this.pooled(object, () => this.device.createTexture({ size: object.size, format: object.format, usage: object.usage }));
+      case 'texture': return this.pooled(object, () => this.makeTexture(object));
       case 'view': return this.object(object.texture).createView();
       case 'groupLayout': return this.device.createBindGroupLayout({ entries: object.entries });
       case 'pipelineLayout': return this.device.createPipelineLayout({ bindGroupLayouts: object.groups.map((group) => this.object(group)) });
@@ -97,6 +97,12 @@ class Player {
       }));
       default: throw new Error(`an object of kind ${object.kind}`);
     }
+  }
+
+  makeTexture({ size, format, usage, contents, bytesPerRow }) {
+    const texture = this.device.createTexture({ size, format, usage });
+    if (contents !== undefined) this.device.queue.writeTexture({ texture }, this.source.blob(contents), { bytesPerRow }, size);
+    return texture;
   }
 
   makeBuffer({ label, size, usage, contents }) {
