@@ -1,4 +1,5 @@
-// Declarations that every skinning kernel shares: the numbers of a chunk, the overrides, and the result of skinning.
+// Declarations that every skinning kernel shares: the type of a chunk's numbers, the overrides, and the result of
+// skinning.
 
 struct Chunk {
     first_instance: u32, // index in the crowd
@@ -27,5 +28,3 @@ override NORMALS: u32;
 override INFLUENCES: u32;
 // Baked frames that an instance blends; 1 unless clips are baked.
 override LAYERS: u32;
-
-@group(0) @binding(0) var<uniform> chunk: Chunk;

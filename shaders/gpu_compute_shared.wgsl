@@ -1,7 +1,7 @@
 // gpu-compute:shared: one workgroup per instance and `VERTICES` neighbouring vertices. It first copies the instance's
 // palette to workgroup memory.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import ROWS, near, palettes from palette_workgroup.wgsl
 // import skin from skinning.wgsl
 // import load_vertex from mesh

@@ -1,6 +1,6 @@
 // The palette of one instance in workgroup memory; entries that do not fit stay in the storage buffer.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import Rows from rows.wgsl
 // import MESH_ENTRIES from mesh
 

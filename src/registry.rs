@@ -19,8 +19,8 @@ use crate::frame::{Job, Result};
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MORPH_DENSE, MORPH_SHORT, NAIVE, PER_CHARACTER,
-    POSITIONS, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, MORPH_SHORT, NAIVE,
+    PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -278,6 +278,12 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-compute:positions",
         summary: "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
         constructor: compute(Posing::Host, &[&POSITIONS]),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-compute:merged",
+        summary: "as instances, all models in one dispatch through a table, drawn by one multi-draw",
+        constructor: Constructor::Device(Strategy { posing: Posing::Host, skin: Skinning::Merged(&MERGED) }),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

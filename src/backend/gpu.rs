@@ -4,6 +4,7 @@
 
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
+use super::gpu_merged::MergedSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::posed;
@@ -19,7 +20,7 @@ use crate::gpu::compute::SkinKernel;
 use crate::gpu::gameplay::DeviceGameplay;
 use crate::gpu::morph::{MorphForm, Morphs};
 use crate::gpu::shader::Edit;
-use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -40,6 +41,8 @@ pub enum Skinning {
     Vertex(MeshForm, PaletteForm),
     /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
     Compute(&'static [&'static SkinKernel]),
+    /// Once, by a kernel that skins all models in one dispatch. Palettes are computed on the host.
+    Merged(&'static SkinKernel),
 }
 
 impl Strategy {
@@ -52,7 +55,8 @@ impl Strategy {
             require_even_scale(crowd)?;
         }
         let palette = self.skin.palette();
-        if self.posing == Posing::Visible || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
+        let unmorphed = matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half);
+        if self.posing == Posing::Visible || unmorphed || matches!(self.skin, Skinning::Merged(_)) {
             require_no_targets(crowd)?;
         }
         self.posing.accepts(crowd, palette)
@@ -68,7 +72,7 @@ impl Strategy {
         };
         let later_passes = match self.skin {
             Skinning::Vertex(..) => LaterPasses::SkinAgain,
-            Skinning::Compute(_) => LaterPasses::Free,
+            Skinning::Compute(_) | Skinning::Merged(_) => LaterPasses::Free,
         };
         Traits { joints, later_passes }
     }
@@ -92,6 +96,7 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
+            Self::Merged(kernel) => kernel.palette,
         }
     }
 
@@ -99,6 +104,7 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => morph_form(palette),
             Self::Compute(kernels) => kernels[0].morph,
+            Self::Merged(kernel) => kernel.morph,
         }
     }
 }
@@ -140,6 +146,7 @@ impl Backend for GpuBackend {
                 VertexSkinner::footprint(gpu, posing, (mesh, palette), crowd, &chunks, job)?
             }
             Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
+            Skinning::Merged(kernel) => MergedSkinner::footprint(gpu, kernel, crowd, &gpu.spans(crowd)?, job)?,
         };
         self.strategy.accepts(crowd)?;
         HostGameplay::check(job, self.strategy.blending())?;
@@ -148,7 +155,13 @@ impl Backend for GpuBackend {
                 "poses only instances in view; needs a run without --bounds and --sockets".into(),
             ));
         }
-        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?;
+        let (host, palettes) = match skin {
+            Skinning::Merged(kernel) => {
+                let spans = gpu.spans(crowd)?;
+                PosedPalettes::bytes(crowd, spans.iter().map(Vec::as_slice), kernel.palette, job)
+            }
+            _ => posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?,
+        };
         let (morph_host, morphs) = skin.morph().bytes(gpu, crowd, &chunks)?;
         let (host, device) = (host + morph_host, own.device + palettes + morphs);
         Ok(Footprint { host, device, in_place: self.strategy.in_place(crowd), ..own })
@@ -159,7 +172,15 @@ impl Backend for GpuBackend {
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let (palettes, memory) = gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit));
+        let spans = if let Skinning::Merged(_) = skin { gpu.spans(crowd)? } else { Vec::new() };
+        let (palettes, memory) = gpu.counted(|| match skin {
+            Skinning::Merged(kernel) => {
+                let buffers = spans.iter().map(Vec::as_slice);
+                let palettes = PosedPalettes::new(&gpu, crowd, buffers, kernel.palette, job);
+                Ok(Box::new(palettes) as Box<dyn PaletteSource>)
+            }
+            _ => posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit),
+        });
         let (morphs, morph_memory) = gpu.counted(|| Morphs::new(&gpu, crowd, &chunks, skin.morph()));
         let posed = Posed { gpu, chunks, palettes: palettes?, morphs, memory: memory + morph_memory };
         let on_device = self.strategy.traits().joints != Joints::Host;
@@ -173,6 +194,7 @@ impl Backend for GpuBackend {
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
             Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+            Skinning::Merged(kernel) => Box::new(MergedSkinner::new(&posed, crowd, kernel, spans, job.keep, edit)),
         };
         self.gpu.check()?;
         let morph_approximation = skin.morph().approximation(crowd);

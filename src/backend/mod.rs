@@ -9,6 +9,8 @@ pub mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_compute;
 #[cfg(feature = "gpu")]
+mod gpu_merged;
+#[cfg(feature = "gpu")]
 mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;

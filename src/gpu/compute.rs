@@ -7,7 +7,7 @@ use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::morph::{MorphBindings, MorphForm};
 use super::shader::{Constants, Edit, compute_pipeline, module};
-use super::skinning::{self, Kind, SkinBindings};
+use super::skinning::{self, Kind, ONE_CHUNK, SkinBindings};
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout, wgsl};
 use crate::crowd::Crowd;
@@ -62,6 +62,8 @@ pub struct SkinKernel {
     pub threads: ThreadLayout,
     /// `true` if an instance's positions come before all its normals, instead of vertex by vertex.
     pub streams: bool,
+    /// `true` if a dispatch skins chunks of several models, which share buffers.
+    pub merged: bool,
 }
 
 impl SkinKernel {
@@ -75,6 +77,7 @@ impl SkinKernel {
         };
         let mut roles = skinning::roles(kind.mesh, self.palette, kind.morph);
         roles.push(("output", output));
+        roles.push(if self.merged { ("numbers", "numbers_table.wgsl") } else { ONE_CHUNK });
         wgsl::shader(self.file, &roles)
     }
 

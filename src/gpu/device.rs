@@ -59,6 +59,10 @@ pub struct Gpu {
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
+    /// `true` if it takes several draws, of instances that begin anywhere, as one command.
+    pub(super) multi_draws: Cell<bool>,
+    /// Most workgroups of a dispatch in one dimension.
+    pub(super) workgroup_limit: Cell<u32>,
     pub(super) bandwidth: OnceCell<DeviceBandwidth>,
     /// `true` if commands are executed, so that their time means something.
     pub(super) executes: bool,
@@ -143,7 +147,9 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        // With draws counted on the device come several draws in one command; wgpu would otherwise issue them one by one.
+        let multi_draws = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT | wgpu::Features::INDIRECT_FIRST_INSTANCE;
+        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP | multi_draws;
         let features = adapter.features() & (timing | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
@@ -177,6 +183,11 @@ impl Gpu {
             work: Cell::default(),
             bandwidth: OnceCell::new(),
             executes: true,
+            multi_draws: Cell::new(
+                features.contains(multi_draws)
+                    && adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION),
+            ),
+            workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             captures: adapter
                 .get_texture_format_features(CAPTURE_FORMAT)
                 .allowed_usages
@@ -205,6 +216,9 @@ impl Gpu {
             bandwidth: OnceCell::new(),
             executes: false,
             captures: true,
+            // WebGPU has no such command.
+            multi_draws: Cell::new(false),
+            workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             downlevel: wgpu::DownlevelFlags::all(),
             pipeline_cache: None,
             device,
@@ -286,7 +300,7 @@ impl Gpu {
 
     /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
     pub(super) fn folded(&self, groups: u32) -> (u32, u32) {
-        let rows = groups.div_ceil(self.device.limits().max_compute_workgroups_per_dimension).max(1);
+        let rows = groups.div_ceil(self.workgroup_limit.get()).max(1);
         (groups.div_ceil(rows), rows)
     }
 

@@ -7,6 +7,7 @@ use super::device::one_line;
 use super::layout::{self, WORKGROUP};
 use super::shader::{Edit, compute_pipeline, module};
 use super::skinning::Kind;
+use super::skinning::ONE_CHUNK;
 use super::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform, wgsl};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
@@ -40,8 +41,8 @@ impl Read {
             Self::Sockets => "sockets.wgsl",
         };
         // Nothing is blended here.
-        let roles: Vec<_> = form.roles().into_iter().filter(|(role, _)| *role != "blend").collect();
-        wgsl::shader(root, &roles)
+        let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
+        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
     }
 
     fn stage(self) -> Stage {

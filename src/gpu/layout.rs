@@ -80,6 +80,44 @@ pub struct Chunk {
     pub half: f32,
 }
 
+/// Numbers of a chunk among several that share buffers (`MergedChunk` in shaders/numbers_table.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct MergedChunk {
+    /// Numbers that it has alone, too.
+    pub numbers: Chunk,
+    /// Index of its model's first vertex, in the meshes.
+    pub vertex: u32,
+    /// Index of its model's first influence after a vertex's fourth, in the meshes.
+    pub influence: u32,
+    /// Index of its first palette entry.
+    pub entry: u32,
+    /// Index of its first skinned vertex.
+    pub place: u32,
+}
+
+/// Part of a chunk that a workgroup skins (`Workgroup` in shaders/numbers_table.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Workgroup {
+    /// Index of the chunk.
+    pub chunk: u32,
+    /// Its first vertex.
+    pub vertex: u32,
+    /// Its first instance, relative to the chunk.
+    pub instance: u32,
+}
+
+/// Place of a drawn instance's vertices (`DrawnInstance` in shaders/drawn_merged.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct DrawnInstance {
+    /// Difference between the index of a skinned vertex and that of the drawn one; wraps around.
+    pub place: u32,
+    /// Index of its model's cube.
+    pub model: u32,
+}
+
 /// A vertex of a surface in a picture (`Surface` in shaders/draw_picture.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

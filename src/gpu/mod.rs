@@ -15,6 +15,8 @@ mod ground;
 mod half_palette;
 pub mod layout;
 mod lines;
+pub mod merged;
+mod merged_draw;
 pub mod morph;
 mod overlay;
 mod packing;

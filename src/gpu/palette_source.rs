@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// A source of palettes, frame by frame.
 pub trait PaletteSource {
-    /// The palettes of each chunk.
+    /// The palettes of each chunk, or of each span of chunks that share a buffer.
     fn chunks(&self) -> &[Palettes];
     /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {

@@ -65,7 +65,7 @@ impl Posing {
         }
         form.check(gpu, crowd, chunks)?;
         match self {
-            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks, form, job)),
+            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks.chunks(1), form, job)),
             Self::Device | Self::Visible => {
                 device_pose::check(gpu, form)?;
                 let poses = DevicePose::bytes(gpu, crowd, chunks, self == Self::Visible)?;
@@ -97,7 +97,7 @@ impl Posing {
             return Ok(Box::new(BakedPalettes::new(gpu, crowd, chunks, keeping, edit)?));
         }
         Ok(match self {
-            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks, form, job)),
+            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks.chunks(1), form, job)),
             Self::Device => Box::new(DevicePose::new(gpu, crowd, chunks, None, edit)?),
             Self::Visible => Box::new(DevicePose::new(gpu, crowd, chunks, Some(&job.frustum), edit)?),
         })

@@ -1,11 +1,14 @@
-//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass.
+//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
+//! buffers.
 
 use super::binding::{GroupLayout, pipeline_layout};
 use super::capture::copy_texture;
+use super::merged::MergedVertices;
+use super::merged_draw::MergedDraw;
 use super::overlay::{COLOR, DEPTH, OverlayPipelines};
 use super::shader::module;
 use super::skinning::Kind;
-use super::source::{Drawable, Preskinned, VertexSource, draw_root, preskinned_shader};
+use super::source::{Drawable, Drawn, Preskinned, VertexSource, draw_root, preskinned_shader};
 use super::surfaces::{GroupSurface, Surfaces};
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
@@ -31,7 +34,7 @@ pub const STORAGE_BUFFERS: u32 = 2;
 const SAMPLES: u32 = 4;
 
 /// Everything that group 1 of a draw binds besides the view and the placements.
-enum Paint {
+pub(super) enum Paint {
     /// Colours of vertices, for timed frames.
     Plain(wgpu::Buffer),
     /// Textured surfaces, for pictures.
@@ -39,13 +42,23 @@ enum Paint {
 }
 
 /// A group's buffers and bindings for drawing.
-struct GroupDraw {
+pub(super) struct GroupDraw {
     bindings: wgpu::BindGroup,
     paint: Paint,
     indices: wgpu::Buffer,
     index_count: u32,
     edges: wgpu::Buffer,
     edge_count: u32,
+}
+
+impl GroupDraw {
+    /// Draws triangles, or edges, with the group's bindings.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass, edges: bool, instances: Range<u32>) {
+        let (indices, count) = if edges { (&self.edges, self.edge_count) } else { (&self.indices, self.index_count) };
+        pass.set_bind_group(1, &self.bindings, &[]);
+        pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..count, 0, instances);
+    }
 }
 
 /// A chunk's part of a draw.
@@ -59,7 +72,13 @@ struct ChunkDraw {
 
 impl Paint {
     /// Group 1 of a draw.
-    fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &wgpu::Buffer, placements: &wgpu::Buffer) -> wgpu::BindGroup {
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        layout: &GroupLayout,
+        view: &wgpu::Buffer,
+        placements: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
         let mut resources = vec![("view", view.as_entire_binding()), ("placements", placements.as_entire_binding())];
         match self {
             Self::Plain(colors) => resources.push(("colors", colors.as_entire_binding())),
@@ -136,6 +155,17 @@ struct Pipelines {
     edges: wgpu::RenderPipeline,
 }
 
+impl Pipelines {
+    /// The pipeline of triangles: for depth only unless the pass is the last, and beneath edges in a wireframe.
+    fn triangles(&self, last: bool, wireframe: bool) -> &wgpu::RenderPipeline {
+        match (last, wireframe) {
+            (false, _) => &self.depth_only,
+            (true, false) => &self.color,
+            (true, true) => &self.hidden,
+        }
+    }
+}
+
 /// Offscreen targets and pipelines for a crowd.
 pub struct Presenter {
     gpu: Rc<Gpu>,
@@ -146,6 +176,7 @@ pub struct Presenter {
     drawn: Vec<GroupDraw>,
     layout: GroupLayout,
     uniform: wgpu::Buffer,
+    placements: wgpu::Buffer,
     /// For a picture, whether instances are tinted; `None` for timed frames.
     picture: Option<bool>,
     pub(super) overlay: OnceCell<OverlayPipelines>,
@@ -161,6 +192,8 @@ pub struct Presenter {
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
     // By visibility, created when it is drawn for the first time.
     indirect: Vec<Indirect>,
+    // By vertices, created when they are drawn for the first time.
+    merged: Vec<MergedDraw>,
 }
 
 impl Presenter {
@@ -232,7 +265,12 @@ impl Presenter {
         });
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
-        let wgsl = preskinned_shader(Preskinned::Vertices(Encoding::F32), draw_root(false, picture.is_some()), &[]);
+        let wgsl = preskinned_shader(
+            Preskinned::Vertices(Encoding::F32),
+            Drawn::Chunk,
+            draw_root(false, picture.is_some()),
+            &[],
+        );
         let layout = GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.filled(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage);
@@ -270,6 +308,7 @@ impl Presenter {
             drawn,
             layout,
             uniform,
+            placements,
             picture,
             overlay: OnceCell::new(),
             color,
@@ -279,6 +318,7 @@ impl Presenter {
             arena: Vec::new(),
             pipelines: Vec::new(),
             indirect: Vec::new(),
+            merged: Vec::new(),
         })
     }
 
@@ -304,6 +344,7 @@ impl Presenter {
         }
         let source = match drawable {
             Drawable::Shader(source) => Rc::clone(source),
+            Drawable::Merged(vertices) => self.merged_source(vertices),
             Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena, false),
             Drawable::Streams => self.arena_source(arena, true),
         };
@@ -326,6 +367,10 @@ impl Presenter {
         let pipelines = &self.pipelines[known].1;
         let indirect = indirect.map(|index| &self.indirect[index]);
         indirect.iter().for_each(|indirect| indirect.update(&mut commands));
+        let merged = match drawable {
+            Drawable::Merged(vertices) => self.merged.iter().find(|merged| merged.draws(vertices)),
+            _ => None,
+        };
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
@@ -339,7 +384,19 @@ impl Presenter {
                 ..Default::default()
             };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
+            let wireframe = last && self.view.mode != Mode::Skin;
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
+                if let Some(merged) = merged {
+                    // Vertices of all models have one format, and drawing knows no other kinds.
+                    let Some(pipelines) = pipelines.first() else { return };
+                    pass.set_pipeline(pipelines.triangles(last, wireframe));
+                    merged.draw(&gpu, pass, &self.drawn, false);
+                    if wireframe {
+                        pass.set_pipeline(&pipelines.edges);
+                        merged.draw(&gpu, pass, &self.drawn, true);
+                    }
+                    return;
+                }
                 for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
                     let drawn = &self.drawn[chunk.group];
                     let one_draw = || gpu.add_work(FrameWork { draws: 1, ..FrameWork::default() });
@@ -360,12 +417,7 @@ impl Presenter {
                     }
                     let kind = source.kinds[chunk.group];
                     let Some(pipelines) = pipelines.iter().find(|p| p.kind == kind) else { continue };
-                    let wireframe = last && self.view.mode != Mode::Skin;
-                    pass.set_pipeline(match (last, wireframe) {
-                        (false, _) => &pipelines.depth_only,
-                        (true, false) => &pipelines.color,
-                        (true, true) => &pipelines.hidden,
-                    });
+                    pass.set_pipeline(pipelines.triangles(last, wireframe));
                     let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[chunk.group]);
                     pass.set_bind_group(1, bindings, &[]);
                     pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
@@ -406,6 +458,19 @@ impl Presenter {
         let bindings = self.drawn.iter().map(bound).collect();
         self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
         self.indirect.len() - 1
+    }
+
+    /// The source of vertices in buffers that models share.
+    fn merged_source(&mut self, vertices: &Rc<MergedVertices>) -> Rc<VertexSource> {
+        if let Some(known) = self.merged.iter().find(|merged| merged.draws(vertices)) {
+            return Rc::clone(known.source());
+        }
+        let bind = |paint: Paint| paint.bind(&self.gpu, &self.layout, &self.uniform, &self.placements);
+        let wireframe = self.view.mode != Mode::Skin;
+        let merged = MergedDraw::new(&self.gpu, vertices, wireframe, self.picture.is_none().then_some(bind));
+        let source = Rc::clone(merged.source());
+        self.merged.push(merged);
+        source
     }
 
     /// The source of vertices that are in the arena.
@@ -591,7 +656,7 @@ fn cleared<'a>(
 }
 
 /// Every edge of a triangle list once, as a line list.
-fn edges(indices: &[u32]) -> Vec<u32> {
+pub(super) fn edges(indices: &[u32]) -> Vec<u32> {
     let corners = indices.as_chunks::<3>().0.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
     let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
     edges.sort_unstable();
@@ -600,7 +665,7 @@ fn edges(indices: &[u32]) -> Vec<u32> {
 }
 
 /// Each vertex's material colour, linear RGBA with 8 bits each.
-fn colors(model: &Model) -> Vec<u32> {
+pub(super) fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
         let rgba = model.materials()[usize::from(subset.material)].base_color;

@@ -2,6 +2,7 @@
 
 use super::Gpu;
 use super::binding::GroupLayout;
+use super::merged::MergedVertices;
 use super::skinning::Kind;
 use super::visibility::Visible;
 use super::wgsl::{Role, shader};
@@ -21,6 +22,8 @@ pub enum Drawable {
     Streams,
     /// In the arena's device side; the vertices of the instances in view are at the beginning of each chunk.
     Visible(Rc<Visible>),
+    /// In buffers that the models of a crowd share.
+    Merged(Rc<MergedVertices>),
     /// Skinned by a vertex shader while they are drawn.
     Shader(Rc<VertexSource>),
 }
@@ -98,7 +101,7 @@ impl VertexSource {
         let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
             let source = if streams { Preskinned::Streams } else { Preskinned::Vertices(kind.format.encoding) };
-            preskinned_shader(source, root, roles)
+            preskinned_shader(source, Drawn::Chunk, root, roles)
         };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
         let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);
@@ -122,17 +125,30 @@ pub enum Preskinned {
     Streams,
 }
 
+/// Instances of a draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Those of one chunk.
+    Chunk,
+    /// Those of several models, whose vertices share a buffer.
+    Merged,
+}
+
 /// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
 /// vertices.
-pub fn preskinned_shader(stored: Preskinned, root: &str, roles: &[Role]) -> String {
+pub fn preskinned_shader(stored: Preskinned, drawn: Drawn, root: &str, roles: &[Role]) -> String {
+    let drawn = match drawn {
+        Drawn::Chunk => "drawn_chunk.wgsl",
+        Drawn::Merged => "drawn_merged.wgsl",
+    };
     let (source, previous) = match stored {
         Preskinned::Vertices(Encoding::F32) => ("preskinned.wgsl", "previous.wgsl"),
         Preskinned::Vertices(Encoding::Packed) => ("preskinned_packed.wgsl", "previous_packed.wgsl"),
         // The last frame's vertices are kept by no backend that stores streams.
         Preskinned::Streams => ("preskinned_streams.wgsl", "previous.wgsl"),
     };
-    let own = [("source", source), ("previous", previous)];
-    let own = &own[..1 + usize::from(root == MOTION)];
+    let own = [("source", source), ("drawn", drawn), ("previous", previous)];
+    let own = &own[..2 + usize::from(root == MOTION)];
     shader(root, &[own, roles].concat())
 }
 

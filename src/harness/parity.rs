@@ -326,6 +326,12 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
                 gpu.poison_arena(arena)?;
             }
         }
+        #[cfg(feature = "gpu")]
+        Skinned::Device(Drawable::Merged(vertices)) => {
+            if let Some(gpu) = &context.gpu {
+                vertices.sets().iter().try_for_each(|buffers| gpu.poison(buffers))?;
+            }
+        }
         // Reading vertices back clears the capture target to NaN.
         #[cfg(feature = "gpu")]
         Skinned::Device(Drawable::Shader(_)) => {}

@@ -141,9 +141,9 @@ class Player {
     this.device.queue.writeBuffer(this.object(buffer), offset, this.source.blob(contents));
   }
 
-  /** Palettes of all instances: the page holds those of some, which the others repeat. */
-  palettes(buffer, { instances, bytes, first, poses }) {
-    const key = `${buffer}:${poses[0]}`;
+  /** Palettes of all instances of a chunk: the page holds those of some, which the others repeat. */
+  palettes(buffer, { at: begin, instances, bytes, first, poses }) {
+    const key = `${buffer}:${begin}:${poses[0]}`;
     if (!this.poses.has(key)) {
       const all = new Uint8Array(instances * bytes);
       for (let at = 0; at < instances; at++) all.set(this.source.blob(poses[(first + at) % poses.length]), at * bytes);
@@ -156,7 +156,7 @@ class Player {
   upload(tick) {
     for (const command of this.backend.uploads[tick]) {
       if (command[0] === 'write') this.write(command);
-      else this.device.queue.writeBuffer(this.object(command[1]), 0, this.palettes(command[1], command[2]));
+      else this.device.queue.writeBuffer(this.object(command[1]), command[2].at, this.palettes(command[1], command[2]));
     }
   }
 

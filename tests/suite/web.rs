@@ -1,6 +1,6 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
-use skinbench::gpu::skin_kernels::{INSTANCES, NAIVE};
+use skinbench::gpu::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::gpu::skinning::Kind;
 use skinbench::harness::environment::Build;
 use skinbench::registry::{BackendEntry, find};
@@ -31,9 +31,9 @@ fn shaders(page: &str) -> Vec<String> {
 #[test]
 fn a_page_holds_the_shaders_that_the_backends_run() {
     let crowds = [scene("smoke", 12)];
-    let page = page_of(&crowds, &["gpu-vertex", "gpu-compute:naive", "gpu-full"]);
+    let page = page_of(&crowds, &["gpu-vertex", "gpu-compute:naive", "gpu-compute:merged", "gpu-full"]);
     let found = shaders(&page);
-    for kernel in [NAIVE, INSTANCES] {
+    for kernel in [NAIVE, INSTANCES, MERGED] {
         for group in crowds[0].crowd.groups() {
             let expected = kernel.shader(Kind::of(group, kernel.mesh));
             assert!(found.contains(&expected), "{} is not in the page as it is run", kernel.name);

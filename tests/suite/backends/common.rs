@@ -185,7 +185,7 @@ pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backen
 const EVENLY_SCALED: [&str; 5] =
     ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
-const UNMORPHED: [&str; 3] = ["gpu-full:culled", "gpu-full:vertex-culled", "gpu-baked:matrices"];
+const UNMORPHED: [&str; 4] = ["gpu-compute:merged", "gpu-full:culled", "gpu-full:vertex-culled", "gpu-baked:matrices"];
 /// Backends whose vertices are captured from a vertex shader.
 const CAPTURED: [&str; 8] = [
     "gpu-vertex",

@@ -124,6 +124,7 @@ fn the_work_of_a_frame_is_counted() {
     for (name, uploaded, dispatches) in [
         ("cpu-scalar", 0, 0),
         ("gpu-compute:naive", palettes, 2),
+        ("gpu-compute:merged", palettes, 1),
         ("gpu-compute:per-character", palettes / 48 * 64, 42),
         ("gpu-vertex", palettes, 0),
         ("gpu-vertex:texture", palettes, 0),
