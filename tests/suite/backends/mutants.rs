@@ -387,7 +387,7 @@ mod gpu {
             ("return merged.place + instance", "return instance"),
             ("group.y * groups.x + group.x", "group.x"),
             ("part.vertex + thread", "thread"),
-            ("var instance = part.instance", "var instance = 0u"),
+            ("var instance = part.instance", "var instance = part.instance + 1u"),
             ("part.instance + INSTANCES, chunk.instances", "part.instance + INSTANCES, chunk.instances - 1u"),
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
         ];
