@@ -22,7 +22,7 @@ fn main(
 ) {
     let instance = group.y;
     for (var row = thread; row < min(chunk.entries * 3u, ROWS); row += SHARING) {
-        near[row] = palettes[instance * chunk.entries * 3u + row];
+        near[row] = palettes[(chunk.first_entry + instance * chunk.entries) * 3u + row];
     }
     workgroupBarrier();
     let first = (group.z * groups.x + group.x) * VERTICES;

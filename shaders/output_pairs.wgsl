@@ -7,7 +7,7 @@
 @group(0) @binding(5) var<storage, read_write> output: array<vec2f>;
 
 fn store(vertex: u32, instance: u32, skinned: Skinned) {
-    let at = (instance * chunk.vertices + vertex) * (FLOATS / 2u);
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * (FLOATS / 2u);
     output[at] = skinned.position.xy;
     output[at + 1u] = vec2f(skinned.position.z, skinned.normal.x);
     output[at + 2u] = skinned.normal.yz;

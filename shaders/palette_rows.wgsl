@@ -7,6 +7,6 @@
 @group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
 
 fn entry_of(instance: u32, entry: u32) -> Rows {
-    let row = (instance * chunk.entries + entry) * 3u;
+    let row = (chunk.first_entry + instance * chunk.entries + entry) * 3u;
     return Rows(palettes[row], palettes[row + 1u], palettes[row + 2u]);
 }

@@ -6,7 +6,7 @@
 @group(0) @binding(1) var<storage, read> arena: array<f32>;
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
-    let at = (instance * chunk.vertices + vertex) * FLOATS;
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * FLOATS;
     var normal = vec3f(0.0);
     if FLOATS >= 6u {
         normal = vec3f(arena[at + 3u], arena[at + 4u], arena[at + 5u]);

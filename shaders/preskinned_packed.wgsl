@@ -9,7 +9,7 @@
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
     let words = select(select(2u, 3u, FLOATS >= 6u), 4u, FLOATS >= 10u);
-    let at = (instance * chunk.vertices + vertex) * words;
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * words;
     var normal = vec3f(0.0);
     if FLOATS >= 6u {
         normal = unfolded(unpack2x16snorm(arena[at + 2u]));

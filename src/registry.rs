@@ -74,6 +74,15 @@ impl BackendEntry {
         }
     }
 
+    /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
+    pub fn chooses_levels(&self) -> bool {
+        match &self.constructor {
+            Constructor::Host(_) => false,
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.chooses_levels(),
+        }
+    }
+
     /// Abilities beyond vertices.
     pub fn traits(&self) -> Traits {
         match &self.constructor {
@@ -103,7 +112,7 @@ impl BackendEntry {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
             #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
+            Constructor::Device(strategy) => strategy.without_levels().accepts(crowd).is_ok(),
         }
     }
 
@@ -314,6 +323,18 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-full:vertex-culled",
         summary: "as gpu-full:vertex, only the instances in view",
         constructor: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-full:levels",
+        summary: "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
+        constructor: compute(Posing::Levels, CANDIDATES),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-full:vertex-levels",
+        summary: "as gpu-full:levels, the vertex shader skins, in every pass",
+        constructor: vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

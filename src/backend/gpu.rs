@@ -14,6 +14,7 @@ use crate::frame::{
     Approximation, Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Result, StageTimer,
     Traffic, clips_in_place,
 };
+use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::gpu::compute::SkinKernel;
 use crate::gpu::gameplay::DeviceGameplay;
@@ -52,10 +53,21 @@ impl Strategy {
             require_even_scale(crowd)?;
         }
         let palette = self.skin.palette();
-        if self.posing == Posing::Visible || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
+        if self.posing.culls() || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
             require_no_targets(crowd)?;
         }
         self.posing.accepts(crowd, palette)
+    }
+
+    /// Returns whether the backend chooses levels of detail among those of a crowd of families.
+    pub fn chooses_levels(self) -> bool {
+        self.posing == Posing::Levels
+    }
+
+    /// The strategy for crowds without levels to choose from, which is otherwise the same.
+    pub fn without_levels(self) -> Self {
+        let posing = if self.posing == Posing::Levels { Posing::Visible } else { self.posing };
+        Self { posing, ..self }
     }
 
     /// The abilities of the backend.
@@ -64,7 +76,7 @@ impl Strategy {
             (_, PaletteForm::Baked(_)) => Joints::Nowhere,
             (Posing::Host, _) => Joints::Host,
             (Posing::Device, _) => Joints::Device,
-            (Posing::Visible, _) => Joints::DeviceInView,
+            (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
         };
         let later_passes = match self.skin {
             Skinning::Vertex(..) => LaterPasses::SkinAgain,
@@ -143,7 +155,7 @@ impl Backend for GpuBackend {
         };
         self.strategy.accepts(crowd)?;
         HostGameplay::check(job, self.strategy.blending())?;
-        if job.gameplay.is_some() && posing == Posing::Visible {
+        if job.gameplay.is_some() && posing.culls() {
             return Err(BackendError::Unavailable(
                 "poses only instances in view; needs a run without --bounds and --sockets".into(),
             ));
@@ -172,7 +184,9 @@ impl Backend for GpuBackend {
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
-            Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+            Skinning::Compute(kernels) => {
+                Box::new(ComputeSkinner::new(&posed, crowd, kernels, posing == Posing::Levels, edit)?)
+            }
         };
         self.gpu.check()?;
         let morph_approximation = skin.morph().approximation(crowd);
@@ -205,7 +219,7 @@ impl Prepared for PreparedGpu {
             device: self.posed.memory + self.skinner.memory() + device,
             in_place: self.strategy.in_place(crowd),
             host_output: false,
-            device_output: matches!(self.strategy.skin, Skinning::Compute(_)),
+            device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && self.strategy.posing != Posing::Levels,
         }
     }
 
@@ -233,7 +247,7 @@ impl Prepared for PreparedGpu {
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         // The number of instances in view differs from tick to tick.
-        if self.strategy.posing == Posing::Visible {
+        if self.strategy.posing.culls() {
             return Vec::new();
         }
         let Strategy { posing, skin } = self.strategy;
@@ -258,6 +272,10 @@ impl Prepared for PreparedGpu {
         }
         skinner.record(posed, frame, &mut commands);
         Ok(Ticket::recorded(commands))
+    }
+
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        self.posed.palettes.look(frustum, eye);
     }
 
     fn skinned(&self) -> Skinned {

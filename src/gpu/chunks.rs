@@ -35,25 +35,31 @@ fn weight_bytes(group: &Group) -> u64 {
     ((group.model.mesh().targets().len() + 2) * size_of::<[f32; 2]>()) as u64
 }
 
-/// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances.
+/// Divides a crowd into chunks of at most `limit` bytes per binding and `instances` instances. Those of a family follow
+/// each other: all levels of some of its instances, then all levels of the next.
 ///
 /// # Errors
 /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
-    for (index, group) in crowd.groups().iter().enumerate() {
-        let largest =
-            vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group)).max(weight_bytes(group));
+    let largest = |group: &Group| {
+        vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group)).max(weight_bytes(group))
+    };
+    for (family, groups) in crowd.groups().chunks(crowd.levels()).enumerate() {
+        let largest = groups.iter().map(largest).max().unwrap_or(1);
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
         if at_once == 0 {
             return Err(BackendError::TooLarge(format!(
                 "one instance of {:?} needs {largest} bytes in one binding; the adapter allows {limit}",
-                group.model.name()
+                groups[0].model.name()
             )));
         }
-        for first in group.instances.clone().step_by(at_once as usize) {
-            chunks
-                .push(Chunk { group: index, instances: first..group.instances.end.min(first.saturating_add(at_once)) });
+        for first in (0..groups[0].len() as u32).step_by(at_once as usize) {
+            for (level, group) in groups.iter().enumerate() {
+                let start = group.instances.start + first;
+                let instances = start..group.instances.end.min(start.saturating_add(at_once));
+                chunks.push(Chunk { group: family * crowd.levels() + level, instances });
+            }
         }
     }
     Ok(chunks)

@@ -108,8 +108,8 @@ pub struct ComputeSkin {
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
-    // Workgroups of each chunk, if the device computes them.
-    workgroups: Vec<wgpu::Buffer>,
+    // Workgroups of each chunk, if the device computes them, and the index there of its first dispatch.
+    workgroups: Vec<(wgpu::Buffer, usize)>,
     // Bytes of the buffers made with the pipelines, and of those that are bound.
     own: Bytes,
     bound: Bytes,
@@ -207,7 +207,7 @@ impl ComputeSkin {
         for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
             if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
                 visibility.set_dispatch(gpu, index, SKIN, &dispatch);
-                self.workgroups.push(visible.workgroups.clone());
+                self.workgroups.push(visible.workgroups());
             }
         }
     }
@@ -237,7 +237,13 @@ impl ComputeSkin {
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &self.sets[self.current_set].1[index], &[]);
         if let Some(dispatch) = self.dispatched(gpu, crowd, chunk) {
-            return gpu.dispatch(pass, self.workgroups.get(index).map(|w| (w, SKIN)), &dispatch, instances, 0);
+            return gpu.dispatch(
+                pass,
+                self.workgroups.get(index).map(|(w, first)| (w, first + SKIN)),
+                &dispatch,
+                instances,
+                0,
+            );
         }
         let Some(characters) = &self.characters else { return };
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;

@@ -39,6 +39,7 @@ pub mod wgsl;
 
 pub use capture::Capture;
 pub use chunks::{Chunk, chunks};
+pub(crate) use counts::room_bytes;
 pub use device::{AdapterSummary, DeviceBandwidth, Gpu};
 pub use ground::{Ground, packed};
 pub use lines::skeleton_lines;
@@ -49,7 +50,7 @@ pub use palettes::Palettes;
 pub use posed_palettes::PosedPalettes;
 pub use posing::Posing;
 pub use recording::{Commands, Flight};
-pub use source::Drawable;
+pub use source::{Drawable, OwnVertices, VertexSource};
 pub use statics::{MeshBuffers, MeshForm, chunk_contents, chunk_uniform};
 pub use surfaces::Surfaces;
 pub use timestamps::GpuSpan;

@@ -73,9 +73,49 @@ impl Paint {
     }
 }
 
+impl GroupDraw {
+    /// Uploads a model's triangles, and its edges if the mode draws any, and binds its paint, a view and placements.
+    fn new(
+        gpu: &Gpu,
+        layout: &GroupLayout,
+        (view, placements): (&wgpu::Buffer, &wgpu::Buffer),
+        mode: Mode,
+        model: &Model,
+        paint: Paint,
+    ) -> Self {
+        let indices = model.mesh().indices();
+        let edges = if mode == Mode::Skin { Vec::new() } else { edges(indices) };
+        let list = |label, contents: &[u8]| gpu.filled(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
+        Self {
+            bindings: paint.bind(gpu, layout, view, placements),
+            paint,
+            indices: list("indices", bytemuck::cast_slice(indices)),
+            index_count: indices.len() as u32,
+            edges: list("edges", bytemuck::cast_slice(&edges)),
+            edge_count: edges.len() as u32,
+        }
+    }
+}
+
+/// The colours of models, for timed frames.
+fn plain<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Model>) -> Vec<Paint> {
+    let paint = |model| Paint::Plain(gpu.storage(Purpose::Targets, "colors", bytemuck::cast_slice(&colors(model))));
+    models.map(paint).collect()
+}
+
+/// Surfaces, for pictures.
+fn textured(surfaces: &Surfaces) -> Vec<Paint> {
+    let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
+    surfaces.groups.iter().map(paint).collect()
+}
+
 /// Draws of the instances in view, with counts from the device.
 struct Indirect {
     visible: Rc<Visible>,
+    /// The groups that are drawn instead of the presenter's, if the device chooses among levels.
+    drawn: Option<Vec<GroupDraw>>,
+    /// The group of each chunk.
+    groups: Vec<usize>,
     /// As the bindings of each group, for instances in view.
     bindings: Vec<wgpu::BindGroup>,
     /// For each chunk the arguments of drawing its triangles, then of drawing its edges.
@@ -93,10 +133,10 @@ impl Indirect {
 
     /// Copies the number of instances in view to the draw arguments.
     fn update(&self, commands: &mut Commands) {
-        for (chunk, count) in self.visible.counts.iter().enumerate() {
+        for (chunk, (count, at)) in self.visible.counts.iter().enumerate() {
             for edges in [false, true] {
                 let place = Self::place(chunk, edges) + Self::COUNT;
-                commands.encoder.copy_buffer_to_buffer(count, 0, &self.arguments, place, size_of::<u32>() as u64);
+                commands.encoder.copy_buffer_to_buffer(count, *at, &self.arguments, place, size_of::<u32>() as u64);
             }
         }
     }
@@ -184,12 +224,8 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
-        let colors = crowd
-            .groups()
-            .iter()
-            .map(|g| Paint::Plain(gpu.storage(Purpose::Targets, "colors", bytemuck::cast_slice(&colors(&g.model)))));
-        let colors = colors.collect();
-        Self::painted(gpu, crowd, view, passes, colors, None)
+        let paints = plain(&gpu, crowd.groups().iter().map(|group| &*group.model));
+        Self::painted(gpu, crowd, view, passes, paints, None)
     }
 
     /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
@@ -198,9 +234,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
-        let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
-        let paints = surfaces.groups.iter().map(paint).collect();
-        Self::painted(gpu, crowd, view, 1, paints, Some(tinted))
+        Self::painted(gpu, crowd, view, 1, textured(surfaces), Some(tinted))
     }
 
     fn painted(
@@ -242,18 +276,7 @@ impl Presenter {
             .iter()
             .zip(paints)
             .map(|(group, paint)| {
-                let indices = group.model.mesh().indices();
-                let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
-                let list =
-                    |label, contents: &[u8]| gpu.filled(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
-                GroupDraw {
-                    bindings: paint.bind(&gpu, &layout, &uniform, &placements),
-                    paint,
-                    indices: list("indices", bytemuck::cast_slice(indices)),
-                    index_count: indices.len() as u32,
-                    edges: list("edges", bytemuck::cast_slice(&edges)),
-                    edge_count: edges.len() as u32,
-                }
+                GroupDraw::new(&gpu, &layout, (&uniform, &placements), view.mode, &group.model, paint)
             })
             .collect();
         let samples = if picture.is_some() { SAMPLES } else { 1 };
@@ -304,6 +327,7 @@ impl Presenter {
         }
         let source = match drawable {
             Drawable::Shader(source) => Rc::clone(source),
+            Drawable::Own(own) => Rc::clone(&own.source),
             Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena, false),
             Drawable::Streams => self.arena_source(arena, true),
         };
@@ -340,11 +364,12 @@ impl Presenter {
             };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
-                for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
-                    let drawn = &self.drawn[chunk.group];
+                for (index, group) in source.groups.iter().enumerate() {
+                    let of_chunk = indirect.map_or_else(|| self.chunks[index].group, |indirect| indirect.groups[index]);
+                    let drawn = &indirect.and_then(|i| i.drawn.as_ref()).unwrap_or(&self.drawn)[of_chunk];
                     let one_draw = || gpu.add_work(FrameWork { draws: 1, ..FrameWork::default() });
                     let draw = |pass: &mut wgpu::RenderPass, edges: bool| match indirect {
-                        None => source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                        None => source.draw(pass, group, 0..self.chunks[index].instances, |pass, instances| {
                             one_draw();
                             let count = if edges { drawn.edge_count } else { drawn.index_count };
                             pass.draw_indexed(0..count, 0, instances);
@@ -358,7 +383,7 @@ impl Presenter {
                     if drawn.index_count == 0 {
                         continue;
                     }
-                    let kind = source.kinds[chunk.group];
+                    let kind = source.kinds[of_chunk];
                     let Some(pipelines) = pipelines.iter().find(|p| p.kind == kind) else { continue };
                     let wireframe = last && self.view.mode != Mode::Skin;
                     pass.set_pipeline(match (last, wireframe) {
@@ -366,7 +391,7 @@ impl Presenter {
                         (true, false) => &pipelines.color,
                         (true, true) => &pipelines.hidden,
                     });
-                    let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[chunk.group]);
+                    let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[of_chunk]);
                     pass.set_bind_group(1, bindings, &[]);
                     pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
                     draw(pass, false);
@@ -394,17 +419,37 @@ impl Presenter {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
-        let draws = self.chunks.iter().flat_map(|chunk| {
-            let drawn = &self.drawn[chunk.group];
-            [drawn.index_count, drawn.edge_count]
+        let own = visible.families.as_ref().map(|families| {
+            let models = || families.models.iter().map(|model| &**model);
+            let paints = match self.picture {
+                Some(_) => textured(&Surfaces::of_models(&self.gpu, families.models.iter())),
+                None => plain(&self.gpu, models()),
+            };
+            let draw = |(model, paint)| {
+                GroupDraw::new(
+                    &self.gpu,
+                    &self.layout,
+                    (&self.uniform, &visible.placements),
+                    self.view.mode,
+                    model,
+                    paint,
+                )
+            };
+            models().zip(paints).map(draw).collect::<Vec<_>>()
         });
+        let drawn = own.as_ref().unwrap_or(&self.drawn);
+        let groups = match &visible.families {
+            Some(families) => families.groups.clone(),
+            None => self.chunks.iter().map(|chunk| chunk.group).collect(),
+        };
+        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
+        let draws = groups.iter().flat_map(|&group| [drawn[group].index_count, drawn[group].edge_count]);
         let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
         let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
         let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
         let arguments = self.gpu.filled(Purpose::Targets, "draws", &contents, usage);
-        let bindings = self.drawn.iter().map(bound).collect();
-        self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
+        let bindings = drawn.iter().map(bound).collect();
+        self.indirect.push(Indirect { visible: Rc::clone(visible), drawn: own, groups, bindings, arguments });
         self.indirect.len() - 1
     }
 

@@ -129,12 +129,10 @@ pub fn bind_groups(
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];
-        let uniform = match visibility {
-            Some(visibility) => visibility.chunks()[index].numbers.clone(),
-            None => chunk_uniform(gpu, Purpose::Scratch, crowd, chunk),
-        };
+        let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
+        let uniform = own.as_ref().map(wgpu::Buffer::as_entire_binding);
+        let uniform = uniform.or(visibility.map(|visibility| visibility.chunks()[index].chunk()));
         let buffers = [
-            ("chunk", Some(&uniform)),
             ("vertices", Some(&mesh.vertices)),
             ("influences", Some(&mesh.influences)),
             ("tangents", Some(&mesh.tangents)),
@@ -143,7 +141,8 @@ pub fn bind_groups(
         ];
         let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
         let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));
-        let resources: Vec<_> = buffers.chain([("palettes", palettes.binding())]).chain(morph).collect();
+        let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
+        let resources: Vec<_> = uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph).collect();
         layout.bind(gpu, "skinning", &resources)
     });
     groups.collect()

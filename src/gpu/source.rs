@@ -23,6 +23,16 @@ pub enum Drawable {
     Visible(Rc<Visible>),
     /// Skinned by a vertex shader while they are drawn.
     Shader(Rc<VertexSource>),
+    /// In buffers of the backend itself, because the arena has no room for levels that the device chooses.
+    Own(Rc<OwnVertices>),
+}
+
+/// Vertices in buffers of a backend.
+pub struct OwnVertices {
+    /// One buffer per chunk; the chunks of a family share one.
+    pub buffers: Vec<wgpu::Buffer>,
+    /// The buffers as a source.
+    pub source: Rc<VertexSource>,
 }
 
 /// Returns the complete shader that draws groups of a kind: its root file in shaders/, with roles besides those of the
@@ -93,7 +103,20 @@ impl VertexSource {
         arena: &Arena,
         streams: bool,
     ) -> Self {
-        let motion = !arena.previous.is_empty();
+        let chunks: Vec<_> = chunks.iter().map(|chunk| chunk.as_entire_binding()).collect();
+        Self::stored(gpu, crowd_kinds, &chunks, (&arena.device, &arena.previous), streams, None)
+    }
+
+    /// Buffers with the vertices of this frame, and of the previous one if they are kept, as a source.
+    pub fn stored(
+        gpu: &Gpu,
+        crowd_kinds: &[Kind],
+        chunks: &[wgpu::BindingResource],
+        (buffers, previous): (&[wgpu::Buffer], &[wgpu::Buffer]),
+        streams: bool,
+        visible: Option<Rc<Visible>>,
+    ) -> Self {
+        let motion = !previous.is_empty();
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
@@ -102,14 +125,14 @@ impl VertexSource {
         };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
         let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);
-        let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
-            let buffers =
-                [("chunk", Some(chunk)), ("arena", arena.device.get(index)), ("previous", arena.previous.get(index))];
-            let buffers: Vec<_> = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?))).collect();
-            layout.bind_buffers(gpu, "arena", &buffers)
+        let bound = |(index, chunk): (usize, &wgpu::BindingResource)| {
+            let buffers = [("arena", buffers.get(index)), ("previous", previous.get(index))];
+            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
+            let resources: Vec<_> = [("chunk", chunk.clone())].into_iter().chain(buffers).collect();
+            layout.bind(gpu, "arena", &resources)
         };
         let groups = chunks.iter().enumerate().map(bound).collect();
-        Self { wgsl: Box::new(wgsl), kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
+        Self { wgsl: Box::new(wgsl), kinds, layout, groups, stride: None, trusted: true, motion, visible }
     }
 }
 

@@ -139,6 +139,7 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
         sixteens: first_with(16),
         centre: mesh.cube().centre,
         half: mesh.cube().half,
+        ..bytemuck::Zeroable::zeroed()
     }
 }
 

@@ -26,7 +26,7 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "cull" "cull_count"
+    "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "chunk_numbers" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "fill" "gpu_compute_instances" "gpu_compute_naive"
     "gpu_compute_per_character" "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vertex" "lines" "mesh_packed"
     "mesh_plain" "morph_by_vertex" "morph_dense" "morph_lists" "morph_none" "morph_short" "morph_sparse"

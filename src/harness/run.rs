@@ -5,12 +5,13 @@
 
 use super::limits::Limits;
 use super::order::{Order, WarmUp};
-use super::parity::{self, Coverage, Parity, Tolerance};
+use super::parity::{self, Coverage, Parity, SAMPLED, Tolerance};
 use super::rotation::{BackendMemory, SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context, Prepared, Ticket};
+use crate::crowd::Crowd;
 use crate::frame::{
     Arena, BackendError, Blending, Clock, Footprint, FrameInput, FrameWork, Job, Memory, Result, Retention, Span,
     Stage, StageTimer,
@@ -270,7 +271,19 @@ fn job(context: &Context, scene: &BuiltScene, keep: Retention) -> Job {
         passes: passes(context, scene, keep),
         keep,
         frustum: Frustum::new(scene.view_projection()),
+        eye: scene.eye(),
         gameplay: scene.gameplay.clone(),
+    }
+}
+
+/// The crowd of a scene for a backend: that of all levels, if it chooses among them.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if the scene has no levels to choose from.
+pub(crate) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Result<&'a Crowd> {
+    match entry.chooses_levels() {
+        true => scene.choices().map_err(BackendError::Unavailable),
+        false => Ok(&scene.crowd),
     }
 }
 
@@ -285,7 +298,8 @@ pub fn promised_memory(
     keep: Retention,
     entry: &BackendEntry,
 ) -> Result<BackendMemory> {
-    let footprint = entry.create(context)?.footprint(&scene.crowd, &job(context, scene, keep))?;
+    let crowd = crowd_for(scene, entry)?;
+    let footprint = entry.create(context)?.footprint(crowd, &job(context, scene, keep))?;
     Ok(shared_memory(context, scene, keep).of(&footprint))
 }
 
@@ -297,19 +311,23 @@ enum Depth {
 }
 
 /// A backend that this machine can run.
-struct Candidate {
+struct Candidate<'a> {
     /// Index in the options' backends.
     index: usize,
     entry: &'static BackendEntry,
+    /// As [`crowd_for`] says.
+    crowd: &'a Crowd,
     backend: Box<dyn Backend>,
     footprint: Footprint,
 }
 
 /// A backend with its buffers.
-struct Contender {
+struct Contender<'a> {
     /// As in [`Candidate`].
     index: usize,
     entry: &'static BackendEntry,
+    /// As in [`Candidate`].
+    crowd: &'a Crowd,
     prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
@@ -372,13 +390,14 @@ impl<'a> RunState<'a> {
     }
 
     /// Creates the backends; those that the machine cannot run are finished immediately.
-    fn candidates(&mut self) -> io::Result<Vec<Candidate>> {
+    fn candidates(&mut self) -> io::Result<Vec<Candidate<'a>>> {
         let job = self.job();
         let mut candidates = Vec::new();
         for (index, &entry) in self.options.backends.iter().enumerate() {
             let created = entry.create(self.context).and_then(|backend| {
-                let footprint = backend.footprint(&self.scene.crowd, &job)?;
-                Ok(Candidate { index, entry, backend, footprint })
+                let crowd = crowd_for(self.scene, entry)?;
+                let footprint = backend.footprint(crowd, &job)?;
+                Ok(Candidate { index, entry, crowd, backend, footprint })
             });
             match created {
                 Ok(candidate) => candidates.push(candidate),
@@ -388,25 +407,26 @@ impl<'a> RunState<'a> {
         Ok(candidates)
     }
 
-    fn rotation(&mut self, candidates: Vec<Candidate>) -> io::Result<()> {
+    fn rotation(&mut self, candidates: Vec<Candidate<'a>>) -> io::Result<()> {
         let mut bench = match self.bench(&candidates) {
             Ok(bench) => bench,
             Err(error) => return candidates.into_iter().try_for_each(|c| self.fail(c.index, None, error.clone())),
         };
         let mut verified = Vec::with_capacity(candidates.len());
-        for Candidate { index, entry, backend, .. } in candidates {
+        for Candidate { index, entry, crowd, backend, .. } in candidates {
             if self.observer.interrupted() {
                 return Ok(());
             }
             self.observer.progress(&format!("verifying {}", entry.name), self.done(verified.len(), 0.0));
-            let prepared = match backend.prepare(&self.scene.crowd, &self.job()) {
+            let prepared = match backend.prepare(crowd, &self.job()) {
                 Ok(prepared) => prepared,
                 Err(error) => {
                     self.fail(index, None, error)?;
                     continue;
                 }
             };
-            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new(), resources: None };
+            let (parity, stages, resources) = (None, Vec::new(), None);
+            let mut contender = Contender { index, entry, crowd, prepared, parity, stages, resources };
             match self.gate(&mut contender, &mut bench) {
                 Ok(Gate::Open) => verified.push(contender),
                 Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
@@ -437,31 +457,41 @@ impl<'a> RunState<'a> {
 
     /// Compares a backend's vertices and its picture.
     fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
-        let crowd = &self.scene.crowd;
+        let crowd = contender.crowd;
         let refusal = bench.screen.refusal(&*contender.prepared);
         if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
             return Ok(Gate::Closed(Status::Skipped, refusal.into()));
         }
         let coverage = match self.depth {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
-            Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
+            Depth::Measured => {
+                let mut also = bench.screen.chunk_ends(crowd)?;
+                // Of each model and level that the scene shows.
+                if let Some(levels) = self.scene.levels.as_ref().filter(|_| contender.entry.chooses_levels()) {
+                    let chosen: Vec<u32> = levels.chosen().collect();
+                    let shown = self.scene.crowd.groups().iter().flat_map(|group| parity::spread(group, SAMPLED));
+                    also.extend(shown.map(|instance| chosen[instance as usize]));
+                }
+                Coverage::sampled(crowd, &VERIFIED_TICKS, &also)
+            }
         };
         let tolerance = self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()));
         let backend = &mut *contender.prepared;
-        let coverage = Coverage { frustum: self.job().frustum, ..coverage };
+        let Job { frustum, eye, .. } = self.job();
+        let coverage = Coverage { frustum, eye, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
         contender.parity = Some(parity);
         if let Some(failure) = failure {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
-        if let Some(failure) = bench.gameplay_failure(&mut *contender.prepared, self.scene)? {
+        if let Some(failure) = bench.gameplay_failure(contender, self.scene)? {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
         if refusal.is_some() {
             return Ok(Gate::Open);
         }
-        bench.frame(&mut *contender.prepared, self.scene, VERIFIED_TICKS[0])?;
+        bench.frame(contender, VERIFIED_TICKS[0])?;
         let exact = contender.prepared.blending() == Blending::Linear && contender.prepared.approximation().is_none();
         if let Some(depths) = bench.screen.depths()?.filter(|_| exact) {
             let difference = match &self.first_depths {
@@ -497,7 +527,7 @@ impl<'a> RunState<'a> {
             stage.dropped = 0;
         }
         for contender in racing.iter_mut().flatten() {
-            for traffic in contender.prepared.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(contender.crowd) {
                 let limit = self.limits.of(&traffic, &self.context.threads);
                 let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, traffic.clock);
                 if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
@@ -535,7 +565,7 @@ impl<'a> RunState<'a> {
     fn measure_limits(&mut self, contenders: &[Contender]) {
         self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
         for contender in contenders {
-            for traffic in contender.prepared.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(contender.crowd) {
                 if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
                     // A bandwidth that was not measured sets no limit.
                     self.limits.device = Screen::limits(self.context);
@@ -559,12 +589,12 @@ impl<'a> RunState<'a> {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
+            record(bench.frame(contender, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
             work = Some(bench.work);
         }
         if let Some(work) = work {
-            let memory = bench.shared_memory().of(&contender.prepared.footprint(&self.scene.crowd));
+            let memory = bench.shared_memory().of(&contender.prepared.footprint(contender.crowd));
             contender.resources = Some(Resources { memory, work });
         }
         Ok(())
@@ -575,7 +605,7 @@ impl<'a> RunState<'a> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         bench.screen.set_timing(false);
-        let samples = bench.throughput(&mut *contender.prepared, self.scene, frames);
+        let samples = bench.throughput(contender, frames);
         bench.screen.set_timing(true);
         let samples = samples?;
         if !samples.is_empty() {
@@ -594,7 +624,7 @@ impl<'a> RunState<'a> {
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
         let mut warm_up = WarmUp::default();
         while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
-            warm_up.record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
+            warm_up.record(bench.frame(contender, frame)?);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.stages, frame, bench.timer.spans());
         }
@@ -685,14 +715,15 @@ impl Bench {
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
-    fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
+    fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let Self { arena, screen, timer, clocks, work, .. } = self;
         screen.take_work();
         timer.clear();
         arena.swap();
         let computed = clocks.now();
         let start = Instant::now();
-        let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
+        let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
         let ticket = screen.draw(ticket, backend, arena, timer)?;
         ticket.finish()?;
         let time = start.elapsed();
@@ -710,8 +741,9 @@ impl Bench {
 
 impl Bench {
     /// The first difference of bounds and sockets from the reference, if they are read.
-    fn gameplay_failure(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene) -> Result<Option<String>> {
+    fn gameplay_failure(&mut self, contender: &mut Contender, scene: &BuiltScene) -> Result<Option<String>> {
         let Some(gameplay) = &scene.gameplay else { return Ok(None) };
+        let backend = &mut *contender.prepared;
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut self.arena };
             backend.submit(&mut frame, &mut self.timer)?.finish()?;
@@ -725,7 +757,8 @@ impl Bench {
     }
 
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
-    fn throughput(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
+    fn throughput(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
+        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
@@ -735,7 +768,7 @@ impl Bench {
             if frame <= frames {
                 timer.clear();
                 arena.swap();
-                let submitted = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick: frame, arena }, timer)?;
+                let submitted = backend.submit(&mut FrameInput { crowd, tick: frame, arena }, timer)?;
                 let mut submitted = screen.draw(submitted, backend, arena, timer)?;
                 if !submitted.launch() {
                     return Ok(Vec::new());

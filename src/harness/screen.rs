@@ -92,8 +92,8 @@ impl Screen {
     }
 
     /// Instances at the ends of the device's chunks.
-    pub fn chunk_ends(&self, scene: &BuiltScene) -> Result<Vec<u32>> {
-        self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(&scene.crowd))
+    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
+        self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(crowd))
     }
 
     /// Reason why a backend's frames cannot be measured here, if any.
@@ -169,7 +169,7 @@ impl Screen {
         Ok(())
     }
 
-    pub fn chunk_ends(&self, _: &BuiltScene) -> Result<Vec<u32>> {
+    pub fn chunk_ends(&self, _: &Crowd) -> Result<Vec<u32>> {
         Ok(Vec::new())
     }
 

@@ -185,15 +185,17 @@ pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backen
 const EVENLY_SCALED: [&str; 5] =
     ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
-const UNMORPHED: [&str; 3] = ["gpu-full:culled", "gpu-full:vertex-culled", "gpu-baked:matrices"];
+const UNMORPHED: [&str; 5] =
+    ["gpu-full:culled", "gpu-full:vertex-culled", "gpu-full:levels", "gpu-full:vertex-levels", "gpu-baked:matrices"];
 /// Backends whose vertices are captured from a vertex shader.
-const CAPTURED: [&str; 8] = [
+const CAPTURED: [&str; 9] = [
     "gpu-vertex",
     "gpu-vertex:mat4",
     "gpu-vertex:uniform",
     "gpu-vertex:texture",
     "gpu-full:vertex",
     "gpu-full:vertex-culled",
+    "gpu-full:vertex-levels",
     "gpu-baked",
     "gpu-baked:matrices",
 ];
@@ -213,6 +215,9 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, c
         }
         name if crowd.has_targets() && UNMORPHED.contains(&name) => {
             Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
+        }
+        name if name.ends_with("levels") => {
+            Some("chooses levels of detail on the device; needs `run` or `verify` with --lod".to_owned())
         }
         "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
             Some(format!("needs avx512; this run uses {}", context.isa))
