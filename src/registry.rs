@@ -3,10 +3,8 @@
 use crate::asset::{extremes, face};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
-#[cfg(target_arch = "x86_64")]
-use crate::backend::cpu_simd::ClusterSkinner;
 use crate::backend::cpu_simd::{
-    ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner, MixedSkinner,
+    self, ClusterSkinner, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
@@ -163,7 +161,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-simd",
         summary: "SIMD, one thread: 16 instances in lanes, or one at a time where a block has few",
-        constructor: Constructor::Host(Cpu::<MixedSkinner>::one_thread),
+        constructor: Constructor::Host(cpu_simd::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:columns",
@@ -180,10 +178,9 @@ pub const REGISTRY: &[BackendEntry] = &[
         summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
         constructor: Constructor::Host(Cpu::<InterleavedSkinner>::one_thread),
     },
-    #[cfg(target_arch = "x86_64")]
     BackendEntry {
         name: "cpu-simd:cluster",
-        summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
+        summary: "a lone character: vertices in lanes, sorted so that neighbours share joints",
         constructor: Constructor::Host(Cpu::<ClusterSkinner>::one_thread),
     },
     BackendEntry {
@@ -199,7 +196,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-rayon",
         summary: "pose and skin as cpu-simd, all threads",
-        constructor: Constructor::Host(Cpu::<MixedSkinner>::all_threads),
+        constructor: Constructor::Host(cpu_simd::all_threads),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

@@ -11,7 +11,6 @@ use skinbench::model::{
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::simd::Isa;
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
@@ -213,9 +212,6 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, c
         }
         name if crowd.has_targets() && UNMORPHED.contains(&name) => {
             Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
-        }
-        "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
-            Some(format!("needs avx512; this run uses {}", context.isa))
         }
         _ => None,
     };
