@@ -10,8 +10,8 @@ use crate::vertex::{Cube, Normals, VertexFormat};
 /// Numbers of a vertex's position and normal, and of a tangent with its handedness.
 const POINT: usize = 6;
 const TANGENT: usize = 4;
-/// Neighbouring vertices that are sorted together: as many as stay in the first-level cache until all are written. A
-/// multiple of the lanes of any vector.
+/// Neighbouring vertices that are sorted together. Their output stays in the first-level cache until all are written, and
+/// is prefetched meanwhile. A multiple of the lanes of any vector.
 const WINDOW: usize = 1024;
 
 /// The vertices of a mesh in clusters.
@@ -180,7 +180,7 @@ impl ClusterKernel<'_> {
                     (&morphed.0, shape.tangents.is_some().then_some(&morphed.1))
                 }
             };
-            // The next window, or the first one of the next instance. Stores to places without an order are not foreseen.
+            // The processor does not foresee stores without an order. After the last window comes the next instance.
             for line in (0..W * WORDS).step_by(LINE / size_of::<f32>()) {
                 prefetch_at(out.as_ptr().wrapping_add((index * W + WINDOW) * WORDS + line));
             }

@@ -3,8 +3,7 @@
 
 use super::super::Context;
 use super::super::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
-use super::ColumnsSkinner;
-use super::cluster::skin_lone;
+use super::cluster::{ClusterSkinner, skin_lone};
 use crate::backend::Backend;
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
@@ -17,7 +16,7 @@ use crate::skin::{Clusters, skin_lanes};
 pub fn one_thread(context: &Context) -> Box<dyn Backend> {
     match lanes_pay(context.isa) {
         true => Cpu::<MixedSkinner>::one_thread(context),
-        false => Cpu::<ColumnsSkinner>::one_thread(context),
+        false => Cpu::<ClusterSkinner>::one_thread(context),
     }
 }
 
@@ -25,12 +24,12 @@ pub fn one_thread(context: &Context) -> Box<dyn Backend> {
 pub fn all_threads(context: &Context) -> Box<dyn Backend> {
     match lanes_pay(context.isa) {
         true => Cpu::<MixedSkinner>::all_threads(context),
-        false => Cpu::<ColumnsSkinner>::all_threads(context),
+        false => Cpu::<ClusterSkinner>::all_threads(context),
     }
 }
 
-/// Returns whether instances side by side are faster than columns. SSE2 takes three instructions to load, multiply and
-/// add four numbers. Columns have four in a register as well, and their palettes stay in the first-level cache.
+/// Returns whether full blocks are faster with instances side by side. With SSE2 they are not: registers hold four numbers,
+/// of vertices as well as of instances, and the palettes of 16 instances exceed the first-level cache.
 fn lanes_pay(isa: Isa) -> bool {
     !(cfg!(target_arch = "x86_64") && isa == Isa::Baseline)
 }
