@@ -77,7 +77,7 @@ fn skin_stage(c: &mut Criterion) {
     for isa in Isa::available() {
         one_by_one(format!("columns {isa}"), raw, &|rows, out| skin_columns(isa, mesh, rows, raw, out));
         let clusters = Clusters::new(isa, mesh);
-        one_by_one(format!("cluster {isa}"), raw, &|rows, out| skin_clusters(&clusters, None, rows, raw, out));
+        one_by_one(format!("cluster {isa}"), raw, &|rows, out| skin_clusters(&clusters, rows, raw, out));
     }
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     dual_quaternions(&lanes, &mut dual);

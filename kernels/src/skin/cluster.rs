@@ -3,7 +3,7 @@
 //! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
 use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
-use crate::model::{Mesh, Rows, Shape};
+use crate::model::{Mesh, Rows};
 use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd, prefetch_at};
 use crate::vertex::{Cube, Normals, VertexFormat};
 
@@ -116,24 +116,16 @@ fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
     sorted.chunks(lanes).map(cluster).collect()
 }
 
-/// Skins one instance, with the morphed vertices of `shape` in place of those of the clusters' mesh, if given. The other
-/// arguments are as for [`super::skin`].
+/// Skins one instance of the mesh of `clusters`. The other arguments are as for [`super::skin`].
 ///
 /// # Panics
-/// `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
-pub fn skin_clusters(
-    clusters: &Clusters,
-    shape: Option<Shape>,
-    palette: &[Rows],
-    format: VertexFormat,
-    out: &mut [f32],
-) {
-    simd::run(clusters.isa, ClusterKernel { clusters, shape, palette, format, out });
+/// `palette` or `out` is too short.
+pub fn skin_clusters(clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    simd::run(clusters.isa, ClusterKernel { clusters, palette, format, out });
 }
 
 struct ClusterKernel<'a> {
     clusters: &'a Clusters,
-    shape: Option<Shape<'a>>,
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
@@ -158,7 +150,7 @@ impl Kernel for ClusterKernel<'_> {
 impl ClusterKernel<'_> {
     #[inline(always)]
     fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(self) {
-        let Self { clusters, shape, palette, format, out } = self;
+        let Self { clusters, palette, format, out } = self;
         let normals = if WORDS < FLOATS { before_packing(format.normals) } else { format.normals };
         // Checked once, so that vertices need no checks.
         let palette = &palette[..clusters.entries];
@@ -167,26 +159,18 @@ impl ClusterKernel<'_> {
         let points = clusters.points.as_chunks::<W>().0.as_chunks::<POINT>().0;
         let tangents = clusters.tangents.as_chunks::<W>().0.as_chunks::<TANGENT>().0;
         let vertices = clusters.vertices.as_chunks::<W>().0;
-        let mut morphed = ([[0.0; W]; POINT], [[0.0; W]; TANGENT]);
         for (index, ((&count, points), vertices)) in clusters.joint_counts.iter().zip(points).zip(vertices).enumerate()
         {
             let (own_joints, own_weights);
             (own_joints, joints) = joints.split_at(count as usize);
             (own_weights, weights) = weights.split_at(count as usize);
-            let (points, tangents) = match &shape {
-                None => (points, tangents.get(index)),
-                Some(shape) => {
-                    gather::<W, FLOATS>(shape, vertices, &mut morphed);
-                    (&morphed.0, shape.tangents.is_some().then_some(&morphed.1))
-                }
-            };
             // The processor does not foresee stores without an order. After the last window comes the next instance.
             for line in (0..W * WORDS).step_by(LINE / size_of::<f32>()) {
                 prefetch_at(out.as_ptr().wrapping_add((index * W + WINDOW) * WORDS + line));
             }
             // SAFETY: joints are less than `entries`, the length of `palette`.
             let m = unsafe { blend::<W, S>(palette, own_joints, own_weights) };
-            let source = loaded::<W, S, FLOATS>(points, tangents);
+            let source = loaded::<W, S, FLOATS>(points, tangents.get(index));
             let words = finished::<W, S, FLOATS, WORDS>(&clusters.cube, &source, &m, normals);
             // SAFETY: vertices are less than `vertex_count`, and `out` has words for as many.
             unsafe { write::<W, S, WORDS>(&words, vertices, out) };
@@ -234,34 +218,6 @@ fn loaded<const W: usize, S: Simd<W>, const FLOATS: usize>(
         source.tangent = [S::load(x), S::load(y), S::load(z), S::load(w)];
     }
     source
-}
-
-/// Puts the vertices of a cluster side by side as they are in a shape.
-#[inline(always)]
-fn gather<const W: usize, const FLOATS: usize>(
-    shape: &Shape,
-    vertices: &[u32; W],
-    (points, tangents): &mut ([[f32; W]; POINT], [[f32; W]; TANGENT]),
-) {
-    let (positions, normals) = points.split_at_mut(3);
-    for (lane, &vertex) in vertices.iter().enumerate() {
-        let vertex = vertex as usize;
-        put(positions, lane, &shape.positions[vertex]);
-        if FLOATS >= 6 {
-            put(normals, lane, &shape.normals[vertex]);
-        }
-        if let (10, Some(from)) = (FLOATS, shape.tangents) {
-            put(tangents, lane, &from[vertex]);
-        }
-    }
-}
-
-/// Puts a vector into a lane.
-#[inline(always)]
-fn put<const W: usize>(rows: &mut [[f32; W]], lane: usize, vector: &[f32]) {
-    for (row, number) in rows.iter_mut().zip(vector) {
-        row[lane] = *number;
-    }
 }
 
 /// The words of skinned vertices: their numbers, packed if the format has fewer words than numbers.

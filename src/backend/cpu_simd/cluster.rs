@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Result};
 use crate::model::{Rows, Shape};
 use crate::simd::Isa;
-use crate::skin::{Clusters, skin_clusters};
+use crate::skin::{Clusters, skin_clusters, skin_columns_shape};
 
 /// The clusters of each group's mesh.
 pub struct ClusterSkinner(Vec<Clusters>);
@@ -33,9 +33,13 @@ impl Skinner for ClusterSkinner {
     }
 }
 
-/// Skins one instance of a block.
+/// Skins one instance of a block: in clusters without an active target, otherwise in columns, which read the morphed
+/// vertices in their order. To put those side by side would cost more than clusters save.
 pub(super) fn skin_lone(job: &BlockJob, clusters: &Clusters, shape: Shape, palette: &[Rows], out: &mut [f32]) {
-    // Without an active target, the numbers of the clusters are the vertices.
-    let morphed = !std::ptr::eq(shape.positions, job.group.model.mesh().positions());
-    skin_clusters(clusters, morphed.then_some(shape), palette, job.group.format, out);
+    let (mesh, format) = (job.group.model.mesh(), job.group.format);
+    if std::ptr::eq(shape.positions, mesh.positions()) {
+        skin_clusters(clusters, palette, format, out);
+    } else {
+        skin_columns_shape(job.isa, mesh, shape, palette, format, out);
+    }
 }

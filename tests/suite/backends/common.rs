@@ -200,7 +200,7 @@ const CAPTURED: [&str; 8] = [
 /// Returns whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.
 ///
 /// An adapter may lack what a backend needs, unless SKINBENCH_REQUIRE_GPU is set.
-pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> bool {
+pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: &Job) -> bool {
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),

@@ -30,7 +30,7 @@ fn depth_images_of_all_backends_agree() {
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
         for (entry, backend) in backends(&context) {
-            if refuses(entry, &*backend, &context, &crowd, &Job { passes, ..Job::default() }) {
+            if refuses(entry, &*backend, &crowd, &Job { passes, ..Job::default() }) {
                 continue;
             }
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);

@@ -4,13 +4,13 @@ use crate::backends::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
 use skinbench::model::{
-    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, Model, RotationBlend, Rows, Shape,
-    Skeleton, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, Model, RotationBlend, Rows, Skeleton,
+    Transform,
 };
 use skinbench::morph::MorphedLanes;
 use skinbench::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, block, one, sine_over_x};
 use skinbench::simd::Isa;
-use skinbench::skin::{Clusters, Store, skin, skin_clusters, skin_interleaved, skin_lanes, skin_shape};
+use skinbench::skin::{Clusters, Store, skin, skin_clusters, skin_interleaved, skin_lanes};
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 type Skin = fn(Isa, &Mesh, Option<MorphedLanes>, &[Affine<16>], VertexFormat, Store, &mut [f32]);
@@ -192,7 +192,7 @@ fn lanes_agree_with_scalar() {
 }
 
 /// Clusters write what the scalar form writes, to the same places, for numbers of vertices that fill no vector, one window
-/// and more than one; also for vertices that targets have moved.
+/// and more than one.
 #[test]
 fn clusters_agree_with_scalar() {
     for vertices in [1, 7, 250, 1024, 1043] {
@@ -203,17 +203,13 @@ fn clusters_agree_with_scalar() {
         let palette: Vec<Rows> = (0..model.palette_joints().len())
             .map(|j| std::array::from_fn(|c| ((7 * j + 3 * c) % 19) as f32 / 7.0 - 1.0))
             .collect();
-        let positions: Vec<_> = mesh.positions().iter().map(|[x, y, z]| [y + 1.0, z - 2.0, *x]).collect();
-        let normals: Vec<_> = mesh.normals().iter().map(|[x, y, z]| [*z, *x, *y]).collect();
-        let tangents: Vec<_> = mesh.tangents().unwrap().iter().map(|[x, y, z, w]| [*y, *z, *x, -w]).collect();
-        let moved = Shape { positions: &positions, normals: &normals, tangents: Some(&tangents) };
         for isa in Isa::available() {
             let clusters = Clusters::new(isa, mesh);
-            for (format, shape) in formats().flat_map(|format| [(format, None), (format, Some(moved))]) {
+            for format in formats() {
                 let floats = mesh.vertex_count() * format.floats();
                 let (mut want, mut out) = (vec![f32::NAN; floats], vec![7.0; floats + 16]);
-                skin_shape(mesh, shape.unwrap_or(mesh.shape()), &palette, format, &mut want);
-                skin_clusters(&clusters, shape, &palette, format, &mut out);
+                skin(mesh, &palette, format, &mut want);
+                skin_clusters(&clusters, &palette, format, &mut out);
                 let differ = out.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!(differ < 2e-5, "{isa}, {vertices} vertices, {format:?}: differ by {differ}");
                 assert!(out[floats..].iter().all(|v| *v == 7.0), "{isa}, {format:?}: wrote behind the vertices");
