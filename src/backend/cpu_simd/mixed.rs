@@ -1,10 +1,9 @@
 //! Plain `cpu-simd` and `cpu-rayon`: 16 instances side by side where there are that many, one at a time where a block has
 //! few.
 
-use super::super::Context;
 use super::super::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
+use super::super::{Backend, Context};
 use super::cluster::{ClusterSkinner, skin_lone};
-use crate::backend::Backend;
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Bytes, Purpose, Result};
@@ -14,17 +13,19 @@ use crate::skin::{Clusters, skin_lanes};
 
 /// Creates the kernels that suit the instruction set, on the calling thread alone.
 pub fn one_thread(context: &Context) -> Box<dyn Backend> {
-    match lanes_pay(context.isa) {
-        true => Cpu::<MixedSkinner>::one_thread(context),
-        false => Cpu::<ClusterSkinner>::one_thread(context),
+    if lanes_pay(context.isa) {
+        Cpu::<MixedSkinner>::one_thread(context)
+    } else {
+        Cpu::<ClusterSkinner>::one_thread(context)
     }
 }
 
 /// Creates the kernels that suit the instruction set, on all threads of the context.
 pub fn all_threads(context: &Context) -> Box<dyn Backend> {
-    match lanes_pay(context.isa) {
-        true => Cpu::<MixedSkinner>::all_threads(context),
-        false => Cpu::<ClusterSkinner>::all_threads(context),
+    if lanes_pay(context.isa) {
+        Cpu::<MixedSkinner>::all_threads(context)
+    } else {
+        Cpu::<ClusterSkinner>::all_threads(context)
     }
 }
 

@@ -201,7 +201,7 @@ fn clusters_agree_with_scalar() {
         let model = Model::new(parts).unwrap();
         let mesh = model.mesh();
         let palette: Vec<Rows> = (0..model.palette_joints().len())
-            .map(|j| std::array::from_fn(|c| ((7 * j + 3 * c) % 19) as f32 / 7.0 - 1.0))
+            .map(|j| std::array::from_fn(|c| f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0))
             .collect();
         for isa in Isa::available() {
             let clusters = Clusters::new(isa, mesh);
@@ -211,7 +211,8 @@ fn clusters_agree_with_scalar() {
                 skin(mesh, &palette, format, &mut want);
                 skin_clusters(&clusters, &palette, format, &mut out);
                 let differ = out.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!(differ < 2e-5, "{isa}, {vertices} vertices, {format:?}: differ by {differ}");
+                assert!(differ < 3e-6, "{isa}, {vertices} vertices, {format:?}: differ by {differ}");
+                assert!(out.iter().all(|v| v.is_finite()));
                 assert!(out[floats..].iter().all(|v| *v == 7.0), "{isa}, {format:?}: wrote behind the vertices");
             }
         }
