@@ -174,7 +174,7 @@ impl Gpu {
     pub(super) fn read_mapped(&self, buffer: &wgpu::Buffer, out: &mut [u8]) -> Result<()> {
         let slice = buffer.slice(..out.len() as u64);
         slice.map_async(wgpu::MapMode::Read, |_| {});
-        self.poll(wgpu::PollType::wait_indefinitely())?;
+        self.wait(None, "what is read back")?;
         match slice.get_mapped_range() {
             Ok(mapped) => out.copy_from_slice(&mapped),
             Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),

@@ -197,7 +197,7 @@ impl DeviceGameplay {
     pub fn arrive(&mut self, gpu: &Gpu, timer: &mut StageTimer) -> Result<()> {
         self.frame = self.frame.wrapping_add(1);
         self.map();
-        gpu.poll(wgpu::PollType::Poll)?;
+        gpu.poll()?;
         for readback in &mut self.readbacks {
             let data = &mut self.data;
             let arrived = timer.wall(readback.read.stage(), || readback.take(data))?;
@@ -250,7 +250,7 @@ impl DeviceGameplay {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(&mut self, gpu: &Gpu) -> Result<&GameplayData> {
         self.map();
-        gpu.poll(wgpu::PollType::wait_indefinitely())?;
+        gpu.wait(None, "bounds and sockets")?;
         for readback in &mut self.readbacks {
             readback.take(&mut self.data)?;
         }

@@ -6,6 +6,7 @@ pub mod binding;
 mod buffers;
 mod capture;
 mod chunks;
+mod clock;
 pub mod compute;
 mod counts;
 mod device;

@@ -326,6 +326,7 @@ impl Presenter {
         let pipelines = &self.pipelines[known].1;
         let indirect = indirect.map(|index| &self.indirect[index]);
         indirect.iter().for_each(|indirect| indirect.update(&mut commands));
+        let fenced = gpu.begin_fenced(&mut commands);
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
@@ -377,6 +378,9 @@ impl Presenter {
                     }
                 }
             });
+        }
+        if fenced {
+            gpu.end_fenced(&mut commands, Stage::Draw);
         }
         commands
     }

@@ -12,8 +12,8 @@ use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context, Prepared, Ticket};
 use crate::frame::{
-    Arena, BackendError, Blending, Clock, Footprint, FrameInput, FrameWork, Job, Memory, Result, Retention, Span,
-    Stage, StageTimer,
+    Arena, BackendError, Blending, Clock, DeviceClock, Footprint, FrameInput, FrameWork, Job, Memory, Result,
+    Retention, Span, Stage, StageTimer,
 };
 use crate::frustum::Frustum;
 use crate::registry::BackendEntry;
@@ -195,7 +195,7 @@ impl Outcome {
     /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
-        times(Clock::Gpu).or_else(|| times(Clock::Wall))?.summary().map(|s| s.median)
+        Clock::BY_CLOSENESS.into_iter().find_map(times)?.summary().map(|s| s.median)
     }
 }
 
@@ -399,6 +399,7 @@ impl<'a> RunState<'a> {
                 return Ok(());
             }
             self.observer.progress(&format!("verifying {}", entry.name), self.done(verified.len(), 0.0));
+            bench.screen.work_for(entry.name);
             let prepared = match backend.prepare(&self.scene.crowd, &self.job()) {
                 Ok(prepared) => prepared,
                 Err(error) => {
@@ -499,7 +500,8 @@ impl<'a> RunState<'a> {
         for contender in racing.iter_mut().flatten() {
             for traffic in contender.prepared.traffic(&self.scene.crowd) {
                 let limit = self.limits.of(&traffic, &self.context.threads);
-                let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, traffic.clock);
+                let clock = if traffic.clock.is_of_device() { bench.screen.clock().label() } else { traffic.clock };
+                let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, clock);
                 if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
                     times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
                 }
@@ -545,7 +547,8 @@ impl<'a> RunState<'a> {
         }
     }
 
-    /// Measures some frames of a backend, or fewer if interrupted.
+    /// Measures some frames of a backend, or fewer if interrupted. Stages that are timed by fences have frames of their
+    /// own, with the same numbers, so that no frame waits within itself.
     fn block(
         &self,
         contender: &mut Contender,
@@ -553,7 +556,8 @@ impl<'a> RunState<'a> {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<()> {
-        let mut work = None;
+        let (mut work, mut measured) = (None, frames.start..frames.start);
+        bench.screen.work_for(contender.entry.name);
         for frame in frames {
             if self.observer.interrupted() {
                 break;
@@ -562,6 +566,12 @@ impl<'a> RunState<'a> {
             record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
             work = Some(bench.work);
+            measured.end = frame + 1;
+        }
+        let fenced = bench.is_fenced();
+        for frame in measured.filter(|_| fenced) {
+            bench.fenced_frame(&mut *contender.prepared, self.scene, frame)?;
+            add(&mut contender.stages, frame, bench.timer.spans());
         }
         if let Some(work) = work {
             let memory = bench.shared_memory().of(&contender.prepared.footprint(&self.scene.crowd));
@@ -593,10 +603,15 @@ impl<'a> RunState<'a> {
     /// Runs frames that are not recorded; returns the mean time of a frame, without the first.
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
         let mut warm_up = WarmUp::default();
+        bench.screen.work_for(contender.entry.name);
         while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
             warm_up.record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.stages, frame, bench.timer.spans());
+        }
+        if bench.is_fenced() {
+            bench.fenced_frame(&mut *contender.prepared, self.scene, 0)?;
+            add(&mut contender.stages, 0, bench.timer.spans());
         }
         Ok(warm_up.estimate())
     }
@@ -684,10 +699,30 @@ impl Bench {
         }
     }
 
-    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
+    /// Returns whether the device's stages are timed by fences.
+    fn is_fenced(&self) -> bool {
+        self.screen.clock() != DeviceClock::Timestamps
+    }
+
+    /// Runs one frame whose stages on the device are timed by fences; leaves only their spans in the timer.
+    fn fenced_frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<()> {
+        let Self { arena, screen, timer, .. } = self;
+        timer.clear();
+        arena.swap();
+        let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
+        screen.draw(ticket, backend, arena, timer)?.finish()?;
+        screen.collect(timer)?;
+        timer.keep(Clock::Fenced);
+        Ok(())
+    }
+
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
+    /// would measure.
     fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
+        let fenced = self.is_fenced();
         let Self { arena, screen, timer, clocks, work, .. } = self;
         screen.take_work();
+        screen.set_timing(!fenced);
         timer.clear();
         arena.swap();
         let computed = clocks.now();
@@ -697,6 +732,7 @@ impl Bench {
         ticket.finish()?;
         let time = start.elapsed();
         let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
+        screen.set_timing(true);
         screen.collect(timer)?;
         *work = screen.take_work();
         let ns = time.as_nanos() as u64;

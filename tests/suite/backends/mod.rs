@@ -1,5 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
+#[cfg(feature = "gpu")]
+mod clocks;
 pub mod common;
 mod crowds;
 #[cfg(feature = "gpu")]
