@@ -133,7 +133,9 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         }
     }
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
-    programs.push(compute("pose_baked", "", baked::shader(), Vec::new()));
+    for (what, width) in [("one layer", 1), ("several layers", baked::MOST_LAYERS as u32)] {
+        programs.push(compute("pose_baked", what, baked::shader(), baked::constants(width)));
+    }
     Ok(())
 }
 
