@@ -127,10 +127,15 @@ impl PaletteSource for PosedPalettes {
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
-                    let instances = rows[share.rows.clone()].par_chunks(share.entries);
-                    let out = converted[share.converted.clone()].par_chunks_mut(share.floats);
+                    let rows = &rows[share.rows.clone()];
+                    let out = &mut converted[share.converted.clone()];
                     let centres = &*share.centres;
-                    instances.zip(out).for_each(|(rows, out)| form.convert(rows, centres, out));
+                    let convert = |(rows, out): (&[Rows], &mut [f32])| form.convert(rows, centres, out);
+                    // Of few instances, the conversion takes less time than waking another thread.
+                    match threads {
+                        Threads::One => rows.chunks(share.entries).zip(out.chunks_mut(share.floats)).for_each(convert),
+                        _ => rows.par_chunks(share.entries).zip(out.par_chunks_mut(share.floats)).for_each(convert),
+                    }
                 }
             });
         }
