@@ -6,10 +6,9 @@ use skinbench::crowd::{BLOCK, Crowd, Layer};
 use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose, NoClock, PaletteOut, Width};
 use skinbench::simd::{Aligned, Isa};
-#[cfg(target_arch = "x86_64")]
-use skinbench::skin::{Clusters, skin_clusters};
 use skinbench::skin::{
-    DualQuaternion, Store, dual_quaternions, skin, skin_columns, skin_dual_quaternions, skin_interleaved, skin_lanes,
+    Clusters, DualQuaternion, Store, dual_quaternions, skin, skin_clusters, skin_columns, skin_dual_quaternions,
+    skin_interleaved, skin_lanes,
 };
 use skinbench::threads::Threads;
 use skinbench::vertex::{Encoding, Normals, VertexFormat};
@@ -77,11 +76,8 @@ fn skin_stage(c: &mut Criterion) {
     one_by_one("scalar".into(), raw, &|rows, out| skin(mesh, rows, raw, out));
     for isa in Isa::available() {
         one_by_one(format!("columns {isa}"), raw, &|rows, out| skin_columns(isa, mesh, rows, raw, out));
-    }
-    #[cfg(target_arch = "x86_64")]
-    if Isa::Avx512.is_available() {
-        let clusters = Clusters::new(mesh);
-        one_by_one("cluster avx512".into(), raw, &|rows, out| skin_clusters(mesh, &clusters, None, rows, raw, out));
+        let clusters = Clusters::new(isa, mesh);
+        one_by_one(format!("cluster {isa}"), raw, &|rows, out| skin_clusters(&clusters, rows, raw, out));
     }
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     dual_quaternions(&lanes, &mut dual);

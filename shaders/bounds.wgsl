@@ -1,7 +1,7 @@
 // Stage `bounds`, one workgroup per instance: the box around the transformed boxes of all palette entries that move
 // vertices. The same computation as kernels/src/gameplay.rs.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import WORKGROUP from workgroup.wgsl
 // import entry_of from palette
 

@@ -1,6 +1,6 @@
 // Writes skinned vertices to texels, one point per vertex, so that they can be verified.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import skinned_vertex from source
 
 struct Capture {

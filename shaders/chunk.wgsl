@@ -1,17 +1,4 @@
-// Declarations that every skinning kernel shares: the numbers of a chunk, the overrides, and the result of skinning.
-
-struct Chunk {
-    first_instance: u32, // index in the crowd
-    instances: u32,
-    vertices: u32, // per instance
-    entries: u32, // palette entries per instance
-    origin: vec3f, // position of step 0 of packed positions
-    eights: u32, // first vertex with eight influences instead of up to four
-    step: vec3f, // length of one step of a packed position
-    sixteens: u32, // first vertex with sixteen influences
-    centre: vec3f, // of the cube that packed output is relative to
-    half: f32, // half the length of its edge
-}
+// Declarations that every skinning kernel shares: the overrides, and the result of skinning.
 
 struct Skinned {
     position: vec3f,
@@ -27,5 +14,3 @@ override NORMALS: u32;
 override INFLUENCES: u32;
 // Baked frames that an instance blends; 1 unless clips are baked.
 override LAYERS: u32;
-
-@group(0) @binding(0) var<uniform> chunk: Chunk;

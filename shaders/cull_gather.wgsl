@@ -1,13 +1,13 @@
 // Stage `cull`, third kernel, one thread per instance: copies the instances in view to a contiguous range.
 //
-// import counted, cull, everyone, summed, totals from cull.wgsl
+// import counted, cull, everyone, level_of, summed, totals from cull.wgsl
 // import Player from pose_batch.wgsl
 // import WORKGROUP, thread_of from workgroup.wgsl
 
 @group(0) @binding(5) var<storage, read_write> players: array<Player>;
-// [instance in view] index in the chunk
+// [instance in view] index among those to check
 @group(0) @binding(6) var<storage, read_write> visible: array<u32>;
-// Model to world: [instance of the crowd][3 rows]
+// Model to world: [instance][3 rows]
 @group(0) @binding(7) var<storage, read> placements: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> visible_placements: array<vec4f>;
 
@@ -18,12 +18,18 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let instance = thread_of(group, groups, thread);
-    let own = counted(instance);
-    let place = summed(thread, own) - own;
-    if own.x == 0u {
-        return;
+    let own = level_of(instance);
+    for (var level = 0u; level < cull.levels; level++) {
+        let one = counted(instance, own, level);
+        let place = summed(thread, one) - one;
+        if own == level {
+            put(instance, totals[level * cull.groups + instance / WORKGROUP] + place);
+        }
     }
-    let at = totals[instance / WORKGROUP] + place;
+}
+
+// Copies an instance to a place; its poses take slots from `at.y` on.
+fn put(instance: u32, at: vec2u) {
     var player = everyone[instance];
     player.first_slot = at.y;
     players[at.x] = player;

@@ -1,6 +1,7 @@
-// Stage `cull`, second kernel, one workgroup: computes the offsets of each workgroup's visible instances, and the
-// workgroups of every later dispatch.
+// Stage `cull`, second kernel, one workgroup: computes the place of each level and workgroup among the instances in
+// view, the numbers of each level's batch and chunk, and the workgroups of every later dispatch.
 //
+// import Chunk from chunk_numbers.wgsl
 // import cull, running, summed, totals from cull.wgsl
 // import Batch from pose_batch.wgsl
 // import WORKGROUP from workgroup.wgsl
@@ -15,9 +16,19 @@ struct Dispatch {
     z: u32,
 }
 
-@group(0) @binding(5) var<storage, read_write> visible_batch: Batch;
+// Two uniforms of later kernels, each at a multiple of 256 bytes.
+struct Numbers {
+    batch: Batch,
+    padding_a: array<u32, 56>,
+    chunk: Chunk,
+    padding_b: array<u32, 44>,
+}
+
+// [level]
+@group(0) @binding(5) var<storage, read_write> numbers: array<Numbers>;
+// [level][dispatch]
 @group(0) @binding(6) var<storage, read> dispatches: array<Dispatch>;
-// [dispatch][x, y, z]
+// [level][dispatch][x, y, z]
 @group(0) @binding(7) var<storage, read_write> workgroups: array<u32>;
 
 fn parts_of(count: u32, size: u32) -> u32 {
@@ -29,29 +40,51 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     let share = parts_of(cull.groups, WORKGROUP);
     let first = min(thread * share, cull.groups);
     let end = min(first + share, cull.groups);
-    var own = vec2u(0u);
-    for (var group = first; group < end; group++) {
-        own += totals[group];
-    }
-    var before = summed(thread, own) - own;
-    for (var group = first; group < end; group++) {
-        let here = totals[group];
-        totals[group] = before;
-        before += here;
-    }
-    let all = running[WORKGROUP - 1u];
-    if thread == 0u {
-        visible_batch.instances = all.x;
-        visible_batch.slots = all.y;
-    }
-    for (var index = thread; index < cull.dispatches; index += WORKGROUP) {
-        let dispatch = dispatches[index];
-        let parts = parts_of(select(all.x, all.y, dispatch.slots == 1u), dispatch.at_once);
-        let groups = parts_of(parts * dispatch.threads, dispatch.workgroup);
-        let rows = max(parts_of(groups, cull.most), 1u);
-        let folded = dispatch.x == 0u;
-        workgroups[3u * index] = select(dispatch.x, parts_of(groups, rows), folded);
-        workgroups[3u * index + 1u] = select(groups, rows, folded);
-        workgroups[3u * index + 2u] = dispatch.z;
+    // What finer levels take of the buffers that all levels share.
+    var finer_instances = 0u;
+    var finer_joints = 0u;
+    var finer_entries = 0u;
+    var finer_vertices = 0u;
+    for (var level = 0u; level < cull.levels; level++) {
+        let row = level * cull.groups;
+        var own = vec2u(0u);
+        for (var group = first; group < end; group++) {
+            own += totals[row + group];
+        }
+        var before = summed(thread, own) - own;
+        for (var group = first; group < end; group++) {
+            let here = totals[row + group];
+            totals[row + group] = before + vec2u(finer_instances, 0u);
+            before += here;
+        }
+        let all = running[WORKGROUP - 1u];
+        // Before the next level's sums take the place of these.
+        workgroupBarrier();
+        if thread == 0u {
+            numbers[level].batch.instances = all.x;
+            numbers[level].batch.slots = all.y;
+            numbers[level].batch.first_instance = finer_instances;
+            numbers[level].batch.first_joint = finer_joints;
+            numbers[level].batch.first_entry = finer_entries;
+            numbers[level].chunk.instances = all.x;
+            numbers[level].chunk.first_instance = cull.first_instance + finer_instances;
+            numbers[level].chunk.first_entry = finer_entries;
+            numbers[level].chunk.first_vertex = finer_vertices;
+        }
+        finer_instances += all.x;
+        finer_joints += all.x * numbers[level].batch.joints;
+        finer_entries += all.x * numbers[level].batch.entries;
+        finer_vertices += all.x * numbers[level].chunk.vertices;
+        for (var index = thread; index < cull.dispatches; index += WORKGROUP) {
+            let dispatch = dispatches[level * cull.dispatches + index];
+            let parts = parts_of(select(all.x, all.y, dispatch.slots == 1u), dispatch.at_once);
+            let groups = parts_of(parts * dispatch.threads, dispatch.workgroup);
+            let rows = max(parts_of(groups, cull.most), 1u);
+            let folded = dispatch.x == 0u;
+            let at = 3u * (level * cull.dispatches + index);
+            workgroups[at] = select(dispatch.x, parts_of(groups, rows), folded);
+            workgroups[at + 1u] = select(groups, rows, folded);
+            workgroups[at + 2u] = dispatch.z;
+        }
     }
 }

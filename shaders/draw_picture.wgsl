@@ -1,6 +1,6 @@
 // Draws a chunk of the crowd for a picture that is not timed: textures, and a tint for each instance.
 //
-// import chunk from chunk.wgsl
+// import crowd_instance from drawn
 // import lit, place, placements, view from draw_view.wgsl
 // import skinned_vertex from source
 
@@ -37,7 +37,7 @@ fn hash(v: u32) -> u32 {
 // A colour with another hue by a hash of where the instance stands, so that a crowd is not clones. The place, unlike the
 // index, does not change when other instances are left out.
 fn tinted(color: vec3f, instance: u32, surface: Surface) -> vec3f {
-    let row = (chunk.first_instance + instance) * 3u;
+    let row = crowd_instance(instance) * 3u;
     let seed = bitcast<u32>(placements[row].w) ^ hash(bitcast<u32>(placements[row + 2u].w));
     // Shirt and trousers of one instance differ, too.
     let bits = hash(seed ^ hash(surface.color));

@@ -1,6 +1,7 @@
 // Camera, light and placements: what every drawing of a chunk starts from.
 //
-// import FLOATS, chunk from chunk.wgsl
+// import FLOATS from chunk.wgsl
+// import crowd_instance from drawn
 // import View from view.wgsl
 
 @group(1) @binding(0) var<uniform> view: View;
@@ -8,7 +9,7 @@
 @group(1) @binding(2) var<storage, read> placements: array<vec4f>;
 
 fn place(instance: u32, v: vec4f) -> vec3f {
-    let row = (chunk.first_instance + instance) * 3u;
+    let row = crowd_instance(instance) * 3u;
     return vec3f(dot(placements[row], v), dot(placements[row + 1u], v), dot(placements[row + 2u], v));
 }
 

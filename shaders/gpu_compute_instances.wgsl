@@ -1,7 +1,7 @@
 // gpu-compute:instances: one thread per vertex and `INSTANCES` neighbouring instances. The thread loads the vertex
 // once, skins it for each instance and writes it.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh

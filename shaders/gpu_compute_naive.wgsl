@@ -1,6 +1,6 @@
 // gpu-compute:naive: one thread per vertex of each instance.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh

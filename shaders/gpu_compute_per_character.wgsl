@@ -1,6 +1,6 @@
 // gpu-compute:per-character: one dispatch per character, one thread per vertex.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh

@@ -1,7 +1,7 @@
 // gpu-compute:shared: one workgroup per instance and `VERTICES` neighbouring vertices. It first copies the instance's
 // palette to workgroup memory.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import ROWS, near, palettes from palette_workgroup.wgsl
 // import skin from skinning.wgsl
 // import load_vertex from mesh
@@ -22,7 +22,7 @@ fn main(
 ) {
     let instance = group.y;
     for (var row = thread; row < min(chunk.entries * 3u, ROWS); row += SHARING) {
-        near[row] = palettes[instance * chunk.entries * 3u + row];
+        near[row] = palettes[(chunk.first_entry + instance * chunk.entries) * 3u + row];
     }
     workgroupBarrier();
     let first = (group.z * groups.x + group.x) * VERTICES;

@@ -1,7 +1,7 @@
 // gpu-compute:subgroup: as gpu-compute:instances, but threads beyond the last vertex stay, because all threads of a
 // subgroup must reach its operations. They skin the last vertex once more and write nothing.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import skin from skinning.wgsl
 // import WORKGROUP from workgroup.wgsl
 // import load_vertex from mesh

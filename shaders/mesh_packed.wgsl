@@ -1,6 +1,7 @@
 // A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/packing.rs writes it.
 //
-// import INFLUENCES, chunk from chunk.wgsl
+// import INFLUENCES from chunk.wgsl
+// import chunk from numbers
 // import unfolded from octahedral.wgsl
 // import influences, more_of, tangent_of from vertex.wgsl
 
@@ -35,7 +36,7 @@ const WEIGHT = 1.0 / 131070.0;
 @group(0) @binding(1) var<storage, read> vertices: array<PackedVertex>;
 
 fn load_vertex(index: u32) -> LoadedVertex {
-    let v = vertices[index];
+    let v = vertices[chunk.mesh_vertex + index];
     let upper = vec3u(v.weight_x >> 16u, v.yz & 0xffffu, v.yz >> 16u);
     let lower = (vec3u(v.rest) >> vec3u(0u, 1u, 2u)) & vec3u(1u);
     let position = chunk.origin + vec3f((upper << vec3u(1u)) | lower) * chunk.step;

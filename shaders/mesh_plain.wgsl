@@ -1,5 +1,6 @@
 // A mesh in full precision with 64 bytes per vertex.
 //
+// import chunk from numbers
 // import more_of, tangent_of from vertex.wgsl
 
 struct Vertex {
@@ -29,7 +30,7 @@ const MESH_ENTRIES = 65536u;
 @group(0) @binding(1) var<storage, read> vertices: array<Vertex>;
 
 fn load_vertex(index: u32) -> LoadedVertex {
-    let v = vertices[index];
+    let v = vertices[chunk.mesh_vertex + index];
     let count = countOneBits(dot(vec4u(v.weights > vec4f(0.0)), vec4u(1u, 2u, 4u, 8u)));
     return LoadedVertex(v.position, v.normal, tangent_of(index), v.entries, v.weights, count, more_of(index));
 }

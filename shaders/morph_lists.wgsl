@@ -1,7 +1,8 @@
 // Morph targets as a delta for every target and vertex: a vertex reads those of the targets that are active on the
 // instance, also where they are zero.
 //
-// import FLOATS, chunk from chunk.wgsl
+// import FLOATS from chunk.wgsl
+// import chunk from numbers
 // import LoadedVertex from mesh
 // import delta_of from deltas
 

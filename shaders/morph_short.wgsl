@@ -1,6 +1,7 @@
 // As morph_sparse.wgsl, with deltas in 16 bits per number and a scale for each target. Tangents stay as they are.
 //
-// import FLOATS, chunk from chunk.wgsl
+// import FLOATS from chunk.wgsl
+// import chunk from numbers
 // import LoadedVertex from mesh
 // import first_delta, morph_deltas, morph_weights from morph_by_vertex.wgsl
 

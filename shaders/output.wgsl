@@ -1,12 +1,13 @@
 // Output of compute kernels: vertices of any number of floats.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import chunk from numbers
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(5) var<storage, read_write> output: array<f32>;
 
 fn store(vertex: u32, instance: u32, skinned: Skinned) {
-    let at = (instance * chunk.vertices + vertex) * FLOATS;
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * FLOATS;
     output[at] = skinned.position.x;
     output[at + 1u] = skinned.position.y;
     output[at + 2u] = skinned.position.z;

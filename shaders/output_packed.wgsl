@@ -1,6 +1,7 @@
 // Output of compute kernels: packed vertices. kernels/src/vertex.rs defines the bits.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import chunk from numbers
 
 // [instance][vertex][2, 3 or 4 words]
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;
@@ -18,7 +19,7 @@ fn octahedral(v: vec3f) -> vec2f {
 fn store(vertex: u32, instance: u32, skinned: Skinned) {
     let p = (skinned.position - chunk.centre) / chunk.half;
     let words = select(select(2u, 3u, FLOATS >= 6u), 4u, FLOATS >= 10u);
-    let at = (instance * chunk.vertices + vertex) * words;
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * words;
     output[at] = pack2x16snorm(p.xy);
     output[at + 1u] = pack2x16snorm(vec2f(p.z, skinned.tangent.w));
     if FLOATS >= 6u {

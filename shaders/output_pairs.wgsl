@@ -1,13 +1,14 @@
 // Output of compute kernels: vertices of an even number of floats, written in pairs. On llvmpipe this makes a kernel a
 // sixth faster.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import chunk from numbers
 
 // [instance][vertex][FLOATS / 2]
 @group(0) @binding(5) var<storage, read_write> output: array<vec2f>;
 
 fn store(vertex: u32, instance: u32, skinned: Skinned) {
-    let at = (instance * chunk.vertices + vertex) * (FLOATS / 2u);
+    let at = (chunk.first_vertex + instance * chunk.vertices + vertex) * (FLOATS / 2u);
     output[at] = skinned.position.xy;
     output[at + 1u] = vec2f(skinned.position.z, skinned.normal.x);
     output[at + 2u] = skinned.normal.yz;

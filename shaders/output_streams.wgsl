@@ -1,7 +1,8 @@
 // Output of compute kernels: for each instance first all positions, then all normals, then all tangents, so that passes
 // that need positions alone read 12 bytes per vertex.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import chunk from numbers
 
 // [instance][3 * vertices, 3 * vertices, 4 * vertices]
 @group(0) @binding(5) var<storage, read_write> output: array<f32>;

@@ -1,6 +1,6 @@
 // A palette entry as a 4x4 matrix: 64 bytes, a quarter of them the row 0 0 0 1.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import Rows from rows.wgsl
 
 // [instance][entry]

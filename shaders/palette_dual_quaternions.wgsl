@@ -1,7 +1,8 @@
 // Dual quaternion skinning (Kavan and others 2008): each entry is a rigid motion and a uniform scale. They are blended
 // and normalised, so twisted joints keep their volume. An entry takes 48 bytes, of which 36 are used.
 //
-// import INFLUENCES, chunk from chunk.wgsl
+// import INFLUENCES from chunk.wgsl
+// import chunk from numbers
 // import Rows from rows.wgsl
 // import influences from vertex.wgsl
 // import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh

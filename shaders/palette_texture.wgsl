@@ -1,6 +1,6 @@
 // Palettes in a texture; each texel holds one row of a 3x4 matrix.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers_uniform.wgsl
 // import Rows from rows.wgsl
 
 const WIDTH = 4096u;

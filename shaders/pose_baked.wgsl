@@ -14,6 +14,9 @@ struct BakedClip {
     padding: u32,
 }
 
+// Most layers of an instance; 1 if each shows one whole clip at all times.
+override LAYERS: u32;
+
 @group(0) @binding(4) var<storage, read> clips: array<BakedClip>;
 // [instance][layer]; an instance with fewer layers than others has weights of 0.
 @group(0) @binding(5) var<storage, read_write> shown: array<Shown>;
@@ -44,6 +47,10 @@ fn main(
         return;
     }
     let player = players[instance];
+    if LAYERS == 1u {
+        shown[instance] = shown_of(player, layers[player.first_layer], 1.0);
+        return;
+    }
     // Merge layers come first and share what the layers above leave; an override takes its weight from those beneath.
     var sum = 0.0;
     var left = 1.0;
@@ -56,8 +63,7 @@ fn main(
             sum += weight;
         }
     }
-    let width = batch.slots / batch.instances;
-    let first = instance * width;
+    let first = instance * LAYERS;
     // From the top down: what the layers above leave.
     var above = 1.0;
     for (var back = 1u; back <= player.layers; back++) {
@@ -73,7 +79,7 @@ fn main(
         }
         shown[first + index] = shown_of(player, layer, weight);
     }
-    for (var index = player.layers; index < width; index++) {
+    for (var index = player.layers; index < LAYERS; index++) {
         // The rest pose follows the clips; it shows where no layer merges.
         let rest = clips[arrayLength(&clips) - 1u].first;
         let bare = index == player.layers && sum == 0.0;

@@ -10,9 +10,11 @@ struct Batch {
     entries: u32, // palette entries per instance
     slots: u32, // poses sampled for all instances
     levels: u32, // of the hierarchy
-    padding_a: u32,
-    padding_b: u32,
-    padding_c: u32,
+    // The batches of a family share some buffers. Instances, joints of model poses, and palette entries of finer levels
+    // come before this batch's.
+    first_instance: u32,
+    first_joint: u32,
+    first_entry: u32,
 }
 
 // The layers of an instance and the slots of their poses. A layer with an inertial fade adds two slots for itself and

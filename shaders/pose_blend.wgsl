@@ -34,7 +34,7 @@ fn main(
     }
     let instance = index / batch.joints;
     let joint = index - instance * batch.joints;
-    let player = players[instance];
+    let player = players[batch.first_instance + instance];
     if RATES == 0u {
         blend(player, player.first_slot, instance, joint);
         return;

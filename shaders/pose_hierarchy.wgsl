@@ -60,7 +60,7 @@ fn multiplied(a: Rows, b: Rows) -> Rows {
 }
 
 fn model_of(instance: u32, joint: u32) -> Rows {
-    let index = instance * batch.joints + joint;
+    let index = batch.first_joint + instance * batch.joints + joint;
     if RIGID == 1u {
         return rigid(model[2u * index], model[2u * index + 1u].xyz);
     }
@@ -68,7 +68,7 @@ fn model_of(instance: u32, joint: u32) -> Rows {
 }
 
 fn put(instance: u32, joint: u32, pose: Rows) {
-    let index = instance * batch.joints + joint;
+    let index = batch.first_joint + instance * batch.joints + joint;
     if RIGID == 1u {
         model[2u * index] = pose.x;
         model[2u * index + 1u] = pose.y;

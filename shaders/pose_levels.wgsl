@@ -15,7 +15,7 @@ fn main(
     if instance >= batch.instances {
         return;
     }
-    let slot = players[instance].first_slot;
+    let slot = players[batch.first_instance + instance].first_slot;
     for (var level = 0u; level < batch.levels; level++) {
         for (var at = levels[level] + thread; at < levels[level + 1u]; at += WORKGROUP) {
             pose_joint(instance, slot, levels[at]);

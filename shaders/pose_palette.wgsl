@@ -36,8 +36,8 @@ fn main(
     let own = entry_joints[entry];
     let bind = mat3x4f(inverse_binds[3u * entry], inverse_binds[3u * entry + 1u], inverse_binds[3u * entry + 2u]);
     for (var instance = first; instance < end; instance++) {
-        let joint = instance * batch.joints + own;
-        let at = 3u * (instance * batch.entries + entry);
+        let joint = batch.first_joint + instance * batch.joints + own;
+        let at = 3u * (batch.first_entry + instance * batch.entries + entry);
         let pose = model_of(joint);
         palettes[at] = row(pose.x, bind);
         palettes[at + 1u] = row(pose.y, bind);

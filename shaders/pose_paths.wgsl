@@ -18,7 +18,7 @@ fn main(
     }
     let instance = index / batch.joints;
     let joint = index - instance * batch.joints;
-    let slot = players[instance].first_slot;
+    let slot = players[batch.first_instance + instance].first_slot;
     var rows = own_of(slot, joint);
     var above = joints[joint].parent;
     while above != NONE {

@@ -38,7 +38,7 @@ fn main(
     if instance >= batch.instances {
         return;
     }
-    let player = players[instance];
+    let player = players[batch.first_instance + instance];
     if RATES == 0u {
         schedule(player, player.first_slot, instance, now.tick);
     } else if player.every == 1u {

@@ -17,7 +17,7 @@ fn main(
     if instance >= batch.instances {
         return;
     }
-    let slot = players[instance].first_slot;
+    let slot = players[batch.first_instance + instance].first_slot;
     // The pose of the joint before, which is the parent of most joints.
     var last: Rows;
     for (var joint = 0u; joint < batch.joints; joint++) {

@@ -1,12 +1,13 @@
 // Vertices that a compute kernel or an upload left in the arena. Drawing needs no tangents.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import skinned_place from drawn
 
 // [instance][vertex][FLOATS]
 @group(0) @binding(1) var<storage, read> arena: array<f32>;
 
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
-    let at = (instance * chunk.vertices + vertex) * FLOATS;
+    let at = skinned_place(vertex, instance) * FLOATS;
     var normal = vec3f(0.0);
     if FLOATS >= 6u {
         normal = vec3f(arena[at + 3u], arena[at + 4u], arena[at + 5u]);

@@ -1,6 +1,7 @@
 // Vertices that a compute kernel left in the arena, positions apart from normals. Drawing needs no tangents.
 //
-// import FLOATS, Skinned, chunk from chunk.wgsl
+// import FLOATS, Skinned from chunk.wgsl
+// import chunk from numbers_uniform.wgsl
 
 // [instance][3 * vertices, 3 * vertices, 4 * vertices]
 @group(0) @binding(1) var<storage, read> arena: array<f32>;

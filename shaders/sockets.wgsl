@@ -1,7 +1,7 @@
 // Stage `sockets`, one thread per socket of an instance: the model pose of its joint, which is the joint's palette entry
 // with the inverse bind matrix undone. The same computation as kernels/src/gameplay.rs.
 //
-// import chunk from chunk.wgsl
+// import chunk from numbers
 // import WORKGROUP, thread_of from workgroup.wgsl
 // import entry_of from palette
 

@@ -1,6 +1,7 @@
 // The streams that all forms of meshes share: tangents, and influences after a vertex's fourth.
 //
-// import FLOATS, chunk from chunk.wgsl
+// import FLOATS from chunk.wgsl
+// import chunk from numbers
 
 struct Influence {
     entry: u32,
@@ -15,13 +16,13 @@ struct Influence {
 // Range of a vertex's influences after the fourth.
 fn more_of(vertex: u32) -> vec2u {
     let before = min(vertex, chunk.sixteens);
-    let first = (before - min(before, chunk.eights)) * 4u + (vertex - before) * 12u;
+    let first = chunk.mesh_influence + (before - min(before, chunk.eights)) * 4u + (vertex - before) * 12u;
     return vec2u(first, first + select(select(0u, 4u, vertex >= chunk.eights), 12u, vertex >= chunk.sixteens));
 }
 
 fn tangent_of(vertex: u32) -> vec4f {
     if FLOATS >= 10u {
-        return tangents[vertex];
+        return tangents[chunk.mesh_vertex + vertex];
     }
     return vec4f(0.0);
 }

@@ -46,7 +46,7 @@
 //! | --- | --- |
 //! | `wording` | lists, numbers and suggestions in messages |
 //! | `asset` | importers, exporters, the built-in characters |
-//! | `frustum` | the part of the world that a camera sees |
+//! | `frustum` | the part of the world that a camera sees, and the size of things in it |
 //! | `frame` | the parts of a frame: stages, timer, arena, errors |
 //! | `scene` | scene files, and the crowds and cameras that they describe |
 //! | `gpu` | device, buffers, layouts, shaders, timestamps |
@@ -65,8 +65,10 @@
 //! | word | meaning | where | contains |
 //! | --- | --- | --- | --- |
 //! | crowd | all instances of a scene: [`crowd::Crowd`] | everywhere | groups |
+//! | family | the levels of detail of one model, of which a device shows one per instance | GPU | groups |
 //! | group | the instances of one model: [`crowd::Group`] | everywhere | chunks on the GPU, blocks on the CPU |
 //! | chunk | neighbouring instances of a group which fit one binding of the device, and take one dispatch or draw | GPU | instances |
+//! | span | neighbouring chunks, of any groups, which share a binding and take one dispatch or draw together: only merged backends have them | GPU | chunks |
 //! | batch | a chunk as the pose kernels see it: its instances with their layers, time and buffers | GPU | instances |
 //! | part | neighbouring blocks which one thread takes through all pose stages; may begin in one group and end in the next | CPU | blocks |
 //! | block | up to 16 instances of one group, side by side in the lanes of vectors: [`blocks::Block`] | CPU | lanes |

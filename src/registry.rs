@@ -3,10 +3,8 @@
 use crate::asset::{extremes, face};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
-#[cfg(target_arch = "x86_64")]
-use crate::backend::cpu_simd::ClusterSkinner;
 use crate::backend::cpu_simd::{
-    ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner, MixedSkinner,
+    self, ClusterSkinner, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
@@ -19,8 +17,8 @@ use crate::frame::{Job, Result};
 use crate::gpu::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MORPH_DENSE, MORPH_SHORT, NAIVE, PER_CHARACTER,
-    POSITIONS, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, MORPH_SHORT, NAIVE,
+    PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -74,6 +72,15 @@ impl BackendEntry {
         }
     }
 
+    /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
+    pub fn chooses_levels(&self) -> bool {
+        match &self.constructor {
+            Constructor::Host(_) => false,
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.chooses_levels(),
+        }
+    }
+
     /// Abilities beyond vertices.
     pub fn traits(&self) -> Traits {
         match &self.constructor {
@@ -103,7 +110,7 @@ impl BackendEntry {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
             #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.accepts(crowd).is_ok(),
+            Constructor::Device(strategy) => strategy.without_levels().accepts(crowd).is_ok(),
         }
     }
 
@@ -163,7 +170,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-simd",
         summary: "SIMD, one thread: 16 instances in lanes, or one at a time where a block has few",
-        constructor: Constructor::Host(Cpu::<MixedSkinner>::one_thread),
+        constructor: Constructor::Host(cpu_simd::one_thread),
     },
     BackendEntry {
         name: "cpu-simd:columns",
@@ -180,10 +187,9 @@ pub const REGISTRY: &[BackendEntry] = &[
         summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
         constructor: Constructor::Host(Cpu::<InterleavedSkinner>::one_thread),
     },
-    #[cfg(target_arch = "x86_64")]
     BackendEntry {
         name: "cpu-simd:cluster",
-        summary: "a lone character: 16 vertices in lanes, joints looked up within registers (AVX-512)",
+        summary: "a lone character: vertices in lanes, sorted so that neighbours share joints",
         constructor: Constructor::Host(Cpu::<ClusterSkinner>::one_thread),
     },
     BackendEntry {
@@ -199,7 +205,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "cpu-rayon",
         summary: "pose and skin as cpu-simd, all threads",
-        constructor: Constructor::Host(Cpu::<MixedSkinner>::all_threads),
+        constructor: Constructor::Host(cpu_simd::all_threads),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {
@@ -281,6 +287,12 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     #[cfg(feature = "gpu")]
     BackendEntry {
+        name: "gpu-compute:merged",
+        summary: "as instances, all models in one dispatch through a table, drawn by one multi-draw",
+        constructor: Constructor::Device(Strategy { posing: Posing::Host, skin: Skinning::Merged(&MERGED) }),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
         name: "gpu-compute:morph-dense",
         summary: "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
         constructor: compute(Posing::Host, &[&MORPH_DENSE]),
@@ -314,6 +326,18 @@ pub const REGISTRY: &[BackendEntry] = &[
         name: "gpu-full:vertex-culled",
         summary: "as gpu-full:vertex, only the instances in view",
         constructor: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-full:levels",
+        summary: "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
+        constructor: compute(Posing::Levels, CANDIDATES),
+    },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-full:vertex-levels",
+        summary: "as gpu-full:levels, the vertex shader skins, in every pass",
+        constructor: vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

@@ -141,7 +141,8 @@ pub(super) fn clip(
     Clip::new(name, None, RotationBlend::Slerp, keys.collect())
 }
 
-/// A model of tubes, whose palette has every joint.
+/// A model of tubes, whose palette has every joint, in the order of `joints`. The joints of clips are those of the
+/// skeleton, which is sorted depth first.
 pub(super) fn model(
     name: &str,
     joints: Vec<Joint>,
@@ -149,13 +150,12 @@ pub(super) fn model(
     clips: Vec<Clip>,
     tube: Tube,
 ) -> Result<Model, ModelError> {
-    let count = joints.len() as u16;
-    let (skeleton, _) = Skeleton::new(joints)?;
+    let (skeleton, skin_joints) = Skeleton::new(joints)?;
     Model::new(ModelParts {
         name: name.into(),
         axes: Axes::Y_UP,
         skeleton,
-        skins: vec![SkinData { name: name.into(), joints: (0..count).collect(), inverse_binds }],
+        skins: vec![SkinData { name: name.into(), joints: skin_joints, inverse_binds }],
         clips,
         primitives: vec![tube.finished()],
         targets: Vec::new(),

@@ -4,6 +4,7 @@
 
 use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
+use super::gpu_merged::MergedSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::posed;
@@ -14,12 +15,13 @@ use crate::frame::{
     Approximation, Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Result, StageTimer,
     Traffic, clips_in_place,
 };
+use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::gpu::compute::SkinKernel;
 use crate::gpu::gameplay::DeviceGameplay;
 use crate::gpu::morph::{MorphForm, Morphs};
 use crate::gpu::shader::Edit;
-use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -40,6 +42,8 @@ pub enum Skinning {
     Vertex(MeshForm, PaletteForm),
     /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
     Compute(&'static [&'static SkinKernel]),
+    /// Once, by a kernel that skins all models in one dispatch. Palettes are computed on the host.
+    Merged(&'static SkinKernel),
 }
 
 impl Strategy {
@@ -52,10 +56,22 @@ impl Strategy {
             require_even_scale(crowd)?;
         }
         let palette = self.skin.palette();
-        if self.posing == Posing::Visible || matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half) {
+        let unmorphed = matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half);
+        if self.posing.culls() || unmorphed || matches!(self.skin, Skinning::Merged(_)) {
             require_no_targets(crowd)?;
         }
         self.posing.accepts(crowd, palette)
+    }
+
+    /// Returns whether the backend chooses levels of detail among those of a crowd of families.
+    pub fn chooses_levels(self) -> bool {
+        self.posing == Posing::Levels
+    }
+
+    /// The strategy for crowds without levels to choose from, which is otherwise the same.
+    pub fn without_levels(self) -> Self {
+        let posing = if self.posing == Posing::Levels { Posing::Visible } else { self.posing };
+        Self { posing, ..self }
     }
 
     /// The abilities of the backend.
@@ -64,11 +80,11 @@ impl Strategy {
             (_, PaletteForm::Baked(_)) => Joints::Nowhere,
             (Posing::Host, _) => Joints::Host,
             (Posing::Device, _) => Joints::Device,
-            (Posing::Visible, _) => Joints::DeviceInView,
+            (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
         };
         let later_passes = match self.skin {
             Skinning::Vertex(..) => LaterPasses::SkinAgain,
-            Skinning::Compute(_) => LaterPasses::Free,
+            Skinning::Compute(_) | Skinning::Merged(_) => LaterPasses::Free,
         };
         Traits { joints, later_passes }
     }
@@ -92,6 +108,7 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
+            Self::Merged(kernel) => kernel.palette,
         }
     }
 
@@ -99,6 +116,7 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => morph_form(palette),
             Self::Compute(kernels) => kernels[0].morph,
+            Self::Merged(kernel) => kernel.morph,
         }
     }
 }
@@ -140,15 +158,22 @@ impl Backend for GpuBackend {
                 VertexSkinner::footprint(gpu, posing, (mesh, palette), crowd, &chunks, job)?
             }
             Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
+            Skinning::Merged(kernel) => MergedSkinner::footprint(gpu, kernel, crowd, &gpu.spans(crowd)?, job)?,
         };
         self.strategy.accepts(crowd)?;
         HostGameplay::check(job, self.strategy.blending())?;
-        if job.gameplay.is_some() && posing == Posing::Visible {
+        if job.gameplay.is_some() && posing.culls() {
             return Err(BackendError::Unavailable(
                 "poses only instances in view; needs a run without --bounds and --sockets".into(),
             ));
         }
-        let (host, palettes) = posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?;
+        let (host, palettes) = match skin {
+            Skinning::Merged(kernel) => {
+                let spans = gpu.spans(crowd)?;
+                PosedPalettes::bytes(crowd, spans.iter().map(Vec::as_slice), kernel.palette, job)
+            }
+            _ => posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?,
+        };
         let (morph_host, morphs) = skin.morph().bytes(gpu, crowd, &chunks)?;
         let (host, device) = (host + morph_host, own.device + palettes + morphs);
         Ok(Footprint { host, device, in_place: self.strategy.in_place(crowd), ..own })
@@ -159,7 +184,15 @@ impl Backend for GpuBackend {
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let (palettes, memory) = gpu.counted(|| posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit));
+        let spans = if let Skinning::Merged(_) = skin { gpu.spans(crowd)? } else { Vec::new() };
+        let (palettes, memory) = gpu.counted(|| match skin {
+            Skinning::Merged(kernel) => {
+                let buffers = spans.iter().map(Vec::as_slice);
+                let palettes = PosedPalettes::new(&gpu, crowd, buffers, kernel.palette, job);
+                Ok(Box::new(palettes) as Box<dyn PaletteSource>)
+            }
+            _ => posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit),
+        });
         let (morphs, morph_memory) = gpu.counted(|| Morphs::new(&gpu, crowd, &chunks, skin.morph()));
         let posed = Posed { gpu, chunks, palettes: palettes?, morphs, memory: memory + morph_memory };
         let on_device = self.strategy.traits().joints != Joints::Host;
@@ -172,7 +205,10 @@ impl Backend for GpuBackend {
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
-            Skinning::Compute(kernels) => Box::new(ComputeSkinner::new(&posed, crowd, kernels, edit)?),
+            Skinning::Compute(kernels) => {
+                Box::new(ComputeSkinner::new(&posed, crowd, kernels, posing == Posing::Levels, edit)?)
+            }
+            Skinning::Merged(kernel) => Box::new(MergedSkinner::new(&posed, crowd, kernel, spans, job.keep, edit)),
         };
         self.gpu.check()?;
         let morph_approximation = skin.morph().approximation(crowd);
@@ -205,7 +241,7 @@ impl Prepared for PreparedGpu {
             device: self.posed.memory + self.skinner.memory() + device,
             in_place: self.strategy.in_place(crowd),
             host_output: false,
-            device_output: matches!(self.strategy.skin, Skinning::Compute(_)),
+            device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && self.strategy.posing != Posing::Levels,
         }
     }
 
@@ -233,7 +269,7 @@ impl Prepared for PreparedGpu {
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         // The number of instances in view differs from tick to tick.
-        if self.strategy.posing == Posing::Visible {
+        if self.strategy.posing.culls() {
             return Vec::new();
         }
         let Strategy { posing, skin } = self.strategy;
@@ -258,6 +294,10 @@ impl Prepared for PreparedGpu {
         }
         skinner.record(posed, frame, &mut commands);
         Ok(Ticket::recorded(commands))
+    }
+
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        self.posed.palettes.look(frustum, eye);
     }
 
     fn skinned(&self) -> Skinned {

@@ -8,7 +8,12 @@ use crate::frame::{
 };
 use crate::gpu::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::shader::Edit;
-use crate::gpu::{Chunk, Commands, Drawable, Gpu, MeshBuffers, PosedPalettes, Posing, skinning};
+use crate::gpu::skinning::Kind;
+use crate::gpu::visibility::VisibleChunk;
+use crate::gpu::{
+    Chunk, Commands, Drawable, Gpu, MeshBuffers, MeshForm, OwnVertices, PaletteForm, PosedPalettes, Posing,
+    VertexSource, room_bytes, skinning,
+};
 use crate::vertex::Encoding;
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,6 +21,8 @@ use std::rc::Rc;
 /// Dispatches one kernel for every chunk.
 pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
+    /// The skinned vertices and their bytes, if they are not in the arena.
+    own: Option<(Rc<OwnVertices>, Bytes)>,
     /// Bytes that the trial of several kernels took, if the kernel was chosen among several.
     trial: Option<Bytes>,
     /// For each of the arena's buffers the index of the chunk whose vertices it holds.
@@ -32,9 +39,13 @@ impl ComputeSkinner {
         chunks: &[Chunk],
         job: &Job,
     ) -> Result<Footprint> {
-        if job.keep == Retention::TwoFrames && posing == Posing::Visible {
+        if job.keep == Retention::TwoFrames && posing.culls() {
             let message =
                 "keeps other instances in every frame, which have no previous vertices; needs a run without --motion";
+            return Err(BackendError::Unavailable(message.into()));
+        }
+        if job.keep == Retention::Ring && posing == Posing::Levels {
+            let message = "keeps the vertices of all levels that the device chooses; needs --output f32 or packed";
             return Err(BackendError::Unavailable(message.into()));
         }
         if kernels[0].streams && (job.keep == Retention::TwoFrames || crowd.format().encoding == Encoding::Packed) {
@@ -46,14 +57,23 @@ impl ComputeSkinner {
         let several = kernels.len() > 1;
         let trial = if several { compute::trial_bytes(gpu, crowd, chunks, kernels) } else { Bytes::default() };
         let sets = if job.keep == Retention::TwoFrames { 2 } else { 1 };
-        let bound = if posing == Posing::Visible { 0 } else { sets * chunks.len() };
+        let bound = if posing.culls() { 0 } else { sets * chunks.len() };
         let kernel = kernels.iter().map(|kernel| ComputeSkin::bytes(gpu, crowd, kernel, bound));
         let kernel = kernel.max_by_key(|bytes| bytes.total()).unwrap_or_default();
-        Ok(Footprint { device: trial + kernel, device_output: true, ..Footprint::default() })
+        let own = posing == Posing::Levels;
+        let output = if own { family_outputs(crowd, chunks).map(|(_, bytes)| room_bytes(bytes)).sum() } else { 0 };
+        let device = trial + kernel + Bytes::of(Purpose::Output, output);
+        Ok(Footprint { device, device_output: !own, ..Footprint::default() })
     }
 
-    /// Compiles the kernels and finds the fastest, if there are several.
-    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], edit: Option<&Edit>) -> Result<Self> {
+    /// Compiles the kernels and finds the fastest, if there are several. With `own`, vertices are not in the arena.
+    pub fn new(
+        posed: &Posed,
+        crowd: &Crowd,
+        kernels: &[&'static SkinKernel],
+        own: bool,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
         let Posed { gpu, chunks, .. } = posed;
         let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
         let (skin, trial) = match kernels {
@@ -64,7 +84,8 @@ impl ComputeSkinner {
                 (best?, Some(bytes.all_for(Purpose::Staging)))
             }
         };
-        Ok(Self { skin, trial, held_chunks: Vec::new() })
+        let own = own.then(|| gpu.counted(|| Rc::new(own_vertices(posed, crowd))));
+        Ok(Self { skin, own, trial, held_chunks: Vec::new() })
     }
 }
 
@@ -74,7 +95,8 @@ impl GpuSkinner for ComputeSkinner {
     }
 
     fn memory(&self) -> Bytes {
-        self.skin.allocated() + self.trial.unwrap_or_default()
+        let own = self.own.as_ref().map_or(Bytes::default(), |(_, bytes)| *bytes);
+        self.skin.allocated() + self.trial.unwrap_or_default() + own
     }
 
     fn traffic(&self, crowd: &Crowd) -> Option<Traffic> {
@@ -92,6 +114,10 @@ impl GpuSkinner for ComputeSkinner {
 
     fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
         let Arena { device, previous, .. } = &*frame.arena;
+        let (device, previous): (&[_], &[_]) = match &self.own {
+            Some((own, _)) => (&own.buffers, &[]),
+            None => (device, previous),
+        };
         if !self.skin.choose(device) {
             let sets: &[&[_]] = &[device, previous];
             self.skin.bind(&posed.gpu, frame.crowd, &posed.chunks, posed.inputs(), sets);
@@ -111,6 +137,9 @@ impl GpuSkinner for ComputeSkinner {
     }
 
     fn skinned(&self, posed: &Posed) -> Skinned {
+        if let Some((own, _)) = &self.own {
+            return Skinned::Device(Drawable::Own(Rc::clone(own)));
+        }
         Skinned::Device(match posed.palettes.visibility() {
             Some(visibility) => Drawable::Visible(Rc::clone(visibility.visible())),
             None if self.skin.kernel().streams => Drawable::Streams,
@@ -127,15 +156,16 @@ impl GpuSkinner for ComputeSkinner {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let Posed { gpu, chunks, palettes, .. } = posed;
+        let held = self.own.as_ref().map_or(&arena.device, |(own, _)| &own.buffers);
         for (index, chunk) in chunks.iter().enumerate() {
-            let slot = index % arena.device.len();
+            let slot = index % held.len();
             let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
             if part.is_empty() {
                 continue;
             }
             // A later chunk may have overwritten a ring's buffer, so the chunk is skinned again.
             if self.held_chunks[slot] != index {
-                gpu.poison(&arena.device[slot..=slot])?;
+                gpu.poison(&held[slot..=slot])?;
                 let mut commands = gpu.commands("skin again");
                 let mut pass = commands.encoder.begin_compute_pass(&Default::default());
                 self.skin.dispatch(gpu, &mut pass, crowd, chunk, index);
@@ -145,9 +175,12 @@ impl GpuSkinner for ComputeSkinner {
             }
             let words = crowd.groups()[chunk.group].instance_words();
             let places = palettes.places(chunk, index, part)?;
-            let first = places.start as usize * words;
+            let finer = palettes.finer(index)?;
+            let levels = chunks[index - finer.len()..].iter().zip(&finer);
+            let before = levels.map(|(chunk, count)| count * crowd.groups()[chunk.group].instance_words());
+            let first = before.sum::<usize>() + places.start as usize * words;
             let begin = out.len();
-            gpu.read_back(&arena.device[slot], first as u64, places.len() * words, out)?;
+            gpu.read_back(&held[slot], first as u64, places.len() * words, out)?;
             if self.skin.kernel().streams {
                 let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
                 out[begin..].chunks_exact_mut(words).for_each(|instance| interleave(instance, vertices));
@@ -155,6 +188,29 @@ impl GpuSkinner for ComputeSkinner {
         }
         Ok(())
     }
+}
+
+/// Number of a family's chunks and bytes of the vertices of its instances, all at the level that has the most.
+fn family_outputs(crowd: &Crowd, chunks: &[Chunk]) -> impl Iterator<Item = (usize, u64)> {
+    let bytes = |family: &[Chunk]| family.iter().map(|chunk| chunk.output_bytes(crowd)).max().unwrap_or(0);
+    chunks.chunks(crowd.levels()).map(move |family| (family.len(), bytes(family)))
+}
+
+/// Buffers for the vertices of each family, which its levels share.
+fn own_vertices(posed: &Posed, crowd: &Crowd) -> OwnVertices {
+    let Posed { gpu, chunks, palettes, .. } = posed;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let buffers = family_outputs(crowd, chunks).flat_map(|(levels, bytes)| {
+        let buffer = gpu.buffer(Purpose::Output, "vertices of levels", bytes, usage);
+        std::iter::repeat_n(buffer, levels)
+    });
+    let buffers: Vec<_> = buffers.collect();
+    let visibility = palettes.visibility();
+    let numbers: Vec<_> = visibility.iter().flat_map(|v| v.chunks()).map(VisibleChunk::chunk).collect();
+    let kinds = Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows);
+    let visible = visibility.map(|visibility| Rc::clone(visibility.visible()));
+    let source = VertexSource::stored(gpu, &kinds, &numbers, (&buffers, &[]), false, visible);
+    OwnVertices { source: Rc::new(source), buffers }
 }
 
 /// Brings an instance's streams of positions, normals and tangents into the order of vertices.

@@ -56,7 +56,7 @@ impl VertexSkinner {
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
         gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS + morph)?;
-        let bound = if posing == Posing::Visible { 0 } else { chunks.len() };
+        let bound = if posing.culls() { 0 } else { chunks.len() };
         let device = Bytes::of(Purpose::Mesh, MeshBuffers::bytes(crowd, mesh))
             + Bytes::of(Purpose::Scratch, skinning::uniform_bytes(bound))
             + Bytes::of(Purpose::Staging, Capture::bytes(crowd));

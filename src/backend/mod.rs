@@ -9,6 +9,8 @@ pub mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_compute;
 #[cfg(feature = "gpu")]
+mod gpu_merged;
+#[cfg(feature = "gpu")]
 mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
@@ -20,6 +22,7 @@ use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Commands, Drawable, Flight, Gpu, present::Presenter};
@@ -127,6 +130,12 @@ pub trait Prepared {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
+
+    /// Looks from elsewhere in the frames that follow than the job says, if the backend leaves out instances or chooses
+    /// their levels of detail.
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        let _ = (frustum, eye);
+    }
 
     /// The place where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;

@@ -4,7 +4,9 @@ use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
-use skinbench::frame::{BackendError, Retention};
+use skinbench::frame::{BackendError, ClockChoice, Retention};
+#[cfg(feature = "gpu")]
+use skinbench::gpu::AdapterSummary;
 use skinbench::harness::environment::{Adapter, Environment, available_memory};
 use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
@@ -406,6 +408,23 @@ impl MachineArguments {
     }
 }
 
+/// Sets the clock of the stages on the device, if there is one, and says so if it is not the usual one.
+#[cfg(feature = "gpu")]
+pub fn choose_clock(context: &Context, choice: ClockChoice) -> anyhow::Result<()> {
+    let Some(gpu) = &context.gpu else { return Ok(()) };
+    let fault = gpu.choose_clock(choice).with_context(|| format!("--clock {}", choice.name()))?;
+    if let Some(fault) = fault {
+        eprintln!("note: {fault}: stages on {} are timed by the clock `fenced`", gpu.summary().name);
+    }
+    Ok(())
+}
+
+/// Sets the clock of the stages on the device, of which there is none.
+#[cfg(not(feature = "gpu"))]
+pub fn choose_clock(_: &Context, _: ClockChoice) -> anyhow::Result<()> {
+    Ok(())
+}
+
 #[cfg(feature = "gpu")]
 const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-drivers (Debian, Ubuntu: apt install; \
     Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
@@ -413,8 +432,9 @@ const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-dri
 /// The adapter in use, for results.
 #[cfg(feature = "gpu")]
 pub fn adapter(context: &Context) -> Option<Adapter> {
-    let summary = context.gpu.as_ref()?.summary();
-    Some(Adapter { name: summary.name.clone(), driver: summary.driver.clone(), software: summary.software })
+    let gpu = context.gpu.as_ref()?;
+    let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
+    Some(Adapter { name, driver, software, clock: gpu.clock() })
 }
 
 /// The adapter in use, for results.

@@ -2,6 +2,7 @@
 
 use super::exit::{Exit, UsageError};
 use clap::Args;
+use serde::Serialize;
 use skinbench::registry::REGISTRY;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
@@ -9,45 +10,115 @@ use std::io::{self, Write};
 
 /// List backends, adapters, scenes and built-in models
 #[derive(Debug, Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
 
-pub fn run(_: &Arguments) -> anyhow::Result<Exit> {
+/// All choices on this machine.
+#[derive(Serialize)]
+struct Choices {
+    backends: Vec<BackendChoice>,
+    adapters: Vec<AdapterChoice>,
+    scenes: Vec<SceneChoice>,
+    models: &'static [&'static str],
+    /// Threads of parallel loops.
+    threads: usize,
+    /// The instruction set in use, and those of the processor.
+    instruction_set: &'static str,
+    instruction_sets: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct BackendChoice {
+    name: &'static str,
+    summary: &'static str,
+    morph_targets: bool,
+}
+
+#[derive(Serialize)]
+struct AdapterChoice {
+    index: usize,
+    name: String,
+    emulated: bool,
+    api: String,
+    driver: String,
+}
+
+#[derive(Serialize)]
+struct SceneChoice {
+    name: &'static str,
+    summary: &'static str,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let choices = Choices {
+        backends: REGISTRY
+            .iter()
+            .map(|entry| BackendChoice { name: entry.name, summary: entry.summary, morph_targets: entry.morphs() })
+            .collect(),
+        adapters: adapters(),
+        scenes: BUILT_IN
+            .iter()
+            .map(|&(name, text)| SceneChoice {
+                name,
+                summary: text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']),
+            })
+            .collect(),
+        models: &BUILT_IN_MODELS,
+        threads: rayon::current_num_threads(),
+        instruction_set: Isa::chosen().map_err(UsageError)?.name(),
+        instruction_sets: Isa::available().map(Isa::name).collect(),
+    };
     let mut out = io::stdout().lock();
-    writeln!(out, "backends")?;
-    for entry in REGISTRY {
-        let unable = if entry.morphs() { "" } else { "; no morph targets" };
-        writeln!(out, "  {:<26} {}{unable}", entry.name, entry.summary)?;
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &choices)?;
+        writeln!(out)?;
+    } else {
+        write_text(&choices, &mut out)?;
     }
-    writeln!(out, "adapters")?;
-    adapters(&mut out)?;
-    writeln!(out, "scenes")?;
-    for (name, text) in BUILT_IN {
-        let summary = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
-        writeln!(out, "  {name:<16} {summary}")?;
-    }
-    writeln!(out, "models")?;
-    BUILT_IN_MODELS.iter().try_for_each(|name| writeln!(out, "  {name}"))?;
-    writeln!(out, "threads\n  {}", rayon::current_num_threads())?;
-    let isa = Isa::chosen().map_err(UsageError)?;
-    let available: Vec<_> = Isa::available().map(Isa::name).collect();
-    writeln!(out, "instruction set\n  {isa} (of {}; {VARIABLE} chooses)", available.join(", "))?;
     Ok(Exit::Done)
 }
 
+fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "backends")?;
+    for BackendChoice { name, summary, morph_targets } in &choices.backends {
+        let unable = if *morph_targets { "" } else { "; no morph targets" };
+        writeln!(out, "  {name:<26} {summary}{unable}")?;
+    }
+    writeln!(out, "adapters")?;
+    if choices.adapters.is_empty() {
+        writeln!(out, "  none{}", if cfg!(feature = "gpu") { "" } else { ": this build has no GPU backends" })?;
+    }
+    for AdapterChoice { index, name, emulated, api, driver } in &choices.adapters {
+        let emulated = if *emulated { " (CPU-emulated)" } else { "" };
+        writeln!(out, "  {index} {name}{emulated}, {api}, {driver}")?;
+    }
+    writeln!(out, "scenes")?;
+    for SceneChoice { name, summary } in &choices.scenes {
+        writeln!(out, "  {name:<16} {summary}")?;
+    }
+    writeln!(out, "models")?;
+    choices.models.iter().try_for_each(|name| writeln!(out, "  {name}"))?;
+    writeln!(out, "threads\n  {}", choices.threads)?;
+    let Choices { instruction_set, instruction_sets, .. } = choices;
+    writeln!(out, "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)", instruction_sets.join(", "))
+}
+
 #[cfg(feature = "gpu")]
-fn adapters(out: &mut impl Write) -> io::Result<()> {
-    let adapters = skinbench::gpu::Gpu::adapters();
-    if adapters.is_empty() {
-        writeln!(out, "  none")?;
-    }
-    for adapter in adapters {
-        let emulated = if adapter.software { " (CPU-emulated)" } else { "" };
-        writeln!(out, "  {} {}{emulated}, {}, {}", adapter.index, adapter.name, adapter.api, adapter.driver)?;
-    }
-    Ok(())
+fn adapters() -> Vec<AdapterChoice> {
+    let choice = |adapter: skinbench::gpu::AdapterSummary| AdapterChoice {
+        index: adapter.index,
+        name: adapter.name,
+        emulated: adapter.software,
+        api: adapter.api,
+        driver: adapter.driver,
+    };
+    skinbench::gpu::Gpu::adapters().into_iter().map(choice).collect()
 }
 
 #[cfg(not(feature = "gpu"))]
-fn adapters(out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "  none: this build has no GPU backends")
+fn adapters() -> Vec<AdapterChoice> {
+    Vec::new()
 }

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use arrayvec::ArrayVec;
 use clap::Args;
 use skinbench::backend::Context;
+use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::fidelity;
 use skinbench::harness::limits::Host;
@@ -37,6 +38,10 @@ pub struct Arguments {
     /// Number of times that a frame draws the crowd; 0 draws nothing
     #[arg(long, value_name = "N", value_parser = passes)]
     passes: Option<u32>,
+    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
+    /// own), or fences where timestamps fail a check at the start (auto)
+    #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
+    clock: ClockChoice,
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
     #[arg(long)]
     card: bool,
@@ -80,6 +85,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let scenes = arguments.workload.scenes(arguments.passes)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
+    common::choose_clock(&context, arguments.clock)?;
     let environment = Environment::collect(built_from(), common::adapter(&context));
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;

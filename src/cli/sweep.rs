@@ -9,8 +9,7 @@ use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
 use fnv::FnvHasher;
-use skinbench::frame::Retention;
-use skinbench::frame::Stage;
+use skinbench::frame::{Clock, ClockChoice, DeviceClock, Retention, Stage};
 use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
 use skinbench::harness::run::{Outcome, RunOptions, Status};
@@ -24,6 +23,7 @@ use skinbench::results::rows::measurements;
 use skinbench::results::study::Study;
 use skinbench::results::warnings::{of_machine, warnings};
 use skinbench::scene::{BuiltScene, Lod, Overrides};
+use std::collections::HashSet;
 use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,6 +73,10 @@ pub struct Arguments {
     /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
     #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
     output: OutputChoice,
+    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
+    /// own), or fences where timestamps fail a check at the start (auto)
+    #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
+    clock: ClockChoice,
     /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 200
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
@@ -143,6 +147,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         require: arguments.require,
     };
     let context = machine.open()?;
+    common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
     let environment = Environment::collect(built_from(), common::adapter(&context));
     if let Some(smallest) = points.first() {
@@ -168,7 +173,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         sweep(threads).check_memory(context)?;
     }
     let interrupted = common::interruption()?;
-    let mut book = Book::open(&arguments.results, arguments.frames, keep, interrupted)?;
+    let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
+    let mut book = Book::open(&arguments.results, arguments.frames, keep, clock.label(), interrupted)?;
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
     book.results.record(common::session(&environment, &context)?).with_context(cannot_write)?;
     let mut ending = Ending::default();
@@ -243,6 +249,7 @@ impl Book {
         folder: &Path,
         frames: Option<u32>,
         keep: Retention,
+        clock: Clock,
         interrupted: &'static AtomicBool,
     ) -> anyhow::Result<Self> {
         let results = Results::append(folder)?;
@@ -251,6 +258,11 @@ impl Book {
         // An empty folder is not an error.
         let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
         let own = format!("-{binary:016x}.");
+        // Results whose device stages were timed by another clock are measured again.
+        let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
+            .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
+            .map(|m| (m.row.run_id.as_str(), m.backend()))
+            .collect();
         for measurement in &recorded.measurements {
             let row = &measurement.row;
             let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
@@ -258,7 +270,8 @@ impl Book {
                 Status::Ok => frames.is_none_or(enough),
                 status => status != Status::Error,
             };
-            if done && row.stage == Stage::Frame && row.run_id.contains(&own) {
+            let timed = !foreign.contains(&(row.run_id.as_str(), measurement.backend()));
+            if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
                 let place = (row.point(), row.adapter.clone(), measurement.backend());
                 kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
             }

@@ -5,6 +5,7 @@ use super::common::{self, ModelArguments, positive};
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
 use clap::Args;
+use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BuiltScene, Scene};
 use skinbench::web::{Choice, page};
@@ -45,10 +46,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// The backends on the device that match the patterns. The plain `gpu-compute` chooses one of its variants by a trial,
-/// which a recording cannot, and variants that cull skin other instances at every tick.
+/// which a recording cannot, and variants that cull, with levels or without, skin other instances at every tick.
 fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     let served = |entry: &&'static BackendEntry| {
-        entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !entry.name.ends_with("culled")
+        let culls = entry.traits().joints == Joints::DeviceInView;
+        entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !culls
     };
     if globs.is_empty() {
         return Ok(REGISTRY.iter().filter(served).collect());

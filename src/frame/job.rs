@@ -1,6 +1,6 @@
 //! Options of a run for every backend.
 
-use crate::frustum::Frustum;
+use crate::frustum::{Eye, Frustum};
 use crate::gameplay::Gameplay;
 use std::sync::Arc;
 
@@ -13,6 +13,8 @@ pub struct Job {
     pub keep: Retention,
     /// The visible part of the world; backends may leave out instances outside it.
     pub frustum: Frustum,
+    /// The eye by which backends choose levels of detail, if the crowd has any.
+    pub eye: Eye,
     /// Bounds and sockets that gameplay reads of each frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
 }

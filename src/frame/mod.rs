@@ -4,6 +4,7 @@
 mod accuracy;
 mod arena;
 mod camera_view;
+mod device_clock;
 mod error;
 mod footprint;
 mod host_gameplay;
@@ -15,6 +16,7 @@ mod traffic;
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
 pub use camera_view::{Mode, View};
+pub use device_clock::{ClockChoice, DeviceClock};
 pub use error::{BackendError, Result};
 pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};
 pub use host_gameplay::HostGameplay;

@@ -148,15 +148,29 @@ pub enum Clock {
     ThreadSum,
     /// Timestamp queries on the device.
     Gpu,
+    /// The monotonic clock around a submission of the device that contains one stage only, without the time of an empty
+    /// submission.
+    Fenced,
 }
 
 impl Clock {
+    /// All clocks.
+    pub const ALL: [Self; 4] = [Self::Wall, Self::ThreadSum, Self::Gpu, Self::Fenced];
+    /// The clocks of a stage, the closest first: of a stage that both sides work on, the device's part is its time.
+    pub const BY_CLOSENESS: [Self; 3] = [Self::Gpu, Self::Fenced, Self::Wall];
+
+    /// Returns whether it measures the work of the device.
+    pub fn is_of_device(self) -> bool {
+        matches!(self, Self::Gpu | Self::Fenced)
+    }
+
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wall => "wall",
             Self::ThreadSum => "thread_sum",
             Self::Gpu => "gpu",
+            Self::Fenced => "fenced",
         }
     }
 }
@@ -171,7 +185,7 @@ impl TryFrom<String> for Clock {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        wording::named("clock", &name, &[Self::Wall, Self::ThreadSum, Self::Gpu], Self::name)
+        wording::named("clock", &name, &Self::ALL, Self::name)
     }
 }
 
@@ -245,6 +259,11 @@ impl StageTimer {
         &self.spans
     }
 
+    /// Removes the spans of all clocks but one.
+    pub fn keep(&mut self, clock: Clock) {
+        self.spans.retain(|span| span.clock == clock);
+    }
+
     /// Starts the next frame; keeps the allocated memory.
     pub fn clear(&mut self) {
         self.spans.clear();
@@ -296,8 +315,16 @@ mod tests {
             assert_eq!(written, format!("{:?}", stage.name()));
             assert_eq!(serde_json::from_str::<Stage>(&written).unwrap(), stage);
         }
+        for clock in Clock::ALL {
+            let written = serde_json::to_string(&clock).unwrap();
+            assert_eq!(written, format!("{:?}", clock.name()));
+            assert_eq!(serde_json::from_str::<Clock>(&written).unwrap(), clock);
+        }
         let error = serde_json::from_str::<Clock>("\"cpu\"").unwrap_err().to_string();
-        assert!(error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum or gpu"), "{error}");
+        assert!(
+            error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum, gpu or fenced"),
+            "{error}"
+        );
     }
 
     /// Work that is long enough for the clock.

@@ -6,7 +6,7 @@ use super::counts::{filled_bytes, items_bytes, room_bytes};
 use super::device_pose::listed;
 use super::layout::WORKGROUP;
 use super::palette_source::PaletteSource;
-use super::shader::{Edit, compute_pipeline, module};
+use super::shader::{Constants, Edit, compute_pipeline, module};
 use super::{Chunk, Commands, Gpu, Palettes, layout, wgsl};
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED};
@@ -170,10 +170,9 @@ pub fn check(crowd: &Crowd) -> Result<()> {
 
 /// A crowd's baked palettes on the device.
 pub struct BakedPalettes {
-    pipeline: wgpu::ComputePipeline,
     now: wgpu::Buffer,
-    /// Number of instances and bindings of each chunk.
-    chunks: Vec<(u32, wgpu::BindGroup)>,
+    /// Number of instances, kernel and bindings of each chunk.
+    chunks: Vec<(u32, wgpu::ComputePipeline, wgpu::BindGroup)>,
     palettes: Vec<Palettes>,
     approximation: Approximation,
     label: String,
@@ -189,7 +188,8 @@ impl BakedPalettes {
         for (plan, group) in plans.iter_mut().zip(crowd.groups()) {
             plan.blend = plan.baker.blend_error(crowd, group);
         }
-        let (layout, pipeline) = pipeline(gpu, edit);
+        let widths: Vec<u32> = crowd.groups().iter().map(|group| width(crowd, group)).collect();
+        let (layout, pipelines) = pipelines(gpu, &widths, edit);
         let now = gpu.buffer(
             Purpose::Scratch,
             "now",
@@ -212,7 +212,7 @@ impl BakedPalettes {
             let (players, layers) = listed(crowd, chunk.instances.clone());
             let (clips, frames) = &statics[chunk.group];
             let entries = plans[chunk.group].entries as u32;
-            let slots = instances * width(crowd, &crowd.groups()[chunk.group]);
+            let slots = instances * widths[chunk.group];
             let shown = gpu.buffer(
                 Purpose::Scratch,
                 "shown frames",
@@ -220,7 +220,7 @@ impl BakedPalettes {
                 wgpu::BufferUsages::STORAGE,
             );
             palettes.push(Palettes::baked(frames, &shown));
-            let batch = layout::Batch { instances, entries, slots, ..Default::default() };
+            let batch = layout::Batch { instances, entries, ..Default::default() };
             let batch = gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&batch));
             let players = gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players));
             let layers = gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers));
@@ -232,7 +232,7 @@ impl BakedPalettes {
                 ("clips", clips),
                 ("shown", &shown),
             ];
-            (instances, layout.bind_buffers(gpu, "pose_baked", &buffers))
+            (instances, pipelines[chunk.group].clone(), layout.bind_buffers(gpu, "pose_baked", &buffers))
         });
         let chunks = bound.collect();
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
@@ -250,17 +250,33 @@ impl BakedPalettes {
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),
         };
-        Ok(Self { pipeline, now, chunks, palettes, approximation, label })
+        Ok(Self { now, chunks, palettes, approximation, label })
     }
 }
 
-fn pipeline(gpu: &Gpu, edit: Option<&Edit>) -> (GroupLayout, wgpu::ComputePipeline) {
+/// Values of the kernel's overrides for groups of this [`width`].
+pub fn constants(width: u32) -> Constants {
+    vec![("LAYERS", width.into())]
+}
+
+/// The kernel for each group, by its [`width`].
+fn pipelines(gpu: &Gpu, widths: &[u32], edit: Option<&Edit>) -> (GroupLayout, Vec<wgpu::ComputePipeline>) {
     let wgsl = shader();
     let layout = GroupLayout::new(gpu, "pose_baked", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
     let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
     let module = module(gpu, "pose_baked", wgsl, edit.is_none());
-    let pipeline = compute_pipeline(gpu, "pose_baked", &pipeline_layout(gpu, "pose_baked", &[&layout]), &module, &[]);
-    (layout, pipeline)
+    let pipeline_layout = pipeline_layout(gpu, "pose_baked", &[&layout]);
+    let mut made: Vec<(u32, wgpu::ComputePipeline)> = Vec::new();
+    let of_width = |&width: &u32| match made.iter().find(|(known, _)| *known == width) {
+        Some((_, pipeline)) => pipeline.clone(),
+        None => {
+            let pipeline = compute_pipeline(gpu, "pose_baked", &pipeline_layout, &module, &constants(width));
+            made.push((width, pipeline.clone()));
+            pipeline
+        }
+    };
+    let pipelines = widths.iter().map(of_width).collect();
+    (layout, pipelines)
 }
 
 impl PaletteSource for BakedPalettes {
@@ -279,8 +295,8 @@ impl PaletteSource for BakedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
         gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
         gpu.compute_pass(commands, Stage::Sample, |pass| {
-            pass.set_pipeline(&self.pipeline);
-            for (instances, group) in &self.chunks {
+            for (instances, pipeline, group) in &self.chunks {
+                pass.set_pipeline(pipeline);
                 let (x, y) = gpu.folded(instances.div_ceil(WORKGROUP));
                 gpu.add_dispatch();
                 pass.set_bind_group(0, group, &[]);

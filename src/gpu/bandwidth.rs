@@ -39,7 +39,9 @@ impl Gpu {
         let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(Purpose::Staging, label, bytes, usage));
         self.check()?;
         let fill = FillPass::new(self, &from);
-        let write = self.fastest(bytes, |commands| fill.record(self, commands, bytes))?;
+        let write = self.fastest(bytes, |commands| {
+            fill.record(self, &mut commands.encoder.begin_compute_pass(&Default::default()), bytes);
+        })?;
         let copy = self.fastest(bytes, |commands| commands.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
         let staging = self.device().create_buffer(&wgpu::BufferDescriptor {
@@ -71,13 +73,14 @@ impl Gpu {
     }
 }
 
-struct FillPass {
+/// A compute pass that fills a buffer.
+pub(super) struct FillPass {
     pipeline: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
 }
 
 impl FillPass {
-    fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
+    pub(super) fn new(gpu: &Gpu, target: &wgpu::Buffer) -> Self {
         let wgsl = shader("fill.wgsl", &[]);
         let layout = GroupLayout::new(gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
         let module = module(gpu, "fill", wgsl, false);
@@ -85,10 +88,9 @@ impl FillPass {
         Self { pipeline, group: layout.bind_buffers(gpu, "fill", &[("output", target)]) }
     }
 
-    fn record(&self, gpu: &Gpu, commands: &mut Commands, bytes: u64) {
+    pub(super) fn record(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, bytes: u64) {
         let groups = (bytes / 16 / WORKGROUP) as u32;
         let rows = groups.div_ceil(gpu.device().limits().max_compute_workgroups_per_dimension);
-        let mut pass = commands.encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use wgpu::util::DeviceExt;
 
 /// Buffers of a ring.
-const RING: usize = 3;
+pub(super) const RING: usize = 3;
 
 impl Gpu {
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
@@ -58,6 +58,17 @@ impl Gpu {
         self.binding_limit.set(bytes);
     }
 
+    /// Limits the workgroups of a dispatch in one dimension, to simulate another adapter.
+    pub fn limit_workgroups(&self, workgroups: u32) {
+        self.workgroup_limit.set(workgroups);
+    }
+
+    /// Issues draws one by one, to simulate an adapter that takes no others. Returns whether this one takes several at
+    /// once.
+    pub fn draw_singly(&self) -> bool {
+        self.multi_draws.replace(false)
+    }
+
     /// Largest size of a storage binding.
     pub(super) fn binding_bytes(&self) -> u64 {
         let limits = self.device.limits();
@@ -69,7 +80,7 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
-        chunks(crowd, self.binding_bytes(), self.device.limits().max_compute_workgroups_per_dimension.into())
+        chunks(crowd, self.binding_bytes(), self.workgroup_limit.get().into())
     }
 
     /// Sizes of the arena's buffers on the device: one per chunk, or those of the ring.
@@ -131,12 +142,13 @@ impl Gpu {
         commands.finish()
     }
 
-    /// First and last instances of every chunk, which a sampled verification must cover.
+    /// First and last instances of every chunk and of every span, which a sampled verification must cover.
     ///
     /// # Errors
     /// As [`Gpu::chunks`].
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
-        Ok(self.chunks(crowd)?.into_iter().flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
+        let chunks = self.chunks(crowd)?.into_iter().chain(self.spans(crowd)?.into_iter().flatten());
+        Ok(chunks.flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
     }
 
     /// Appends floats of a buffer, from index `first` on. Not timed.
@@ -174,7 +186,7 @@ impl Gpu {
     pub(super) fn read_mapped(&self, buffer: &wgpu::Buffer, out: &mut [u8]) -> Result<()> {
         let slice = buffer.slice(..out.len() as u64);
         slice.map_async(wgpu::MapMode::Read, |_| {});
-        self.poll(wgpu::PollType::wait_indefinitely())?;
+        self.wait(None, "what is read back")?;
         match slice.get_mapped_range() {
             Ok(mapped) => out.copy_from_slice(&mapped),
             Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),

@@ -5,7 +5,7 @@ use super::binding::{GroupLayout, pipeline_layout};
 use super::counts::room_bytes;
 use super::device::CAPTURE_FORMAT;
 use super::shader::module;
-use super::skinning::Kind;
+use super::skinning::{CAPTURE, Kind};
 use super::source::VertexSource;
 use super::{Chunk, Gpu, layout};
 use crate::crowd::Crowd;
@@ -58,7 +58,7 @@ impl Capture {
             )));
         }
         let kinds = source.distinct_kinds();
-        let wgsl = |kind| (source.wgsl)(kind, "capture.wgsl", &[]);
+        let wgsl = |kind| (source.wgsl)(kind, CAPTURE, &[]);
         let first = kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
         let own = GroupLayout::new(gpu, "capture", &first, 1, wgpu::ShaderStages::VERTEX, None);
         let uniform = gpu.buffer(

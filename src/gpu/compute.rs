@@ -7,7 +7,7 @@ use super::device_pose::SKIN;
 use super::layout::WORKGROUP;
 use super::morph::{MorphBindings, MorphForm};
 use super::shader::{Constants, Edit, compute_pipeline, module};
-use super::skinning::{self, Kind, SkinBindings};
+use super::skinning::{self, Kind, ONE_CHUNK, SkinBindings};
 use super::visibility::Visibility;
 use super::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, layout, wgsl};
 use crate::crowd::Crowd;
@@ -62,6 +62,8 @@ pub struct SkinKernel {
     pub threads: ThreadLayout,
     /// `true` if an instance's positions come before all its normals, instead of vertex by vertex.
     pub streams: bool,
+    /// `true` if a dispatch skins chunks of several models, which share buffers.
+    pub merged: bool,
 }
 
 impl SkinKernel {
@@ -75,6 +77,7 @@ impl SkinKernel {
         };
         let mut roles = skinning::roles(kind.mesh, self.palette, kind.morph);
         roles.push(("output", output));
+        roles.push(if self.merged { ("numbers", "numbers_table.wgsl") } else { ONE_CHUNK });
         wgsl::shader(self.file, &roles)
     }
 
@@ -108,8 +111,8 @@ pub struct ComputeSkin {
     pipelines: Vec<(Kind, wgpu::ComputePipeline)>,
     kinds: Vec<Kind>,
     characters: Option<Characters>,
-    // Workgroups of each chunk, if the device computes them.
-    workgroups: Vec<wgpu::Buffer>,
+    // Workgroups of each chunk, if the device computes them, and the index there of its first dispatch.
+    workgroups: Vec<(wgpu::Buffer, usize)>,
     // Bytes of the buffers made with the pipelines, and of those that are bound.
     own: Bytes,
     bound: Bytes,
@@ -207,7 +210,7 @@ impl ComputeSkin {
         for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
             if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
                 visibility.set_dispatch(gpu, index, SKIN, &dispatch);
-                self.workgroups.push(visible.workgroups.clone());
+                self.workgroups.push(visible.workgroups());
             }
         }
     }
@@ -237,7 +240,13 @@ impl ComputeSkin {
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &self.sets[self.current_set].1[index], &[]);
         if let Some(dispatch) = self.dispatched(gpu, crowd, chunk) {
-            return gpu.dispatch(pass, self.workgroups.get(index).map(|w| (w, SKIN)), &dispatch, instances, 0);
+            return gpu.dispatch(
+                pass,
+                self.workgroups.get(index).map(|(w, first)| (w, first + SKIN)),
+                &dispatch,
+                instances,
+                0,
+            );
         }
         let Some(characters) = &self.characters else { return };
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;

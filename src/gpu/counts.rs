@@ -4,7 +4,7 @@ use super::Gpu;
 use crate::frame::{Bytes, FrameWork, Purpose};
 
 /// Size of a buffer of at least `size` bytes: a multiple of the alignment of copies and bindings.
-pub(super) fn room_bytes(size: u64) -> u64 {
+pub(crate) fn room_bytes(size: u64) -> u64 {
     size.max(16).next_multiple_of(16)
 }
 

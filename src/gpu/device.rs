@@ -1,17 +1,23 @@
 //! Adapter, device and queue: enumeration, features and errors.
 
 use super::layout;
-use super::timestamps::Timestamps;
-use crate::frame::{BackendError, Bytes, FrameWork, Result};
+use super::timestamps::{CAPACITY, Timestamps};
+use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, Span};
+use arrayvec::ArrayVec;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use wgpu::util::StagingBelt;
 
 /// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
 /// Size of the pieces in which uploads and read-backs go through staging memory.
 pub(super) const STAGING_BYTES: u64 = 16 << 20;
+
+/// Longest wait for hardware, and for a software adapter, which is slow but does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SOFTWARE_PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// An adapter, for `list`, tables and CSV.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +57,14 @@ pub struct Gpu {
     pub(super) timestamps: Option<RefCell<Timestamps>>,
     pub(super) timestamps_in_encoder: bool,
     pub(super) timing: Cell<bool>,
+    /// Clock of the stages.
+    pub(super) clock: Cell<DeviceClock>,
+    /// The frame's stages that were timed by fences.
+    pub(super) fences: RefCell<ArrayVec<Span, { CAPACITY as usize }>>,
+    /// Longest wait for the device.
+    patience: Cell<Duration>,
+    /// Name of the backend that the device works for, for messages.
+    user: Cell<&'static str>,
     pub(super) binding_limit: Cell<u64>,
     /// Bytes of all buffers and textures created so far.
     pub(super) created: Cell<Bytes>,
@@ -59,6 +73,10 @@ pub struct Gpu {
     pipeline_cache: Option<wgpu::PipelineCache>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
+    /// `true` if it takes several draws, of instances that begin anywhere, as one command.
+    pub(super) multi_draws: Cell<bool>,
+    /// Most workgroups of a dispatch in one dimension.
+    pub(super) workgroup_limit: Cell<u32>,
     pub(super) bandwidth: OnceCell<DeviceBandwidth>,
     /// `true` if commands are executed, so that their time means something.
     pub(super) executes: bool,
@@ -143,7 +161,9 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        // With draws counted on the device come several draws in one command; wgpu would otherwise issue them one by one.
+        let multi_draws = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT | wgpu::Features::INDIRECT_FIRST_INSTANCE;
+        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP | multi_draws;
         let features = adapter.features() & (timing | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
@@ -164,19 +184,29 @@ impl Gpu {
                 failure.lost.get_or_insert_with(|| format!("device lost: {}", one_line(&message)));
             }
         });
+        let summary = summary(index, adapter);
         Ok(Rc::new(Self {
-            summary: summary(index, adapter),
+            patience: Cell::new(if summary.software { SOFTWARE_PATIENCE } else { PATIENCE }),
+            summary,
             belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
             timestamps: features
                 .contains(wgpu::Features::TIMESTAMP_QUERY)
                 .then(|| RefCell::new(Timestamps::new(&device, &queue))),
             timestamps_in_encoder: features.contains(timing),
             timing: Cell::new(true),
+            clock: Cell::default(),
+            fences: RefCell::default(),
+            user: Cell::default(),
             binding_limit: Cell::new(BINDING_LIMIT),
             created: Cell::default(),
             work: Cell::default(),
             bandwidth: OnceCell::new(),
             executes: true,
+            multi_draws: Cell::new(
+                features.contains(multi_draws)
+                    && adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION),
+            ),
+            workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             captures: adapter
                 .get_texture_format_features(CAPTURE_FORMAT)
                 .allowed_usages
@@ -199,12 +229,19 @@ impl Gpu {
             timestamps: None,
             timestamps_in_encoder: false,
             timing: Cell::new(false),
+            clock: Cell::default(),
+            fences: RefCell::default(),
+            patience: Cell::new(PATIENCE),
+            user: Cell::default(),
             binding_limit: Cell::new(BINDING_LIMIT),
             created: Cell::default(),
             work: Cell::default(),
             bandwidth: OnceCell::new(),
             executes: false,
             captures: true,
+            // WebGPU has no such command.
+            multi_draws: Cell::new(false),
+            workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             downlevel: wgpu::DownlevelFlags::all(),
             pipeline_cache: None,
             device,
@@ -286,7 +323,7 @@ impl Gpu {
 
     /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
     pub(super) fn folded(&self, groups: u32) -> (u32, u32) {
-        let rows = groups.div_ceil(self.device.limits().max_compute_workgroups_per_dimension).max(1);
+        let rows = groups.div_ceil(self.workgroup_limit.get()).max(1);
         (groups.div_ceil(rows), rows)
     }
 
@@ -352,8 +389,48 @@ impl Gpu {
         Err(BackendError::Unavailable(message.into()))
     }
 
-    pub(super) fn poll(&self, how: wgpu::PollType) -> Result<()> {
-        let polled = self.device.poll(how);
+    /// Names the backend that the device works for from now on, for messages.
+    pub fn work_for(&self, backend: &'static str) {
+        self.user.set(backend);
+    }
+
+    /// Limits how long to wait for the device, in place of a minute for hardware and an hour for a software adapter.
+    pub fn set_patience(&self, patience: Duration) {
+        self.patience.set(patience);
+    }
+
+    /// Lets the device report what it has finished, without waiting.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub(super) fn poll(&self) -> Result<()> {
+        let polled = self.device.poll(wgpu::PollType::Poll);
+        self.check()?;
+        polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
+    }
+
+    /// Waits for a submission, or for all; `what` names its work in messages. A device that does not finish in time is
+    /// lost from then on.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost, refused a command, or did not finish in time.
+    pub(super) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>, what: &str) -> Result<()> {
+        let patience = self.patience.get();
+        let polled = self.device.poll(wgpu::PollType::Wait { submission_index, timeout: Some(patience) });
+        if let Err(wgpu::PollError::Timeout) = polled {
+            let user = Some(self.user.get()).filter(|user| !user.is_empty()).map(|user| format!("{user}: "));
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.lost.get_or_insert_with(|| {
+                format!(
+                    "{}{} did not finish {what} within {} s, and is given up",
+                    user.unwrap_or_default(),
+                    self.summary.name,
+                    patience.as_secs_f64()
+                )
+            });
+            // Dropped queues wait for the device: one reference stays forever, so that the process can end.
+            std::mem::forget(self.queue.clone());
+        }
         self.check()?;
         polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
     }

@@ -5,8 +5,8 @@ use super::binding::{GroupLayout, pipeline_layout};
 use super::counts::{items_bytes, room_bytes};
 use super::device::one_line;
 use super::layout::{self, WORKGROUP};
-use super::shader::{Edit, compute_pipeline, module};
-use super::skinning::Kind;
+use super::shader::{Constants, Edit, compute_pipeline, module};
+use super::skinning::{Kind, ONE_CHUNK};
 use super::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform, wgsl};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
@@ -40,8 +40,8 @@ impl Read {
             Self::Sockets => "sockets.wgsl",
         };
         // Nothing is blended here.
-        let roles: Vec<_> = form.roles().into_iter().filter(|(role, _)| *role != "blend").collect();
-        wgsl::shader(root, &roles)
+        let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
+        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
     }
 
     fn stage(self) -> Stage {
@@ -197,7 +197,7 @@ impl DeviceGameplay {
     pub fn arrive(&mut self, gpu: &Gpu, timer: &mut StageTimer) -> Result<()> {
         self.frame = self.frame.wrapping_add(1);
         self.map();
-        gpu.poll(wgpu::PollType::Poll)?;
+        gpu.poll()?;
         for readback in &mut self.readbacks {
             let data = &mut self.data;
             let arrived = timer.wall(readback.read.stage(), || readback.take(data))?;
@@ -250,7 +250,7 @@ impl DeviceGameplay {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(&mut self, gpu: &Gpu) -> Result<&GameplayData> {
         self.map();
-        gpu.poll(wgpu::PollType::wait_indefinitely())?;
+        gpu.wait(None, "bounds and sockets")?;
         for readback in &mut self.readbacks {
             readback.take(&mut self.data)?;
         }
@@ -274,12 +274,14 @@ impl Readback {
         let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
         let module = module(gpu, name, wgsl, edit.is_none());
         let pipeline_layout = pipeline_layout(gpu, name, &[&layout]);
-        // One pipeline per group: only the number of baked layers differs.
+        // One pipeline per group: the number of baked layers differs, which only baked palettes know.
+        let constants = |kind: &Kind| match form {
+            PaletteForm::Baked(_) => kind.constants(),
+            _ => Constants::new(),
+        };
         let kinds = Kind::all(crowd, MeshForm::Plain, form);
-        let pipelines: Vec<_> = kinds
-            .iter()
-            .map(|kind| compute_pipeline(gpu, name, &pipeline_layout, &module, &kind.constants()))
-            .collect();
+        let pipelines: Vec<_> =
+            kinds.iter().map(|kind| compute_pipeline(gpu, name, &pipeline_layout, &module, &constants(kind))).collect();
         let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
             .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
             .collect();

@@ -1,6 +1,6 @@
 //! The ground that a crowd stands on: a disc with a grid that fades into the background.
 
-use super::overlay::{LineEnd, Overlay};
+use super::overlay::{LineEnd, Overlay, opaque};
 use super::present::BACKGROUND;
 use crate::crowd::Crowd;
 use crate::model::rows_to_affine;
@@ -138,18 +138,12 @@ fn at(middle: Vec3, reach: f32, point: Vec3, near: Vec3) -> LineEnd {
     let past = (Vec3::new(point.x - middle.x, 0.0, point.z - middle.z).length() / reach).clamp(0.0, 1.0);
     // Fades out smoothly, so that the ground has no visible edge.
     let past = 1.0 - (1.0 - past * past).powi(2);
-    LineEnd { position: point.to_array(), color: packed(near.lerp(FAR, past)) }
+    LineEnd { position: point.to_array(), color: opaque(near.lerp(FAR, past)) }
 }
 
 /// Steepness of a vector: 0 if it lies flat, 1 if it stands upright.
 fn steepness(axis: Vec3) -> f32 {
     axis.y.abs() / axis.length().max(f32::MIN_POSITIVE)
-}
-
-/// A linear colour as 8-bit RGBA.
-pub fn packed(color: Vec3) -> u32 {
-    let [r, g, b] = color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|c| (c * 255.0).round() as u8);
-    u32::from_le_bytes([r, g, b, 255])
 }
 
 #[cfg(test)]
@@ -161,8 +155,8 @@ mod tests {
         for radius in [0.1, 1.0, 30.0, 5_000.0] {
             let ground = Ground::new(Vec3::new(3.0, 1.0, -2.0), radius);
             assert!(ground.lines.len() <= 2 * 16 * 2 * 42, "{radius}: {}", ground.lines.len());
-            assert_eq!(ground.corners.last().unwrap().color, packed(FAR));
-            assert_eq!(ground.corners[0].color, packed(GROUND));
+            assert_eq!(ground.corners.last().unwrap().color, opaque(FAR));
+            assert_eq!(ground.corners[0].color, opaque(GROUND));
             assert!(ground.indices.iter().all(|&corner| (corner as usize) < ground.corners.len()));
         }
     }

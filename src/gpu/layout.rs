@@ -10,6 +10,9 @@ use bytemuck::{Pod, Zeroable};
 /// Threads of a workgroup in every kernel.
 pub const WORKGROUP: u32 = 64;
 
+/// Influences that are stored in a vertex; further ones are in a stream of their own.
+pub const INLINE: usize = 4;
+
 /// A vertex in full precision (`Vertex` in shaders/mesh_plain.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -54,11 +57,11 @@ pub struct Influence {
     pub weight: f32,
 }
 
-/// Numbers of a chunk (`Chunk` in shaders/chunk.wgsl).
+/// Numbers of a chunk (`Chunk` in shaders/chunk_numbers.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Chunk {
-    /// The chunk's first instance, in the crowd.
+    /// The chunk's first instance, in the crowd or among all instances in view.
     pub first_instance: u32,
     /// Instances in the chunk.
     pub instances: u32,
@@ -78,6 +81,37 @@ pub struct Chunk {
     pub centre: [f32; 3],
     /// Half the length of the cube's edge.
     pub half: f32,
+    /// Index of its first skinned vertex, in a buffer that it shares with other chunks: levels of its model, or other
+    /// models.
+    pub first_vertex: u32,
+    /// Index of its first palette entry.
+    pub first_entry: u32,
+    /// Index of its model's first vertex, in meshes that share buffers.
+    pub mesh_vertex: u32,
+    /// Index of its model's first influence after a vertex's fourth, in these meshes.
+    pub mesh_influence: u32,
+}
+
+/// Part of a chunk that a workgroup skins (`Workgroup` in shaders/numbers_table.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Workgroup {
+    /// Index of the chunk.
+    pub chunk: u32,
+    /// Its first vertex.
+    pub vertex: u32,
+    /// Its first instance, relative to the chunk.
+    pub instance: u32,
+}
+
+/// Place of a drawn instance's vertices (`DrawnInstance` in shaders/drawn_merged.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct DrawnInstance {
+    /// Difference between the index of a skinned vertex and that of the drawn one; wraps around.
+    pub place: u32,
+    /// Index of its model's cube.
+    pub model: u32,
 }
 
 /// A vertex of a surface in a picture (`Surface` in shaders/draw_picture.wgsl).
@@ -132,12 +166,12 @@ pub struct Batch {
     pub slots: u32,
     /// Levels of the hierarchy.
     pub levels: u32,
-    /// Pads to a multiple of 16 bytes.
-    pub padding_a: u32,
-    /// Padding.
-    pub padding_b: u32,
-    /// Padding.
-    pub padding_c: u32,
+    /// Instances of finer levels, which come before the batch's in a buffer that a family shares.
+    pub first_instance: u32,
+    /// Joints of the model poses of finer levels.
+    pub first_joint: u32,
+    /// Palette entries of finer levels.
+    pub first_entry: u32,
 }
 
 /// Layers, slots and update rate of an instance (`Player` in shaders/pose_batch.wgsl).
@@ -382,19 +416,33 @@ impl Track {
     }
 }
 
-/// View planes and instances of a chunk for culling (`Cull` in shaders/cull.wgsl).
+/// The camera of a frame (`Camera` in shaders/cull.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Camera {
+    /// Planes of the view frustum that face inwards: unit normal, distance.
+    pub planes: [[f32; 4]; 6],
+    /// Its place in the world.
+    pub eye: [f32; 3],
+    /// Pixels of a metre at a distance of one metre.
+    pub scale: f32,
+}
+
+/// The instances that are culled together (`Cull` in shaders/cull.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Cull {
-    /// Planes that face inwards: unit normal, distance.
-    pub planes: [[f32; 4]; 6],
-    /// The chunk's first instance, in the crowd.
+    /// Least pixels of every level but the last.
+    pub sizes: [f32; 3],
+    /// Number of levels.
+    pub levels: u32,
+    /// The first instance, among all placements.
     pub first_instance: u32,
     /// Number of instances.
     pub instances: u32,
     /// Workgroups for the instances.
     pub groups: u32,
-    /// Number of dispatches to compute.
+    /// Number of dispatches to compute for each level.
     pub dispatches: u32,
     /// Most workgroups of a dispatch in one dimension.
     pub most: u32,
@@ -404,6 +452,21 @@ pub struct Cull {
     pub padding_b: u32,
     /// Padding.
     pub padding_c: u32,
+}
+
+/// Uniforms of a level's instances in view (`Numbers` in shaders/cull_scan.wgsl), each at a multiple of 256 bytes, as
+/// every adapter can bind it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Numbers {
+    /// Numbers for posing.
+    pub batch: Batch,
+    /// Pads to 256 bytes.
+    pub padding_a: [u32; 56],
+    /// Numbers for skinning and drawing.
+    pub chunk: Chunk,
+    /// Pads to 512 bytes.
+    pub padding_b: [u32; 44],
 }
 
 /// Rule for computing the workgroups of a dispatch from a number of instances or slots (`Dispatch` in

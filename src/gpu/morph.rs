@@ -99,13 +99,10 @@ impl MorphForm {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the deltas of a model or the weights of a chunk exceed what the adapter binds, or
-    /// [`BackendError::Unavailable`] if the form lacks an attribute of the crowd or the device cannot record it.
+    /// [`BackendError::Unavailable`] if the form lacks an attribute of the crowd.
     pub fn bytes(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<(Bytes, Bytes)> {
         if !crowd.has_targets() {
             return Ok((Bytes::default(), Bytes::default()));
-        }
-        if self == Self::Texture && !gpu.executes {
-            return Err(BackendError::Unavailable("pages record no textures of morph targets".into()));
         }
         let limits = gpu.device().limits();
         let most = match self {

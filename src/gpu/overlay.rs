@@ -5,6 +5,7 @@ use super::binding::{GroupLayout, pipeline_layout};
 use super::shader::module;
 use super::wgsl::shader;
 use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
 
 /// Colours of a picture.
 pub(super) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -19,6 +20,16 @@ pub struct LineEnd {
     pub position: [f32; 3],
     /// Linear RGBA, 8 bit each, red lowest.
     pub color: u32,
+}
+
+/// Numbers from 0 to 1 with 8 bits each, the first one lowest, as `unpack4x8unorm` reads them.
+pub(super) fn unorm8(numbers: [f32; 4]) -> u32 {
+    u32::from_le_bytes(numbers.map(|number| (number.clamp(0.0, 1.0) * 255.0).round() as u8))
+}
+
+/// The word of an opaque colour, from linear RGB.
+pub fn opaque(color: Vec3) -> u32 {
+    unorm8(color.extend(1.0).to_array())
 }
 
 /// The ground of an overlay.

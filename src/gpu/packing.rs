@@ -7,7 +7,7 @@
 use super::layout::PackedVertex;
 use crate::crowd::Group;
 use crate::model::Mesh;
-use crate::vertex::{Attributes, Normals};
+use crate::vertex::{Attributes, Normals, octahedral};
 use glam::{Vec2, Vec3};
 
 /// Largest position on an axis.
@@ -73,7 +73,7 @@ pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], mut influences: [
 /// The steps on the octahedron whose direction is closest, which are not always the rounded coordinates.
 fn normal_steps(normal: Vec3) -> [u32; 2] {
     let wanted = normal.normalize_or_zero();
-    let below = ((octahedral(normal) + 1.0) * NORMAL_STEPS).floor();
+    let below = ((Vec2::from(octahedral(normal.into())) + 1.0) * NORMAL_STEPS).floor();
     let corners = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE].map(|c| (below + c).min(Vec2::splat(2.0 * NORMAL_STEPS)));
     let direction = |steps: Vec2| unfolded(steps / NORMAL_STEPS - 1.0);
     let nearest = |a: &Vec2, b: &Vec2| {
@@ -89,18 +89,6 @@ fn unfolded(square: Vec2) -> Vec3 {
     let fold = (-z).max(0.0);
     let axis = |c: f32| if c >= 0.0 { c - fold } else { c + fold };
     Vec3::new(axis(square.x), axis(square.y), z).normalize()
-}
-
-/// A direction on the octahedron, unfolded to a square of -1 to 1; zero for a vector without one.
-fn octahedral(v: Vec3) -> Vec2 {
-    let sum = v.abs().element_sum();
-    if sum <= 0.0 {
-        return Vec2::ZERO;
-    }
-    let v = v / sum;
-    let flat = Vec2::new(v.x, v.y);
-    let folded = (1.0 - Vec2::new(v.y, v.x).abs()) * Vec2::new(1f32.copysign(v.x), 1f32.copysign(v.y));
-    if v.z >= 0.0 { flat } else { folded }
 }
 
 #[cfg(test)]

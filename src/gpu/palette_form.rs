@@ -155,11 +155,8 @@ impl PaletteForm {
 }
 
 fn columns(rows: &Rows) -> ColumnMatrix {
-    std::array::from_fn(|i| match i % 4 {
-        3 if i == 15 => 1.0,
-        3 => 0.0,
-        row => rows[4 * row + i / 4],
-    })
+    let &[xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw] = rows;
+    [xx, yx, zx, 0.0, xy, yy, zy, 0.0, xz, yz, zz, 0.0, xw, yw, zw, 1.0]
 }
 
 fn dual_quaternion(rows: &Rows) -> DeviceDualQuaternion {

@@ -4,13 +4,14 @@ use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, Palettes};
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
+use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::pose::PoseData;
 use std::ops::Range;
 
 /// A source of palettes, frame by frame.
 pub trait PaletteSource {
-    /// The palettes of each chunk.
+    /// The palettes of each chunk, or of each span of chunks that share a buffer.
     fn chunks(&self) -> &[Palettes];
     /// Short description of the chosen kernel for tables, if there is a choice.
     fn label(&self) -> Option<String> {
@@ -46,6 +47,19 @@ pub trait PaletteSource {
     fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
         let _ = index;
         Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
+    }
+    /// For each finer level of a chunk's family, the finest first, the number of its instances in the last frame: what
+    /// kernels write for them comes before the chunk's in a buffer that a family shares.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
+    fn finer(&mut self, index: usize) -> Result<Vec<usize>> {
+        let _ = index;
+        Ok(Vec::new())
+    }
+    /// Looks from elsewhere in the frames that follow, if instances in view are chosen on the device.
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        let _ = (frustum, eye);
     }
     /// Bounds and sockets of the last frame, if it computes them on the host.
     fn gameplay(&self) -> Option<&GameplayData> {

@@ -5,7 +5,8 @@ use super::palette_form::{TEXTURE_ROW, TEXTURE_WIDTH};
 use super::{Commands, Gpu, PaletteForm};
 use crate::frame::Purpose;
 
-/// A chunk's palettes on the device, `[instance][entry]`.
+/// A chunk's palettes on the device, `[instance][entry]`. A clone shares the buffer.
+#[derive(Clone)]
 pub struct Palettes {
     buffer: wgpu::Buffer,
     /// The texture that is bound instead of the buffer, if any.

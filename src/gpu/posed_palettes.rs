@@ -21,7 +21,9 @@ pub struct PosedPalettes {
     rows: Vec<Rows>,
     converted: Vec<f32>,
     shares: Vec<ChunkShare>,
-    chunks: Vec<Palettes>,
+    /// For each buffer the range of shares whose palettes it holds, and the buffer.
+    held: Vec<Range<usize>>,
+    buffers: Vec<Palettes>,
     approximation: Option<Approximation>,
     gameplay: Option<HostGameplay>,
 }
@@ -52,36 +54,48 @@ impl PosedPalettes {
         }
     }
 
-    /// Bytes on the host and on the device.
-    pub fn bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> (Bytes, Bytes) {
+    /// Bytes on the host and on the device of what [`PosedPalettes::new`] creates.
+    pub fn bytes<'a>(
+        crowd: &Crowd,
+        buffers: impl IntoIterator<Item = &'a [Chunk]>,
+        form: PaletteForm,
+        job: &Job,
+    ) -> (Bytes, Bytes) {
         let rows = crowd.palette_entries() * size_of::<Rows>() as u64;
         let converted: usize = crowd.groups().iter().map(|g| g.len() * form.converted(g) * size_of::<f32>()).sum();
         let pose = CrowdPose::bytes(crowd, Width::Block, threads(crowd).count());
-        let of_chunk = |chunk: &Chunk| {
-            let bytes = chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
-            Palettes::uploaded_bytes(form, bytes)
-        };
+        let of_buffer = |chunks: &[Chunk]| Palettes::uploaded_bytes(form, buffer_bytes(crowd, chunks, form));
         let palettes = Bytes::of(Purpose::Palettes, rows + converted as u64);
         let host = Bytes::from(pose) + palettes + HostGameplay::bytes(crowd, job);
-        (host, Bytes::of(Purpose::Palettes, chunks.iter().map(of_chunk).sum()))
+        (host, Bytes::of(Purpose::Palettes, buffers.into_iter().map(of_buffer).sum()))
     }
 
-    /// Creates the buffers for a crowd.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: PaletteForm, job: &Job) -> Self {
+    /// Creates the buffers for a crowd; `buffers` says for each of them which neighbouring chunks share it.
+    pub fn new<'a>(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        buffers: impl IntoIterator<Item = &'a [Chunk]>,
+        form: PaletteForm,
+        job: &Job,
+    ) -> Self {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
         let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
         let (mut row, mut float) = (0, 0);
-        let mut shares = Vec::with_capacity(chunks.len());
-        let palettes = chunks.iter().map(|chunk| {
-            let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
-            let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
-            let (rows, converted) = (row..row + count * entries, float..float + count * floats);
-            (row, float) = (rows.end, converted.end);
-            shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
-            Palettes::uploaded(gpu, form, count as u64 * form.instance_bytes(group))
+        let (mut shares, mut held) = (Vec::new(), Vec::new());
+        let palettes = buffers.into_iter().map(|chunks| {
+            let first = shares.len();
+            for chunk in chunks {
+                let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
+                let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
+                let (rows, converted) = (row..row + count * entries, float..float + count * floats);
+                (row, float) = (rows.end, converted.end);
+                shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
+            }
+            held.push(first..shares.len());
+            Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form))
         });
-        let chunks = palettes.collect();
+        let buffers = palettes.collect();
         let threads = threads(crowd);
         Self {
             pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
@@ -90,16 +104,23 @@ impl PosedPalettes {
             rows: vec![[0.0; 12]; row],
             converted: vec![0.0; float],
             shares,
-            chunks,
+            held,
+            buffers,
             approximation: half.then(|| half_palette::approximation(crowd)),
             gameplay: HostGameplay::new(crowd, job),
         }
     }
 }
 
+/// Bytes of the palettes of chunks that share a buffer.
+fn buffer_bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> u64 {
+    let bytes = |chunk: &Chunk| chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
+    chunks.iter().map(bytes).sum()
+}
+
 impl PaletteSource for PosedPalettes {
     fn chunks(&self) -> &[Palettes] {
-        &self.chunks
+        &self.buffers
     }
 
     fn host_memory(&self) -> Bytes {
@@ -118,7 +139,7 @@ impl PaletteSource for PosedPalettes {
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { pose, threads, form, rows, converted, shares, chunks, gameplay, .. } = self;
+        let Self { pose, threads, form, rows, converted, shares, held, buffers, gameplay, .. } = self;
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
         if let Some(gameplay) = gameplay {
             let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
@@ -127,21 +148,30 @@ impl PaletteSource for PosedPalettes {
         if shares.iter().any(|share| share.floats > 0) {
             timer.wall_part(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
-                    let instances = rows[share.rows.clone()].par_chunks(share.entries);
-                    let out = converted[share.converted.clone()].par_chunks_mut(share.floats);
+                    let rows = &rows[share.rows.clone()];
+                    let out = &mut converted[share.converted.clone()];
                     let centres = &*share.centres;
-                    instances.zip(out).for_each(|(rows, out)| form.convert(rows, centres, out));
+                    let convert = |(rows, out): (&[Rows], &mut [f32])| form.convert(rows, centres, out);
+                    // Of few instances, the conversion takes less time than waking another thread.
+                    match threads {
+                        Threads::One => rows.chunks(share.entries).zip(out.chunks_mut(share.floats)).for_each(convert),
+                        _ => rows.par_chunks(share.entries).zip(out.par_chunks_mut(share.floats)).for_each(convert),
+                    }
                 }
             });
         }
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
-                for (chunk, share) in chunks.iter().zip(shares.iter()) {
-                    let data = match share.floats {
-                        0 => bytemuck::cast_slice(&rows[share.rows.clone()]),
-                        _ => bytemuck::cast_slice(&converted[share.converted.clone()]),
+                for (buffer, held) in buffers.iter().zip(held.iter()) {
+                    // Neighbouring chunks have neighbouring numbers.
+                    let [Some(first), Some(last)] = [shares[held.clone()].first(), shares[held.clone()].last()] else {
+                        continue;
                     };
-                    chunk.upload(gpu, commands, data);
+                    let data = match first.floats {
+                        0 => bytemuck::cast_slice(&rows[first.rows.start..last.rows.end]),
+                        _ => bytemuck::cast_slice(&converted[first.converted.start..last.converted.end]),
+                    };
+                    buffer.upload(gpu, commands, data);
                 }
             });
         });

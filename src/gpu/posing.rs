@@ -20,9 +20,16 @@ pub enum Posing {
     Device,
     /// On the device, for instances in view only.
     Visible,
+    /// As `Visible`, at levels of detail that the device chooses. The crowd has families.
+    Levels,
 }
 
 impl Posing {
+    /// Returns whether only instances in view are posed.
+    pub fn culls(self) -> bool {
+        matches!(self, Self::Visible | Self::Levels)
+    }
+
     /// Checks what a crowd must be like on any adapter.
     ///
     /// # Errors
@@ -30,7 +37,11 @@ impl Posing {
     pub fn accepts(self, crowd: &Crowd, form: PaletteForm) -> Result<()> {
         match (form, self) {
             (PaletteForm::Baked(_), _) => baked::check(crowd),
-            (_, Self::Visible) if crowd.has_update_rates() => {
+            (_, Self::Levels) if crowd.levels() == 1 => {
+                let message = "chooses levels of detail on the device; needs `run` or `verify` with --lod";
+                Err(BackendError::Unavailable(message.into()))
+            }
+            _ if self.culls() && crowd.has_update_rates() => {
                 let message = "keeps no pose of who may be out of view; needs a crowd without update rates";
                 Err(BackendError::Unavailable(message.into()))
             }
@@ -65,10 +76,10 @@ impl Posing {
         }
         form.check(gpu, crowd, chunks)?;
         match self {
-            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks, form, job)),
-            Self::Device | Self::Visible => {
+            Self::Host => Ok(PosedPalettes::bytes(crowd, chunks.chunks(1), form, job)),
+            Self::Device | Self::Visible | Self::Levels => {
                 device_pose::check(gpu, form)?;
-                let poses = DevicePose::bytes(gpu, crowd, chunks, self == Self::Visible)?;
+                let poses = DevicePose::bytes(gpu, crowd, chunks, self.culls())?;
                 if self == Self::Device {
                     return Ok(with_gameplay((none, poses)));
                 }
@@ -79,7 +90,7 @@ impl Posing {
         }
     }
 
-    /// Creates the buffers for a crowd. The job's frustum decides which instances are in view; `edit` changes the kernels
+    /// Creates the buffers for a crowd. The job's frustum and eye decide which instances are shown, and how; `edit` changes the kernels
     /// that pose.
     ///
     /// # Errors
@@ -97,9 +108,11 @@ impl Posing {
             return Ok(Box::new(BakedPalettes::new(gpu, crowd, chunks, keeping, edit)?));
         }
         Ok(match self {
-            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks, form, job)),
+            Self::Host => Box::new(PosedPalettes::new(gpu, crowd, chunks.chunks(1), form, job)),
             Self::Device => Box::new(DevicePose::new(gpu, crowd, chunks, None, edit)?),
-            Self::Visible => Box::new(DevicePose::new(gpu, crowd, chunks, Some(&job.frustum), edit)?),
+            Self::Visible | Self::Levels => {
+                Box::new(DevicePose::new(gpu, crowd, chunks, Some((&job.frustum, &job.eye)), edit)?)
+            }
         })
     }
 }

@@ -1,17 +1,21 @@
-//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass.
+//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
+//! buffers.
 
 use super::binding::{GroupLayout, pipeline_layout};
 use super::capture::copy_texture;
+use super::group_draw::{GroupDraw, Paint, plain, textured};
+use super::merged::MergedVertices;
+use super::merged_draw::MergedDraw;
 use super::overlay::{COLOR, DEPTH, OverlayPipelines};
 use super::shader::module;
 use super::skinning::Kind;
-use super::source::{Drawable, Preskinned, VertexSource, draw_root, preskinned_shader};
-use super::surfaces::{GroupSurface, Surfaces};
+use super::source::{Drawable, Drawn, Preskinned, VertexSource, draw_root, preskinned_shader};
+use super::surfaces::Surfaces;
 use super::visibility::Visible;
 use super::{Commands, Gpu, MeshForm, chunk_uniform, layout};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameWork, Mode, Purpose, Result, Stage, StageTimer, View};
-use crate::model::{Model, Rows};
+use crate::model::Rows;
 use crate::vertex::Encoding;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -30,24 +34,6 @@ pub const STORAGE_BUFFERS: u32 = 2;
 /// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
 
-/// Everything that group 1 of a draw binds besides the view and the placements.
-enum Paint {
-    /// Colours of vertices, for timed frames.
-    Plain(wgpu::Buffer),
-    /// Textured surfaces, for pictures.
-    Surface(GroupSurface, wgpu::Sampler),
-}
-
-/// A group's buffers and bindings for drawing.
-struct GroupDraw {
-    bindings: wgpu::BindGroup,
-    paint: Paint,
-    indices: wgpu::Buffer,
-    index_count: u32,
-    edges: wgpu::Buffer,
-    edge_count: u32,
-}
-
 /// A chunk's part of a draw.
 struct ChunkDraw {
     group: usize,
@@ -57,25 +43,13 @@ struct ChunkDraw {
     floats: Range<usize>,
 }
 
-impl Paint {
-    /// Group 1 of a draw.
-    fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &wgpu::Buffer, placements: &wgpu::Buffer) -> wgpu::BindGroup {
-        let mut resources = vec![("view", view.as_entire_binding()), ("placements", placements.as_entire_binding())];
-        match self {
-            Self::Plain(colors) => resources.push(("colors", colors.as_entire_binding())),
-            Self::Surface(surface, sampler) => resources.extend([
-                ("surfaces", surface.vertices.as_entire_binding()),
-                ("layers", wgpu::BindingResource::TextureView(&surface.layers)),
-                ("repeating", wgpu::BindingResource::Sampler(sampler)),
-            ]),
-        }
-        layout.bind(gpu, "draw", &resources)
-    }
-}
-
 /// Draws of the instances in view, with counts from the device.
 struct Indirect {
     visible: Rc<Visible>,
+    /// The groups that are drawn instead of the presenter's, if the device chooses among levels.
+    drawn: Option<Vec<GroupDraw>>,
+    /// The group of each chunk.
+    groups: Vec<usize>,
     /// As the bindings of each group, for instances in view.
     bindings: Vec<wgpu::BindGroup>,
     /// For each chunk the arguments of drawing its triangles, then of drawing its edges.
@@ -93,10 +67,10 @@ impl Indirect {
 
     /// Copies the number of instances in view to the draw arguments.
     fn update(&self, commands: &mut Commands) {
-        for (chunk, count) in self.visible.counts.iter().enumerate() {
+        for (chunk, (count, at)) in self.visible.counts.iter().enumerate() {
             for edges in [false, true] {
                 let place = Self::place(chunk, edges) + Self::COUNT;
-                commands.encoder.copy_buffer_to_buffer(count, 0, &self.arguments, place, size_of::<u32>() as u64);
+                commands.encoder.copy_buffer_to_buffer(count, *at, &self.arguments, place, size_of::<u32>() as u64);
             }
         }
     }
@@ -136,6 +110,17 @@ struct Pipelines {
     edges: wgpu::RenderPipeline,
 }
 
+impl Pipelines {
+    /// The pipeline of triangles: for depth only unless the pass is the last, and beneath edges in a wireframe.
+    fn triangles(&self, last: bool, wireframe: bool) -> &wgpu::RenderPipeline {
+        match (last, wireframe) {
+            (false, _) => &self.depth_only,
+            (true, false) => &self.color,
+            (true, true) => &self.hidden,
+        }
+    }
+}
+
 /// Offscreen targets and pipelines for a crowd.
 pub struct Presenter {
     gpu: Rc<Gpu>,
@@ -146,6 +131,7 @@ pub struct Presenter {
     drawn: Vec<GroupDraw>,
     layout: GroupLayout,
     uniform: wgpu::Buffer,
+    placements: wgpu::Buffer,
     /// For a picture, whether instances are tinted; `None` for timed frames.
     picture: Option<bool>,
     pub(super) overlay: OnceCell<OverlayPipelines>,
@@ -161,6 +147,8 @@ pub struct Presenter {
     pipelines: Vec<(Rc<VertexSource>, Vec<Pipelines>)>,
     // By visibility, created when it is drawn for the first time.
     indirect: Vec<Indirect>,
+    // By vertices, created when they are drawn for the first time.
+    merged: Vec<MergedDraw>,
 }
 
 impl Presenter {
@@ -184,12 +172,8 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
-        let colors = crowd
-            .groups()
-            .iter()
-            .map(|g| Paint::Plain(gpu.storage(Purpose::Targets, "colors", bytemuck::cast_slice(&colors(&g.model)))));
-        let colors = colors.collect();
-        Self::painted(gpu, crowd, view, passes, colors, None)
+        let paints = plain(&gpu, crowd.groups().iter().map(|group| &*group.model));
+        Self::painted(gpu, crowd, view, passes, paints, None)
     }
 
     /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
@@ -198,9 +182,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
-        let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
-        let paints = surfaces.groups.iter().map(paint).collect();
-        Self::painted(gpu, crowd, view, 1, paints, Some(tinted))
+        Self::painted(gpu, crowd, view, 1, textured(surfaces), Some(tinted))
     }
 
     fn painted(
@@ -232,7 +214,12 @@ impl Presenter {
         });
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
-        let wgsl = preskinned_shader(Preskinned::Vertices(Encoding::F32), draw_root(false, picture.is_some()), &[]);
+        let wgsl = preskinned_shader(
+            Preskinned::Vertices(Encoding::F32),
+            Drawn::Chunk,
+            draw_root(false, picture.is_some()),
+            &[],
+        );
         let layout = GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.filled(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage);
@@ -242,18 +229,7 @@ impl Presenter {
             .iter()
             .zip(paints)
             .map(|(group, paint)| {
-                let indices = group.model.mesh().indices();
-                let edges = if view.mode == Mode::Skin { Vec::new() } else { edges(indices) };
-                let list =
-                    |label, contents: &[u8]| gpu.filled(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
-                GroupDraw {
-                    bindings: paint.bind(&gpu, &layout, &uniform, &placements),
-                    paint,
-                    indices: list("indices", bytemuck::cast_slice(indices)),
-                    index_count: indices.len() as u32,
-                    edges: list("edges", bytemuck::cast_slice(&edges)),
-                    edge_count: edges.len() as u32,
-                }
+                GroupDraw::new(&gpu, &layout, (&uniform, &placements), view.mode, &group.model, paint)
             })
             .collect();
         let samples = if picture.is_some() { SAMPLES } else { 1 };
@@ -270,6 +246,7 @@ impl Presenter {
             drawn,
             layout,
             uniform,
+            placements,
             picture,
             overlay: OnceCell::new(),
             color,
@@ -279,6 +256,7 @@ impl Presenter {
             arena: Vec::new(),
             pipelines: Vec::new(),
             indirect: Vec::new(),
+            merged: Vec::new(),
         })
     }
 
@@ -304,6 +282,8 @@ impl Presenter {
         }
         let source = match drawable {
             Drawable::Shader(source) => Rc::clone(source),
+            Drawable::Merged(vertices) => self.merged_source(vertices),
+            Drawable::Own(own) => Rc::clone(&own.source),
             Drawable::Host | Drawable::Device | Drawable::Visible(_) => self.arena_source(arena, false),
             Drawable::Streams => self.arena_source(arena, true),
         };
@@ -326,6 +306,11 @@ impl Presenter {
         let pipelines = &self.pipelines[known].1;
         let indirect = indirect.map(|index| &self.indirect[index]);
         indirect.iter().for_each(|indirect| indirect.update(&mut commands));
+        let merged = match drawable {
+            Drawable::Merged(vertices) => self.merged.iter().find(|merged| merged.draws(vertices)),
+            _ => None,
+        };
+        let fenced = gpu.begin_fenced(&mut commands);
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
@@ -339,12 +324,25 @@ impl Presenter {
                 ..Default::default()
             };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
+            let wireframe = last && self.view.mode != Mode::Skin;
             gpu.render_pass(&mut commands, descriptor, ends, |pass| {
-                for (index, (chunk, group)) in self.chunks.iter().zip(&source.groups).enumerate() {
-                    let drawn = &self.drawn[chunk.group];
+                if let Some(merged) = merged {
+                    // Vertices of all models have one format, and drawing knows no other kinds.
+                    let Some(pipelines) = pipelines.first() else { return };
+                    pass.set_pipeline(pipelines.triangles(last, wireframe));
+                    merged.draw(&gpu, pass, &self.drawn, false);
+                    if wireframe {
+                        pass.set_pipeline(&pipelines.edges);
+                        merged.draw(&gpu, pass, &self.drawn, true);
+                    }
+                    return;
+                }
+                for (index, group) in source.groups.iter().enumerate() {
+                    let of_chunk = indirect.map_or_else(|| self.chunks[index].group, |indirect| indirect.groups[index]);
+                    let drawn = &indirect.and_then(|i| i.drawn.as_ref()).unwrap_or(&self.drawn)[of_chunk];
                     let one_draw = || gpu.add_work(FrameWork { draws: 1, ..FrameWork::default() });
                     let draw = |pass: &mut wgpu::RenderPass, edges: bool| match indirect {
-                        None => source.draw(pass, group, 0..chunk.instances, |pass, instances| {
+                        None => source.draw(pass, group, 0..self.chunks[index].instances, |pass, instances| {
                             one_draw();
                             let count = if edges { drawn.edge_count } else { drawn.index_count };
                             pass.draw_indexed(0..count, 0, instances);
@@ -358,15 +356,10 @@ impl Presenter {
                     if drawn.index_count == 0 {
                         continue;
                     }
-                    let kind = source.kinds[chunk.group];
+                    let kind = source.kinds[of_chunk];
                     let Some(pipelines) = pipelines.iter().find(|p| p.kind == kind) else { continue };
-                    let wireframe = last && self.view.mode != Mode::Skin;
-                    pass.set_pipeline(match (last, wireframe) {
-                        (false, _) => &pipelines.depth_only,
-                        (true, false) => &pipelines.color,
-                        (true, true) => &pipelines.hidden,
-                    });
-                    let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[chunk.group]);
+                    pass.set_pipeline(pipelines.triangles(last, wireframe));
+                    let bindings = indirect.map_or(&drawn.bindings, |indirect| &indirect.bindings[of_chunk]);
                     pass.set_bind_group(1, bindings, &[]);
                     pass.set_index_buffer(drawn.indices.slice(..), wgpu::IndexFormat::Uint32);
                     draw(pass, false);
@@ -377,6 +370,9 @@ impl Presenter {
                     }
                 }
             });
+        }
+        if fenced {
+            gpu.end_fenced(&mut commands, Stage::Draw);
         }
         commands
     }
@@ -394,18 +390,51 @@ impl Presenter {
         if let Some(known) = self.indirect.iter().position(|indirect| Rc::ptr_eq(&indirect.visible, visible)) {
             return known;
         }
-        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
-        let draws = self.chunks.iter().flat_map(|chunk| {
-            let drawn = &self.drawn[chunk.group];
-            [drawn.index_count, drawn.edge_count]
+        let own = visible.families.as_ref().map(|families| {
+            let models = || families.models.iter().map(|model| &**model);
+            let paints = match self.picture {
+                Some(_) => textured(&Surfaces::of_models(&self.gpu, families.models.iter())),
+                None => plain(&self.gpu, models()),
+            };
+            let draw = |(model, paint)| {
+                GroupDraw::new(
+                    &self.gpu,
+                    &self.layout,
+                    (&self.uniform, &visible.placements),
+                    self.view.mode,
+                    model,
+                    paint,
+                )
+            };
+            models().zip(paints).map(draw).collect::<Vec<_>>()
         });
+        let drawn = own.as_ref().unwrap_or(&self.drawn);
+        let groups = match &visible.families {
+            Some(families) => families.groups.clone(),
+            None => self.chunks.iter().map(|chunk| chunk.group).collect(),
+        };
+        let bound = |drawn: &GroupDraw| drawn.paint.bind(&self.gpu, &self.layout, &self.uniform, &visible.placements);
+        let draws = groups.iter().flat_map(|&group| [drawn[group].index_count, drawn[group].edge_count]);
         let arguments = |index_count| wgpu::util::DrawIndexedIndirectArgs { index_count, ..Default::default() };
         let contents: Vec<u8> = draws.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
         let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
         let arguments = self.gpu.filled(Purpose::Targets, "draws", &contents, usage);
-        let bindings = self.drawn.iter().map(bound).collect();
-        self.indirect.push(Indirect { visible: Rc::clone(visible), bindings, arguments });
+        let bindings = drawn.iter().map(bound).collect();
+        self.indirect.push(Indirect { visible: Rc::clone(visible), drawn: own, groups, bindings, arguments });
         self.indirect.len() - 1
+    }
+
+    /// The source of vertices in buffers that models share.
+    fn merged_source(&mut self, vertices: &Rc<MergedVertices>) -> Rc<VertexSource> {
+        if let Some(known) = self.merged.iter().find(|merged| merged.draws(vertices)) {
+            return Rc::clone(known.source());
+        }
+        let bind = |paint: Paint| paint.bind(&self.gpu, &self.layout, &self.uniform, &self.placements);
+        let wireframe = self.view.mode != Mode::Skin;
+        let merged = MergedDraw::new(&self.gpu, vertices, wireframe, self.picture.is_none().then_some(bind));
+        let source = Rc::clone(merged.source());
+        self.merged.push(merged);
+        source
     }
 
     /// The source of vertices that are in the arena.
@@ -588,26 +617,4 @@ fn cleared<'a>(
         resolve_target,
         ops: wgpu::Operations { load: wgpu::LoadOp::Clear(color), store: wgpu::StoreOp::Store },
     }
-}
-
-/// Every edge of a triangle list once, as a line list.
-fn edges(indices: &[u32]) -> Vec<u32> {
-    let corners = indices.as_chunks::<3>().0.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-    let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    edges.into_flattened()
-}
-
-/// Each vertex's material colour, linear RGBA with 8 bits each.
-fn colors(model: &Model) -> Vec<u32> {
-    let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
-    for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
-        let rgba = model.materials()[usize::from(subset.material)].base_color;
-        let packed = u32::from_le_bytes(rgba.map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8));
-        for &vertex in &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize] {
-            colors[vertex as usize] = packed;
-        }
-    }
-    colors
 }

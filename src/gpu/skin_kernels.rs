@@ -15,6 +15,7 @@ pub const ALL: &[&SkinKernel] = &[
     &HALF,
     &SUBGROUP,
     &POSITIONS,
+    &MERGED,
     &MORPH_DENSE,
     &MORPH_SHORT,
 ];
@@ -37,6 +38,7 @@ pub const PER_CHARACTER: SkinKernel = SkinKernel {
     morph: MorphForm::Sparse,
     threads: ThreadLayout::Character,
     streams: false,
+    merged: false,
 };
 
 /// One thread per vertex of each instance, 3x4 palettes, full precision.
@@ -48,6 +50,7 @@ pub const NAIVE: SkinKernel = SkinKernel {
     morph: MorphForm::Sparse,
     threads: ThreadLayout::Pair,
     streams: false,
+    merged: false,
 };
 
 /// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
@@ -59,6 +62,7 @@ pub const SHARED: SkinKernel = SkinKernel {
     morph: MorphForm::Sparse,
     threads: ThreadLayout::Instance(1024),
     streams: false,
+    merged: false,
 };
 
 /// One thread per vertex and sixteen instances; the vertex stays in registers.
@@ -88,10 +92,15 @@ pub const SUBGROUP: SkinKernel = SkinKernel {
     morph: MorphForm::Sparse,
     threads: ThreadLayout::Vertex(16),
     streams: false,
+    merged: false,
 };
 
 /// As [`INSTANCES`], with positions apart from normals for passes that need no others.
 pub const POSITIONS: SkinKernel = SkinKernel { streams: true, ..by_instances("positions", 16, PaletteForm::Rows) };
+
+/// As [`INSTANCES`], for chunks of several models at once.
+pub const MERGED: SkinKernel =
+    SkinKernel { name: "merged", file: "gpu_compute_merged.wgsl", merged: true, ..INSTANCES };
 
 const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
     SkinKernel {
@@ -102,5 +111,6 @@ const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) 
         morph: MorphForm::Sparse,
         threads: ThreadLayout::Vertex(instances),
         streams: false,
+        merged: false,
     }
 }

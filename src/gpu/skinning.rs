@@ -11,6 +11,9 @@ use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
 use crate::vertex::{Normals, VertexFormat};
 
+/// The shader that reads vertices back instead of drawing them.
+pub(super) const CAPTURE: &str = "capture.wgsl";
+
 /// Storage buffers that a skinning shader reads.
 pub fn storage_buffers(palette: PaletteForm) -> u32 {
     4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
@@ -74,6 +77,9 @@ impl Kind {
     }
 }
 
+/// Shaders of dispatches and draws of one chunk, whose numbers are in a uniform.
+pub(super) const ONE_CHUNK: Role = ("numbers", "numbers_uniform.wgsl");
+
 /// The files that load and morph vertices and read palettes in these forms.
 pub(super) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Role> {
     let mesh = match mesh {
@@ -94,8 +100,9 @@ pub fn vertex_shader(
     root: &str,
     roles: &[Role],
 ) -> String {
-    let own = [("source", "gpu_vertex.wgsl")].into_iter().chain(self::roles(mesh, palette, morph));
-    shader(root, &own.chain(roles.iter().copied()).collect::<Vec<_>>())
+    let own = [("source", "gpu_vertex.wgsl"), ONE_CHUNK].into_iter().chain(self::roles(mesh, palette, morph));
+    let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
+    shader(root, &own.chain(drawn).chain(roles.iter().copied()).collect::<Vec<_>>())
 }
 
 /// Buffers that skinning reads and writes.
@@ -129,12 +136,10 @@ pub fn bind_groups(
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];
-        let uniform = match visibility {
-            Some(visibility) => visibility.chunks()[index].numbers.clone(),
-            None => chunk_uniform(gpu, Purpose::Scratch, crowd, chunk),
-        };
+        let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
+        let uniform = own.as_ref().map(wgpu::Buffer::as_entire_binding);
+        let uniform = uniform.or(visibility.map(|visibility| visibility.chunks()[index].chunk()));
         let buffers = [
-            ("chunk", Some(&uniform)),
             ("vertices", Some(&mesh.vertices)),
             ("influences", Some(&mesh.influences)),
             ("tangents", Some(&mesh.tangents)),
@@ -143,7 +148,8 @@ pub fn bind_groups(
         ];
         let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
         let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));
-        let resources: Vec<_> = buffers.chain([("palettes", palettes.binding())]).chain(morph).collect();
+        let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
+        let resources: Vec<_> = uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph).collect();
         layout.bind(gpu, "skinning", &resources)
     });
     groups.collect()

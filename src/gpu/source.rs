@@ -2,6 +2,7 @@
 
 use super::Gpu;
 use super::binding::GroupLayout;
+use super::merged::MergedVertices;
 use super::skinning::Kind;
 use super::visibility::Visible;
 use super::wgsl::{Role, shader};
@@ -21,8 +22,20 @@ pub enum Drawable {
     Streams,
     /// In the arena's device side; the vertices of the instances in view are at the beginning of each chunk.
     Visible(Rc<Visible>),
+    /// In buffers that the models of a crowd share.
+    Merged(Rc<MergedVertices>),
     /// Skinned by a vertex shader while they are drawn.
     Shader(Rc<VertexSource>),
+    /// In buffers of the backend itself, because the arena has no room for levels that the device chooses.
+    Own(Rc<OwnVertices>),
+}
+
+/// Vertices in buffers of a backend.
+pub struct OwnVertices {
+    /// One buffer per chunk; the chunks of a family share one.
+    pub buffers: Vec<wgpu::Buffer>,
+    /// The buffers as a source.
+    pub source: Rc<VertexSource>,
 }
 
 /// Returns the complete shader that draws groups of a kind: its root file in shaders/, with roles besides those of the
@@ -93,23 +106,36 @@ impl VertexSource {
         arena: &Arena,
         streams: bool,
     ) -> Self {
-        let motion = !arena.previous.is_empty();
+        let chunks: Vec<_> = chunks.iter().map(|chunk| chunk.as_entire_binding()).collect();
+        Self::stored(gpu, crowd_kinds, &chunks, (&arena.device, &arena.previous), streams, None)
+    }
+
+    /// Buffers with the vertices of this frame, and of the previous one if they are kept, as a source.
+    pub fn stored(
+        gpu: &Gpu,
+        crowd_kinds: &[Kind],
+        chunks: &[wgpu::BindingResource],
+        (buffers, previous): (&[wgpu::Buffer], &[wgpu::Buffer]),
+        streams: bool,
+        visible: Option<Rc<Visible>>,
+    ) -> Self {
+        let motion = !previous.is_empty();
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = crowd_kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
             let source = if streams { Preskinned::Streams } else { Preskinned::Vertices(kind.format.encoding) };
-            preskinned_shader(source, root, roles)
+            preskinned_shader(source, Drawn::Chunk, root, roles)
         };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[]));
         let layout = GroupLayout::new(gpu, "arena", &first.unwrap_or_default(), 0, wgpu::ShaderStages::VERTEX, None);
-        let bound = |(index, &chunk): (usize, &&wgpu::Buffer)| {
-            let buffers =
-                [("chunk", Some(chunk)), ("arena", arena.device.get(index)), ("previous", arena.previous.get(index))];
-            let buffers: Vec<_> = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?))).collect();
-            layout.bind_buffers(gpu, "arena", &buffers)
+        let bound = |(index, chunk): (usize, &wgpu::BindingResource)| {
+            let buffers = [("arena", buffers.get(index)), ("previous", previous.get(index))];
+            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.as_entire_binding())));
+            let resources: Vec<_> = [("chunk", chunk.clone())].into_iter().chain(buffers).collect();
+            layout.bind(gpu, "arena", &resources)
         };
         let groups = chunks.iter().enumerate().map(bound).collect();
-        Self { wgsl: Box::new(wgsl), kinds, layout, groups, stride: None, trusted: true, motion, visible: None }
+        Self { wgsl: Box::new(wgsl), kinds, layout, groups, stride: None, trusted: true, motion, visible }
     }
 }
 
@@ -122,17 +148,30 @@ pub enum Preskinned {
     Streams,
 }
 
+/// Instances of a draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Those of one chunk.
+    Chunk,
+    /// Those of several models, whose vertices share a buffer.
+    Merged,
+}
+
 /// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
 /// vertices.
-pub fn preskinned_shader(stored: Preskinned, root: &str, roles: &[Role]) -> String {
+pub fn preskinned_shader(stored: Preskinned, drawn: Drawn, root: &str, roles: &[Role]) -> String {
+    let drawn = match drawn {
+        Drawn::Chunk => "drawn_chunk.wgsl",
+        Drawn::Merged => "drawn_merged.wgsl",
+    };
     let (source, previous) = match stored {
         Preskinned::Vertices(Encoding::F32) => ("preskinned.wgsl", "previous.wgsl"),
         Preskinned::Vertices(Encoding::Packed) => ("preskinned_packed.wgsl", "previous_packed.wgsl"),
         // The last frame's vertices are kept by no backend that stores streams.
         Preskinned::Streams => ("preskinned_streams.wgsl", "previous.wgsl"),
     };
-    let own = [("source", source), ("previous", previous)];
-    let own = &own[..1 + usize::from(root == MOTION)];
+    let own = [("source", source), ("drawn", drawn), ("previous", previous)];
+    let own = &own[..2 + usize::from(root == MOTION)];
     shader(root, &[own, roles].concat())
 }
 

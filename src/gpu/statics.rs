@@ -1,16 +1,13 @@
 //! Constant data on the device: a model's vertices and a chunk's numbers, uploaded once.
 
 use super::counts::{filled_bytes, items_bytes};
-use super::layout::{self, Influence, Vertex};
+use super::layout::{self, INLINE, Influence, Vertex};
 use super::packing::{self, Grid};
 use super::{Chunk, Gpu};
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
-use crate::model::Mesh;
+use crate::model::{Mesh, VertexRun};
 use crate::vertex::Attributes;
-
-/// Influences that are stored in a vertex; further ones are in a stream of their own.
-const INLINE: usize = 4;
 
 /// Form of a mesh in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +32,7 @@ impl MeshForm {
     }
 }
 
-/// A model's vertex and influence streams.
+/// The vertex and influence streams of a model, or of several, one after the other.
 pub struct MeshBuffers {
     /// Items are [`layout::Vertex`] or [`layout::PackedVertex`].
     pub vertices: wgpu::Buffer,
@@ -48,49 +45,64 @@ pub struct MeshBuffers {
 impl MeshBuffers {
     /// Bytes on the device of the meshes of all groups.
     pub fn bytes(crowd: &Crowd, form: MeshForm) -> u64 {
-        let bytes = |group: &Group| {
+        crowd.groups().iter().map(|group| Self::bytes_of(&[group], form)).sum()
+    }
+
+    /// Bytes of the meshes of groups whose meshes have one form.
+    pub fn bytes_of(groups: &[&Group], form: MeshForm) -> u64 {
+        let [vertices, more, tangents] = groups.iter().fold([0; 3], |[vertices, more, tangents], group| {
             let mesh = group.model.mesh();
-            let more = mesh.runs().iter().map(|r| r.vertex_count as usize * more_than_inline(r.influences));
-            filled_bytes(mesh.vertex_count() * form.of(group).stride())
-                + items_bytes::<Influence>(more.sum())
-                + filled_bytes(size_of_val(tangents(group)))
-        };
-        crowd.groups().iter().map(bytes).sum()
+            let bytes = mesh.vertex_count() * form.of(group).stride();
+            [vertices + bytes, more + more_influences(mesh), tangents + size_of_val(self::tangents(group))]
+        });
+        filled_bytes(vertices) + items_bytes::<Influence>(more) + filled_bytes(tangents)
     }
 
     /// Uploads a model's streams.
     pub fn new(gpu: &Gpu, group: &Group, form: MeshForm) -> Self {
-        let mesh = group.model.mesh();
-        let (inline, more) = influences(mesh);
-        let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
-        let vertices = match form.of(group) {
-            MeshForm::Plain => {
-                let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
-                    position,
-                    padding: 0,
-                    normal,
-                    more_padding: 0,
-                    entries: pairs.map(|(entry, _)| entry.into()),
-                    weights: pairs.map(|(_, weight)| weight),
-                };
-                gpu.storage(
-                    Purpose::Mesh,
-                    "mesh vertices",
-                    bytemuck::cast_slice(&vertices.map(plain).collect::<Vec<_>>()),
-                )
-            }
-            MeshForm::Packed => {
-                let grid = Grid::of(mesh);
-                let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
-                gpu.storage(Purpose::Mesh, "packed vertices", bytemuck::cast_slice(&packed.collect::<Vec<_>>()))
-            }
-        };
+        Self::merged(gpu, &[group], form)
+    }
+
+    /// Uploads the streams of groups whose meshes have one form, one group after the other.
+    pub fn merged(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> Self {
+        let [mut vertices, mut influences, mut tangents] = [const { Vec::new() }; 3];
+        for group in groups {
+            let more = push_vertices(group, form, &mut vertices);
+            influences.extend_from_slice(bytemuck::cast_slice(&more));
+            tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
+        }
         Self {
-            vertices,
-            influences: gpu.storage(Purpose::Mesh, "influences", bytemuck::cast_slice(&more)),
-            tangents: gpu.storage(Purpose::Mesh, "tangents", bytemuck::cast_slice(tangents(group))),
+            vertices: gpu.storage(Purpose::Mesh, "mesh vertices", &vertices),
+            influences: gpu.storage(Purpose::Mesh, "influences", &influences),
+            tangents: gpu.storage(Purpose::Mesh, "tangents", &tangents),
         }
     }
+}
+
+/// Appends a group's vertices in a form; returns the influences after each vertex's fourth.
+fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>) -> Vec<Influence> {
+    let mesh = group.model.mesh();
+    let (inline, more) = influences(mesh);
+    let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
+    match form.of(group) {
+        MeshForm::Plain => {
+            let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
+                position,
+                padding: 0,
+                normal,
+                more_padding: 0,
+                entries: pairs.map(|(entry, _)| entry.into()),
+                weights: pairs.map(|(_, weight)| weight),
+            };
+            vertices.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&plain(vertex))));
+        }
+        MeshForm::Packed => {
+            let grid = Grid::of(mesh);
+            let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
+            packed.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&vertex)));
+        }
+    }
+    more
 }
 
 fn tangents(group: &Group) -> &[[f32; 4]] {
@@ -98,8 +110,10 @@ fn tangents(group: &Group) -> &[[f32; 4]] {
     group.model.mesh().tangents().filter(|_| asked).unwrap_or(&[[0.0; 4]])
 }
 
-fn more_than_inline(influences: u32) -> usize {
-    (influences as usize).saturating_sub(INLINE)
+/// Number of influences after a vertex's fourth, of all vertices.
+pub(super) fn more_influences(mesh: &Mesh) -> usize {
+    let more = |run: &VertexRun| run.vertex_count as usize * (run.influences as usize).saturating_sub(INLINE);
+    mesh.runs().iter().map(more).sum()
 }
 
 /// Each vertex's four largest influences, and the remaining influences of all vertices that have more.
@@ -119,7 +133,7 @@ fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
     (inline, more)
 }
 
-/// The numbers of a chunk.
+/// The numbers of a chunk that shares no buffers.
 pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
     let model = &crowd.groups()[chunk.group].model;
     let mesh = model.mesh();
@@ -139,6 +153,10 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
         sixteens: first_with(16),
         centre: mesh.cube().centre,
         half: mesh.cube().half,
+        first_vertex: 0,
+        first_entry: 0,
+        mesh_vertex: 0,
+        mesh_influence: 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Surfaces of a crowd's models in pictures: colour, texture and texture coordinates of every vertex. Timed frames draw
 //! plain colours instead.
 
+use super::overlay::unorm8;
 use super::scaling::scaled;
 use super::{Gpu, layout};
 use crate::asset::decode::{self, Pixels};
@@ -34,6 +35,11 @@ impl Surfaces {
     /// Decodes the textures of a crowd's models and scales those of a model to one size, as layers of one texture.
     /// Textures that cannot be decoded are left out and named in [`Surfaces::notes`].
     pub fn new(gpu: &Gpu, crowd: &Crowd) -> Self {
+        Self::of_models(gpu, crowd.groups().iter().map(|group| &group.model))
+    }
+
+    /// As [`Surfaces::new`], of these models.
+    pub(super) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
         let sampler = gpu.device().create_sampler(&wgpu::SamplerDescriptor {
             label: Some("surfaces"),
             address_mode_u: wgpu::AddressMode::Repeat,
@@ -45,13 +51,13 @@ impl Surfaces {
         });
         let mut surfaces = Self { groups: Vec::new(), sampler, bytes: 0, notes: Vec::new() };
         let mut known: Vec<(Arc<Model>, GroupSurface)> = Vec::new();
-        for group in crowd.groups() {
-            let made = known.iter().find(|(model, _)| Arc::ptr_eq(model, &group.model));
+        for model in models {
+            let made = known.iter().find(|(known, _)| Arc::ptr_eq(known, model));
             let surface = match made {
                 Some((_, surface)) => surface.clone(),
                 None => {
-                    let surface = surfaces.of_model(gpu, &group.model);
-                    known.push((Arc::clone(&group.model), surface.clone()));
+                    let surface = surfaces.of_model(gpu, model);
+                    known.push((Arc::clone(model), surface.clone()));
                     surface
                 }
             };
@@ -194,7 +200,7 @@ fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layo
 fn color(material: &Material) -> u32 {
     let [r, g, b, alpha] = material.base_color;
     let cutoff = material.alpha_cutoff.map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
-    u32::from_le_bytes([r, g, b, cutoff].map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8))
+    unorm8([r, g, b, cutoff])
 }
 
 fn wrapping(texture: &Texture) -> u32 {

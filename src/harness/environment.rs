@@ -1,5 +1,6 @@
 //! Description of the machine and build, written to every row of the results.
 
+use crate::frame::DeviceClock;
 use humantime::format_rfc3339_seconds;
 use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
@@ -13,6 +14,8 @@ pub struct Adapter {
     pub driver: String,
     /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
+    /// Clock of its stages.
+    pub clock: DeviceClock,
 }
 
 impl Adapter {

@@ -4,7 +4,7 @@ use super::reference::{ReferencePose, ReferenceVertex};
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Arena, Blending, FrameInput, Result, StageTimer};
-use crate::frustum::Frustum;
+use crate::frustum::{Eye, Frustum};
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
 use crate::model::{Model, rows_to_affine};
@@ -12,7 +12,7 @@ use crate::pose::PoseData;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Most bytes of vertices that are read back at once.
 const RANGE_BYTES: usize = 256 << 20;
@@ -63,6 +63,8 @@ pub struct Coverage {
     pub instances: Vec<Range<u32>>,
     /// Instances outside this frustum may be left out.
     pub frustum: Frustum,
+    /// The eye that decides at which level of its family an instance is shown.
+    pub eye: Eye,
 }
 
 /// Up to `most` instances of a group, at least one, evenly spread from its first to its last.
@@ -82,7 +84,7 @@ impl Coverage {
                 instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
             }
         }
-        Self { ticks: ticks.into(), instances, frustum: Frustum::default() }
+        Self { ticks: ticks.into(), instances, frustum: Frustum::default(), eye: Eye::default() }
     }
 
     /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and the
@@ -98,6 +100,7 @@ impl Coverage {
             ticks: ticks.into(),
             instances: chosen.into_iter().map(|i| i..i + 1).collect(),
             frustum: Frustum::default(),
+            eye: Eye::default(),
         }
     }
 }
@@ -203,8 +206,12 @@ pub fn verify(
                 None => range.clone().collect(),
                 Some(visible) => {
                     let shown: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
+                    let asked = AskedLevels { crowd, eye: &coverage.eye, visible };
                     if parity.failure.is_none() {
-                        parity.failure = missing_instance(crowd, group, &coverage.frustum, range.clone(), &shown, tick);
+                        parity.failure = asked.failure(range.clone(), tick).or_else(|| {
+                            let due = range.clone().filter(|instance| asked.is_due(*instance));
+                            missing_instance(crowd, group, &coverage.frustum, &due.collect::<Vec<_>>(), tick)
+                        });
                     }
                     shown
                 }
@@ -259,15 +266,66 @@ pub fn verify(
     Ok(parity)
 }
 
-/// Describes the first instance of a range that was left out although one of its vertices is in view, if any.
-fn missing_instance(
-    crowd: &Crowd,
-    group: &Group,
-    frustum: &Frustum,
-    instances: Range<u32>,
-    shown: &[u32],
-    tick: u32,
-) -> Option<String> {
+/// Largest difference of a size on the screen from that at which a level begins, relative to it, at which a device may
+/// choose either level: it computes with f32.
+const LEVEL_ROUNDING: f64 = 1e-5;
+
+/// Levels of detail that an eye asks for, and the instances that a backend shows, in rising order.
+struct AskedLevels<'a> {
+    crowd: &'a Crowd,
+    eye: &'a Eye,
+    visible: &'a [u32],
+}
+
+impl AskedLevels<'_> {
+    fn shows(&self, instance: u32) -> bool {
+        self.visible.binary_search(&instance).is_ok()
+    }
+
+    /// The level of an instance, its size on the screen in pixels, and the levels for that size: two if it is within
+    /// rounding of the size at which one begins.
+    fn of(&self, instance: u32) -> (usize, f64, RangeInclusive<usize>) {
+        let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
+        let finest = &self.crowd.groups()[group - group % levels];
+        let pixels = self.eye.pixels(finest.model.bounds(), &self.crowd.placements()[instance as usize]);
+        let above =
+            |factor: f64| self.crowd.level_sizes().iter().filter(|least| pixels * factor < f64::from(**least)).count();
+        (group % levels, pixels, above(1.0 + LEVEL_ROUNDING)..=above(1.0 - LEVEL_ROUNDING))
+    }
+
+    /// The same instance at another level.
+    fn at(&self, instance: u32, level: usize) -> u32 {
+        let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
+        let groups = self.crowd.groups();
+        groups[group - group % levels + level].instances.start + (instance - groups[group].instances.start)
+    }
+
+    /// Returns whether an instance is left out although it may have to be shown, as its vertices decide.
+    fn is_due(&self, instance: u32) -> bool {
+        let (level, _, mut asked) = self.of(instance);
+        !self.shows(instance) && asked.contains(&level) && !asked.any(|other| self.shows(self.at(instance, other)))
+    }
+
+    /// Describes the first instance of a range that is shown at a level for which it has not the size, or at several.
+    fn failure(&self, mut instances: Range<u32>, tick: u32) -> Option<String> {
+        instances.find_map(|instance| {
+            let (_, pixels, asked) = self.of(instance);
+            let mut shown = (0..self.crowd.levels()).filter(|&level| self.shows(self.at(instance, level)));
+            let level = shown.next()?;
+            let what = match shown.next() {
+                Some(other) => format!("and level {other}"),
+                None if !asked.contains(&level) => {
+                    format!("for {pixels:.3} pixels, which ask for level {}", asked.start())
+                }
+                None => return None,
+            };
+            Some(format!("instance {instance} is shown at level {level} {what} at tick {tick}"))
+        })
+    }
+}
+
+/// Describes the first of some instances that were left out of which a vertex is in view, if any.
+fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &[u32], tick: u32) -> Option<String> {
     let seen = |instance: u32| {
         let placement = rows_to_affine(&crowd.placements()[instance as usize]);
         let pose = ReferencePose::new(crowd, instance, tick);
@@ -276,8 +334,8 @@ fn missing_instance(
             frustum.contains(placement.transform_point3(skinned.position))
         })
     };
-    let left_out = instances.into_par_iter().filter(|instance| shown.binary_search(instance).is_err());
-    let (instance, vertex) = left_out.filter_map(|instance| Some((instance, seen(instance)?))).min()?;
+    let seen = left_out.par_iter().filter_map(|&instance| Some((instance, seen(instance)?)));
+    let (instance, vertex) = seen.min()?;
     Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
 }
 
@@ -326,9 +384,21 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
                 gpu.poison_arena(arena)?;
             }
         }
+        #[cfg(feature = "gpu")]
+        Skinned::Device(Drawable::Merged(vertices)) => {
+            if let Some(gpu) = &context.gpu {
+                vertices.sets().iter().try_for_each(|buffers| gpu.poison(buffers))?;
+            }
+        }
         // Reading vertices back clears the capture target to NaN.
         #[cfg(feature = "gpu")]
         Skinned::Device(Drawable::Shader(_)) => {}
+        #[cfg(feature = "gpu")]
+        Skinned::Device(Drawable::Own(own)) => {
+            if let Some(gpu) = &context.gpu {
+                gpu.poison(&own.buffers)?;
+            }
+        }
     }
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;

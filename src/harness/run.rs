@@ -5,15 +5,16 @@
 
 use super::limits::Limits;
 use super::order::{Order, WarmUp};
-use super::parity::{self, Coverage, Parity, Tolerance};
+use super::parity::{self, Coverage, Parity, SAMPLED, Tolerance};
 use super::rotation::{BackendMemory, SharedMemory, rotations};
 use super::screen::{Screen, depth_difference};
 use super::stats::Summary;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context, Prepared, Ticket};
+use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, BackendError, Blending, Clock, Footprint, FrameInput, FrameWork, Job, Memory, Result, Retention, Span,
-    Stage, StageTimer,
+    Arena, BackendError, Blending, Clock, DeviceClock, Footprint, FrameInput, FrameWork, Job, Memory, Result,
+    Retention, Span, Stage, StageTimer,
 };
 use crate::frustum::Frustum;
 use crate::registry::BackendEntry;
@@ -195,7 +196,7 @@ impl Outcome {
     /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
         let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
-        times(Clock::Gpu).or_else(|| times(Clock::Wall))?.summary().map(|s| s.median)
+        Clock::BY_CLOSENESS.into_iter().find_map(times)?.summary().map(|s| s.median)
     }
 }
 
@@ -270,7 +271,19 @@ fn job(context: &Context, scene: &BuiltScene, keep: Retention) -> Job {
         passes: passes(context, scene, keep),
         keep,
         frustum: Frustum::new(scene.view_projection()),
+        eye: scene.eye(),
         gameplay: scene.gameplay.clone(),
+    }
+}
+
+/// The crowd of a scene for a backend: that of all levels, if it chooses among them.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if the scene has no levels to choose from.
+pub(crate) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Result<&'a Crowd> {
+    match entry.chooses_levels() {
+        true => scene.choices().map_err(BackendError::Unavailable),
+        false => Ok(&scene.crowd),
     }
 }
 
@@ -285,7 +298,8 @@ pub fn promised_memory(
     keep: Retention,
     entry: &BackendEntry,
 ) -> Result<BackendMemory> {
-    let footprint = entry.create(context)?.footprint(&scene.crowd, &job(context, scene, keep))?;
+    let crowd = crowd_for(scene, entry)?;
+    let footprint = entry.create(context)?.footprint(crowd, &job(context, scene, keep))?;
     Ok(shared_memory(context, scene, keep).of(&footprint))
 }
 
@@ -297,19 +311,23 @@ enum Depth {
 }
 
 /// A backend that this machine can run.
-struct Candidate {
+struct Candidate<'a> {
     /// Index in the options' backends.
     index: usize,
     entry: &'static BackendEntry,
+    /// As [`crowd_for`] says.
+    crowd: &'a Crowd,
     backend: Box<dyn Backend>,
     footprint: Footprint,
 }
 
 /// A backend with its buffers.
-struct Contender {
+struct Contender<'a> {
     /// As in [`Candidate`].
     index: usize,
     entry: &'static BackendEntry,
+    /// As in [`Candidate`].
+    crowd: &'a Crowd,
     prepared: Box<dyn Prepared>,
     parity: Option<Parity>,
     stages: Vec<StageTimes>,
@@ -372,13 +390,14 @@ impl<'a> RunState<'a> {
     }
 
     /// Creates the backends; those that the machine cannot run are finished immediately.
-    fn candidates(&mut self) -> io::Result<Vec<Candidate>> {
+    fn candidates(&mut self) -> io::Result<Vec<Candidate<'a>>> {
         let job = self.job();
         let mut candidates = Vec::new();
         for (index, &entry) in self.options.backends.iter().enumerate() {
             let created = entry.create(self.context).and_then(|backend| {
-                let footprint = backend.footprint(&self.scene.crowd, &job)?;
-                Ok(Candidate { index, entry, backend, footprint })
+                let crowd = crowd_for(self.scene, entry)?;
+                let footprint = backend.footprint(crowd, &job)?;
+                Ok(Candidate { index, entry, crowd, backend, footprint })
             });
             match created {
                 Ok(candidate) => candidates.push(candidate),
@@ -388,25 +407,27 @@ impl<'a> RunState<'a> {
         Ok(candidates)
     }
 
-    fn rotation(&mut self, candidates: Vec<Candidate>) -> io::Result<()> {
+    fn rotation(&mut self, candidates: Vec<Candidate<'a>>) -> io::Result<()> {
         let mut bench = match self.bench(&candidates) {
             Ok(bench) => bench,
             Err(error) => return candidates.into_iter().try_for_each(|c| self.fail(c.index, None, error.clone())),
         };
         let mut verified = Vec::with_capacity(candidates.len());
-        for Candidate { index, entry, backend, .. } in candidates {
+        for Candidate { index, entry, crowd, backend, .. } in candidates {
             if self.observer.interrupted() {
                 return Ok(());
             }
             self.observer.progress(&format!("verifying {}", entry.name), self.done(verified.len(), 0.0));
-            let prepared = match backend.prepare(&self.scene.crowd, &self.job()) {
+            bench.screen.work_for(entry.name);
+            let prepared = match backend.prepare(crowd, &self.job()) {
                 Ok(prepared) => prepared,
                 Err(error) => {
                     self.fail(index, None, error)?;
                     continue;
                 }
             };
-            let mut contender = Contender { index, entry, prepared, parity: None, stages: Vec::new(), resources: None };
+            let (parity, stages, resources) = (None, Vec::new(), None);
+            let mut contender = Contender { index, entry, crowd, prepared, parity, stages, resources };
             match self.gate(&mut contender, &mut bench) {
                 Ok(Gate::Open) => verified.push(contender),
                 Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
@@ -437,31 +458,41 @@ impl<'a> RunState<'a> {
 
     /// Compares a backend's vertices and its picture.
     fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
-        let crowd = &self.scene.crowd;
+        let crowd = contender.crowd;
         let refusal = bench.screen.refusal(&*contender.prepared);
         if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
             return Ok(Gate::Closed(Status::Skipped, refusal.into()));
         }
         let coverage = match self.depth {
             Depth::Verified => Coverage::all(crowd, &VERIFIED_TICKS),
-            Depth::Measured => Coverage::sampled(crowd, &VERIFIED_TICKS, &bench.screen.chunk_ends(self.scene)?),
+            Depth::Measured => {
+                let mut also = bench.screen.chunk_ends(crowd)?;
+                // Of each model and level that the scene shows.
+                if let Some(levels) = self.scene.levels.as_ref().filter(|_| contender.entry.chooses_levels()) {
+                    let chosen: Vec<u32> = levels.chosen().collect();
+                    let shown = self.scene.crowd.groups().iter().flat_map(|group| parity::spread(group, SAMPLED));
+                    also.extend(shown.map(|instance| chosen[instance as usize]));
+                }
+                Coverage::sampled(crowd, &VERIFIED_TICKS, &also)
+            }
         };
         let tolerance = self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()));
         let backend = &mut *contender.prepared;
-        let coverage = Coverage { frustum: self.job().frustum, ..coverage };
+        let Job { frustum, eye, .. } = self.job();
+        let coverage = Coverage { frustum, eye, ..coverage };
         let parity = parity::verify(backend, self.context, crowd, &mut bench.arena, &coverage, tolerance)?;
         let failure = parity.failure.clone();
         contender.parity = Some(parity);
         if let Some(failure) = failure {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
-        if let Some(failure) = bench.gameplay_failure(&mut *contender.prepared, self.scene)? {
+        if let Some(failure) = bench.gameplay_failure(contender, self.scene)? {
             return Ok(Gate::Closed(Status::ParityFailed, failure));
         }
         if refusal.is_some() {
             return Ok(Gate::Open);
         }
-        bench.frame(&mut *contender.prepared, self.scene, VERIFIED_TICKS[0])?;
+        bench.frame(contender, VERIFIED_TICKS[0])?;
         let exact = contender.prepared.blending() == Blending::Linear && contender.prepared.approximation().is_none();
         if let Some(depths) = bench.screen.depths()?.filter(|_| exact) {
             let difference = match &self.first_depths {
@@ -497,9 +528,10 @@ impl<'a> RunState<'a> {
             stage.dropped = 0;
         }
         for contender in racing.iter_mut().flatten() {
-            for traffic in contender.prepared.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(contender.crowd) {
                 let limit = self.limits.of(&traffic, &self.context.threads);
-                let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, traffic.clock);
+                let clock = if traffic.clock.is_of_device() { bench.screen.clock().label() } else { traffic.clock };
+                let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, clock);
                 if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
                     times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
                 }
@@ -535,7 +567,7 @@ impl<'a> RunState<'a> {
     fn measure_limits(&mut self, contenders: &[Contender]) {
         self.observer.progress("measuring the machine", self.done(contenders.len(), 0.0));
         for contender in contenders {
-            for traffic in contender.prepared.traffic(&self.scene.crowd) {
+            for traffic in contender.prepared.traffic(contender.crowd) {
                 if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
                     // A bandwidth that was not measured sets no limit.
                     self.limits.device = Screen::limits(self.context);
@@ -545,7 +577,8 @@ impl<'a> RunState<'a> {
         }
     }
 
-    /// Measures some frames of a backend, or fewer if interrupted.
+    /// Measures some frames of a backend, or fewer if interrupted. Stages that are timed by fences have frames of their
+    /// own, with the same numbers, so that no frame waits within itself.
     fn block(
         &self,
         contender: &mut Contender,
@@ -553,18 +586,25 @@ impl<'a> RunState<'a> {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<()> {
-        let mut work = None;
+        let (mut work, mut measured) = (None, frames.start..frames.start);
+        bench.screen.work_for(contender.entry.name);
         for frame in frames {
             if self.observer.interrupted() {
                 break;
             }
             // Frame numbers are ticks, so that every backend computes the same poses.
-            record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
+            record(bench.frame(contender, frame)?);
             add(&mut contender.stages, frame, bench.timer.spans());
             work = Some(bench.work);
+            measured.end = frame + 1;
+        }
+        let fenced = bench.is_fenced();
+        for frame in measured.filter(|_| fenced) {
+            bench.fenced_frame(contender, frame)?;
+            add(&mut contender.stages, frame, bench.timer.spans());
         }
         if let Some(work) = work {
-            let memory = bench.shared_memory().of(&contender.prepared.footprint(&self.scene.crowd));
+            let memory = bench.shared_memory().of(&contender.prepared.footprint(contender.crowd));
             contender.resources = Some(Resources { memory, work });
         }
         Ok(())
@@ -575,7 +615,7 @@ impl<'a> RunState<'a> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         bench.screen.set_timing(false);
-        let samples = bench.throughput(&mut *contender.prepared, self.scene, frames);
+        let samples = bench.throughput(contender, frames);
         bench.screen.set_timing(true);
         let samples = samples?;
         if !samples.is_empty() {
@@ -593,10 +633,15 @@ impl<'a> RunState<'a> {
     /// Runs frames that are not recorded; returns the mean time of a frame, without the first.
     fn warm_up(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Duration> {
         let mut warm_up = WarmUp::default();
+        bench.screen.work_for(contender.entry.name);
         while let Some(frame) = warm_up.next_frame(self.observer.interrupted()) {
-            warm_up.record(bench.frame(&mut *contender.prepared, self.scene, frame)?);
+            warm_up.record(bench.frame(contender, frame)?);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.stages, frame, bench.timer.spans());
+        }
+        if bench.is_fenced() {
+            bench.fenced_frame(contender, 0)?;
+            add(&mut contender.stages, 0, bench.timer.spans());
         }
         Ok(warm_up.estimate())
     }
@@ -684,19 +729,42 @@ impl Bench {
         }
     }
 
-    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer.
-    fn frame(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, tick: u32) -> Result<Duration> {
+    /// Returns whether the device's stages are timed by fences.
+    fn is_fenced(&self) -> bool {
+        self.screen.clock() != DeviceClock::Timestamps
+    }
+
+    /// Runs one frame whose stages on the device are timed by fences; leaves only their spans in the timer.
+    fn fenced_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
+        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
+        let Self { arena, screen, timer, .. } = self;
+        timer.clear();
+        arena.swap();
+        let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
+        screen.draw(ticket, backend, arena, timer)?.finish()?;
+        screen.collect(timer)?;
+        timer.keep(Clock::Fenced);
+        Ok(())
+    }
+
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
+    /// would measure.
+    fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+        let fenced = self.is_fenced();
+        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let Self { arena, screen, timer, clocks, work, .. } = self;
         screen.take_work();
+        screen.set_timing(!fenced);
         timer.clear();
         arena.swap();
         let computed = clocks.now();
         let start = Instant::now();
-        let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena }, timer)?;
+        let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
         let ticket = screen.draw(ticket, backend, arena, timer)?;
         ticket.finish()?;
         let time = start.elapsed();
         let computed = clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
+        screen.set_timing(true);
         screen.collect(timer)?;
         *work = screen.take_work();
         let ns = time.as_nanos() as u64;
@@ -710,8 +778,9 @@ impl Bench {
 
 impl Bench {
     /// The first difference of bounds and sockets from the reference, if they are read.
-    fn gameplay_failure(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene) -> Result<Option<String>> {
+    fn gameplay_failure(&mut self, contender: &mut Contender, scene: &BuiltScene) -> Result<Option<String>> {
         let Some(gameplay) = &scene.gameplay else { return Ok(None) };
+        let backend = &mut *contender.prepared;
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut self.arena };
             backend.submit(&mut frame, &mut self.timer)?.finish()?;
@@ -725,7 +794,8 @@ impl Bench {
     }
 
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
-    fn throughput(&mut self, backend: &mut dyn Prepared, scene: &BuiltScene, frames: u32) -> Result<Vec<(u32, u64)>> {
+    fn throughput(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
+        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let Self { arena, screen, timer, .. } = self;
         let mut samples = Vec::with_capacity(frames as usize);
         let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
@@ -735,7 +805,7 @@ impl Bench {
             if frame <= frames {
                 timer.clear();
                 arena.swap();
-                let submitted = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick: frame, arena }, timer)?;
+                let submitted = backend.submit(&mut FrameInput { crowd, tick: frame, arena }, timer)?;
                 let mut submitted = screen.draw(submitted, backend, arena, timer)?;
                 if !submitted.launch() {
                     return Ok(Vec::new());

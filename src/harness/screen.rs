@@ -8,7 +8,7 @@ use crate::backend::{Context, Prepared, Ticket};
 use crate::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use crate::frame::Bytes;
-use crate::frame::{Arena, FrameWork, Result, Retention, StageTimer};
+use crate::frame::{Arena, DeviceClock, FrameWork, Result, Retention, StageTimer};
 #[cfg(feature = "gpu")]
 use crate::gpu::present::{self, Presenter};
 #[cfg(feature = "gpu")]
@@ -92,8 +92,8 @@ impl Screen {
     }
 
     /// Instances at the ends of the device's chunks.
-    pub fn chunk_ends(&self, scene: &BuiltScene) -> Result<Vec<u32>> {
-        self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(&scene.crowd))
+    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
+        self.gpu.as_ref().map_or(Ok(Vec::new()), |gpu| gpu.chunk_ends(crowd))
     }
 
     /// Reason why a backend's frames cannot be measured here, if any.
@@ -118,9 +118,19 @@ impl Screen {
         drawn
     }
 
-    /// Switches the device's timestamps on or off.
+    /// Clock of the device's stages.
+    pub fn clock(&self) -> DeviceClock {
+        self.gpu.as_ref().map_or(DeviceClock::default(), |gpu| gpu.clock())
+    }
+
+    /// Switches the timing of the device's stages on or off.
     pub fn set_timing(&self, on: bool) {
         self.gpu.iter().for_each(|gpu| gpu.set_timing(on));
+    }
+
+    /// Names the backend that the device works for, for messages.
+    pub fn work_for(&self, backend: &'static str) {
+        self.gpu.iter().for_each(|gpu| gpu.work_for(backend));
     }
 
     /// Adds the device's spans of the finished frame.
@@ -169,7 +179,7 @@ impl Screen {
         Ok(())
     }
 
-    pub fn chunk_ends(&self, _: &BuiltScene) -> Result<Vec<u32>> {
+    pub fn chunk_ends(&self, _: &Crowd) -> Result<Vec<u32>> {
         Ok(Vec::new())
     }
 
@@ -181,7 +191,13 @@ impl Screen {
         Ok(ticket)
     }
 
+    pub fn clock(&self) -> DeviceClock {
+        DeviceClock::default()
+    }
+
     pub fn set_timing(&self, _: bool) {}
+
+    pub fn work_for(&self, _: &'static str) {}
 
     pub fn collect(&self, _: &mut StageTimer) -> Result<()> {
         Ok(())

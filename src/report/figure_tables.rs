@@ -3,19 +3,20 @@
 //!
 //! A word names a figure: a stage's name, `pose`, `skin` or `processor` for a time, followed by `@joint` or `@vertex`
 //! for nanoseconds per joint or vertex; `A/B` for a ratio of two times, where one side may be a pattern of backends and
-//! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error` or
-//! `visible`.
+//! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error`, `visible`,
+//! `draws` or `dispatches`.
 
+use super::findings::conditions;
 use super::markdown::{headline_place, headline_point, origin, rows};
 use super::units::grouped;
 use crate::frame::{Stage, StageGroup};
-use crate::results::rows::LimitsRow;
-use crate::results::study::{Study, StudyEntry};
+use crate::results::rows::{LimitsRow, SummaryRow};
+use crate::results::study::{Axis, Study, StudyEntry};
 use crate::wording;
 use wildmatch::WildMatch;
 
 /// Figures that are not times.
-const OTHERS: [&str; 4] = ["limit", "parity", "clip_error", "visible"];
+const OTHERS: [&str; 6] = ["limit", "parity", "clip_error", "visible", "draws", "dispatches"];
 /// Times that are not stages.
 const SUMS: [&str; 2] = ["pose", "processor"];
 
@@ -70,6 +71,43 @@ pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) 
         table.push(std::iter::once(code(backend)).chain(cells).collect());
     }
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
+}
+
+/// Tables of one figure of the backends that a pattern matches, or of all, at each value of an axis: one for each set of
+/// points that differ along the axis alone.
+///
+/// # Errors
+/// An unknown axis or figure, or results that do not vary along the axis.
+pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
+    let name = |axis: &Axis| axis.title().split([' ', ',']).next().unwrap_or_default();
+    let Some(axis) = Axis::ALL.iter().find(|known| name(known) == axis) else {
+        return Err(wording::unknown("axis", axis, &Axis::ALL.each_ref().map(name)));
+    };
+    let head = heading(word, &[word])?;
+    let mut text = String::new();
+    for sheet in study.sheets(*axis) {
+        let along = |entry: &&StudyEntry| entry.is_ok() && axis.is_along(&sheet.fixed, &entry.point);
+        let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
+        let mut table = vec![vec![head[1].clone()]];
+        table[0].extend(sheet.values.iter().map(|value| format!("{} {}", grouped(*value), name(axis))));
+        let mut backends: Vec<&str> = Vec::new();
+        for entry in &along {
+            let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
+            if wanted && !backends.contains(&entry.backend.as_str()) {
+                backends.push(&entry.backend);
+            }
+        }
+        for backend in backends {
+            let cells = sheet.values.iter().map(|value| {
+                let at: Vec<_> = along.iter().copied().filter(|entry| axis.value(&entry.point) == *value).collect();
+                at.iter().find(|entry| entry.backend == backend).map_or("-".into(), |entry| cell(word, entry, &at))
+            });
+            table.push(std::iter::once(code(backend)).chain(cells).collect());
+        }
+        let place = along.first().map_or(String::new(), |entry| origin(study, &entry.point, source));
+        text += &format!("{}; {place}:\n\n{}\n", conditions(study, &sheet), rows(&table));
+    }
+    if text.is_empty() { Err(format!("the results do not vary in {}", axis.title())) } else { Ok(text) }
 }
 
 /// Table of the processor's limits, one row per number of threads.
@@ -133,6 +171,7 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
             ("parity", ..) => "parity".into(),
             ("clip_error", ..) => "joints' ends off by".into(),
             ("visible", ..) => "instances in view".into(),
+            ("draws" | "dispatches", ..) => (*word).into(),
             (_, Some((a, b)), _) => match (is_time(a), is_time(b)) {
                 (true, true) => format!("`{a}` over `{b}`"),
                 (true, false) if b.contains('*') => format!("`{a}` over the least of `{b}`"),
@@ -174,6 +213,8 @@ fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
         ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
         ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
         ("visible", _) => Some(row.and_then(|row| row.visible).map_or("all".into(), grouped)),
+        ("draws", _) => of_frame(entry).and_then(|row| row.draws).map(grouped),
+        ("dispatches", _) => of_frame(entry).and_then(|row| row.dispatches).map(grouped),
         (_, Some((a, b))) => {
             let least = |word: &str, pattern: &str| {
                 let pattern = WildMatch::new(pattern);
@@ -188,6 +229,11 @@ fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
         (_, None) => time(word, entry).map(milliseconds),
     };
     text.unwrap_or("-".into())
+}
+
+/// The row of the whole frame, which counts the device's work.
+fn of_frame(entry: &StudyEntry) -> Option<&SummaryRow> {
+    entry.stage(Stage::Frame).map(|m| &m.row)
 }
 
 /// A time in nanoseconds, or in nanoseconds per joint or vertex.

@@ -4,7 +4,7 @@ use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
 use super::head::head;
-use super::units::{duration, grouped};
+use super::units::{abbreviated, duration, grouped};
 use crate::harness::run::Status;
 use crate::results::recorded::{samples_beside, text_of};
 use crate::results::rows::{Measurement, SummaryRow};
@@ -94,7 +94,8 @@ fn machine(study: &Study) -> Markup {
     threads.dedup();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
     let revision = |row: &SummaryRow| {
-        Some(format!("{}{}", row.git_rev.clone()?, if row.dirty == Some(true) { ", changed since" } else { "" }))
+        let commit = abbreviated(row.git_rev.as_deref()?);
+        Some(format!("{commit}{}", if row.dirty == Some(true) { ", changed since" } else { "" }))
     };
     let machine = &study.machine;
     let mut facts = vec![

@@ -3,7 +3,7 @@
 use super::card;
 use super::chart::Chart;
 use super::findings::{findings, place, verdict};
-use super::units::{duration, grouped};
+use super::units::{abbreviated, duration, grouped};
 use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
 use crate::results::study::Study;
@@ -61,7 +61,8 @@ pub(super) fn headline_place(study: &Study, point: &Point, source: &str) -> Stri
 pub(super) fn origin(study: &Study, point: &Point, source: &str) -> String {
     let row = study.rows.first().map(|m| &m.row);
     let day = row.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
-    let commit = row.and_then(|row| row.git_rev.as_ref()).map_or(String::new(), |commit| format!(" commit {commit},"));
+    let commit = row.and_then(|row| row.git_rev.as_deref());
+    let commit = commit.map_or(String::new(), |commit| format!(" commit {},", abbreviated(commit)));
     let source = source.trim_start_matches("../");
     format!("{}, {} threads,\n{day},{commit} from `{source}`", study.machine, point.threads)
 }

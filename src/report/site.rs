@@ -4,7 +4,7 @@
 use super::findings::{drawn, fastest};
 use super::head::head;
 use super::html::known;
-use super::units::{duration, grouped};
+use super::units::{abbreviated, duration, grouped};
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
 use crate::results::key::{Machine, Point};
@@ -183,7 +183,7 @@ fn load(session: &Session) -> String {
 
 fn built_from(session: &Session) -> String {
     let program = &session.program;
-    let commit = program.git_rev.as_ref().and_then(|commit| commit.get(..12)).unwrap_or("unknown commit");
+    let commit = program.git_rev.as_deref().map_or("unknown commit", abbreviated);
     let changed = if program.dirty == Some(true) { " with changes" } else { "" };
     format!("{}, {commit}{changed}", program.version)
 }

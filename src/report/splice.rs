@@ -6,6 +6,7 @@
 //!   figures (`figure_tables.rs` lists them);
 //! - `runs FOLDER RUN,... BACKEND FIGURE...`: a backend in several runs below a folder;
 //! - `matrix FOLDER RUN,... FIGURE [PATTERN...]`: one figure of many backends in several runs;
+//! - `sweep FOLDER AXIS FIGURE [PATTERN...]`: one figure of many backends at each value of an axis;
 //! - `limits FOLDER`: the limits of the processor;
 //! - `peak FOLDER RUN RUN/BACKEND=OPERATIONS...`: time of the vector instructions alone, by the limits of the first
 //!   run;
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 9] = ["table", "runs", "matrix", "limits", "peak", "answers", "card", "charts", "text"];
+const KINDS: [&str; 10] = ["table", "runs", "matrix", "sweep", "limits", "peak", "answers", "card", "charts", "text"];
 
 /// Reason why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +101,9 @@ impl PageResults<'_> {
             }
             ("matrix", [runs, word, patterns @ ..]) => {
                 figure_tables::matrix(&self.runs(source, runs)?, word, patterns, source)
+            }
+            ("sweep", [axis, word, patterns @ ..]) => {
+                figure_tables::sweep(self.study(source)?, axis, word, patterns, source)
             }
             ("peak", [run, items @ ..]) => {
                 let limits = self.limits(&format!("{source}/{run}"))?;

@@ -2,7 +2,7 @@
 
 use super::findings::fastest;
 use super::units::{duration, grouped};
-use crate::frame::{Stage, StageGroup};
+use crate::frame::{DeviceClock, Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::limits::Host;
 use crate::harness::lod_error;
@@ -52,6 +52,10 @@ pub fn measured(
     if let Some((error, row)) = clip_error.zip(rows().next()) {
         let options = row.options.as_deref().unwrap_or_default();
         text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
+    }
+    if let Some(DeviceClock::Fenced { empty }) = environment.adapter.as_ref().map(|adapter| adapter.clock) {
+        let empty = duration(empty.as_nanos() as u64);
+        text += &format!("fenced: stages on the device have submissions of their own, less {empty} for an empty one\n");
     }
     if rows().any(|row| row.limit.is_some()) {
         text += "(%): of the bandwidth that this machine reached just before with as many bytes\n";

@@ -1,4 +1,4 @@
-//! Times and numbers for human readers.
+//! Times, numbers and commits for human readers.
 
 /// Nanoseconds with three digits and a unit.
 pub(super) fn duration(ns: u64) -> String {
@@ -18,4 +18,20 @@ pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
+}
+
+/// The first ten digits of a commit's hash.
+pub(super) fn abbreviated(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_digits_stand_for_a_commit() {
+        assert_eq!(abbreviated(&"0123456789abcdef".repeat(3)), "0123456789");
+        assert_eq!(abbreviated("cc39d26"), "cc39d26");
+    }
 }

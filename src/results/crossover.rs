@@ -137,9 +137,9 @@ pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f
 
 /// Position on the axis: the logarithm if times are almost proportional, so that straight lines fit.
 fn position(axis: Axis, value: f64) -> f64 {
-    if axis == Axis::Passes { value } else { value.max(f64::MIN_POSITIVE).ln() }
+    if axis.is_linear() { value } else { value.max(f64::MIN_POSITIVE).ln() }
 }
 
 fn value_at(axis: Axis, x: f64) -> f64 {
-    if axis == Axis::Passes { x } else { x.exp() }
+    if axis.is_linear() { x } else { x.exp() }
 }

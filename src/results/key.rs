@@ -5,6 +5,9 @@ use crate::scene::{BuiltScene, Clips, Economy};
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use std::fmt;
 
+/// Beginning of the option that sets the number of active morph targets.
+const ACTIVE_TARGETS: &str = "active_targets=";
+
 /// A crowd and the way it is run: everything but the backend.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Point {
@@ -61,6 +64,21 @@ impl Point {
         }
     }
 
+    /// Morph targets that the seed makes active on each instance, if an option set their number.
+    pub fn active_targets(&self) -> Option<u64> {
+        self.options.split(' ').find_map(|option| option.strip_prefix(ACTIVE_TARGETS)?.parse().ok())
+    }
+
+    /// Replaces the number of active morph targets by `N`, if an option set it.
+    pub(super) fn any_active_targets(&mut self) {
+        if let Some(count) = self.active_targets() {
+            let replaced = |option: &str| option == format!("{ACTIVE_TARGETS}{count}");
+            let any = format!("{ACTIVE_TARGETS}N");
+            let options = self.options.split(' ').map(|option| if replaced(option) { &any } else { option });
+            self.options = options.collect::<Vec<_>>().join(" ");
+        }
+    }
+
     /// The same point without the scene's hash.
     pub fn without_hash(&self) -> Self {
         Self { scene_hash: String::new(), ..self.clone() }
@@ -82,7 +100,7 @@ fn options(scene: &BuiltScene, keep: Retention) -> String {
         (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
         (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
         scene.smooth.then(|| "interpolation=smooth".into()),
-        scene.active_targets.map(|count| format!("active_targets={count}")),
+        scene.active_targets.map(|count| format!("{ACTIVE_TARGETS}{count}")),
         match scene.economy {
             Economy::Plain => None,
             Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),

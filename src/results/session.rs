@@ -4,6 +4,7 @@
 //! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
 
 use super::digest;
+use crate::frame::{Clock, DeviceClock};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
@@ -59,6 +60,10 @@ pub struct Session {
     pub adapter: Option<String>,
     /// The adapter's driver, with version.
     pub driver: Option<String>,
+    /// Clock of the stages on the device, as in `summary.csv`.
+    pub device_clock: Option<Clock>,
+    /// Nanoseconds of an empty submission, which the clock `fenced` subtracts.
+    pub empty_submission_ns: Option<u64>,
     /// The machine's settings.
     pub hardware: Hardware,
     /// The machine's state at the start.
@@ -99,6 +104,11 @@ impl Session {
             isa_chosen: isa != Isa::strongest(),
             adapter: environment.adapter.as_ref().map(Adapter::label),
             driver: environment.adapter.as_ref().map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
+            device_clock: environment.adapter.as_ref().map(|adapter| adapter.clock.label()),
+            empty_submission_ns: environment.adapter.as_ref().and_then(|adapter| match adapter.clock {
+                DeviceClock::Timestamps => None,
+                DeviceClock::Fenced { empty } => Some(empty.as_nanos() as u64),
+            }),
             hardware: Hardware::collect(),
             before: Conditions::collect(),
             after: None,

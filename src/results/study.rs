@@ -23,12 +23,21 @@ pub enum Axis {
     Influences,
     /// Models that mix.
     Models,
+    /// Morph targets that are active on an instance.
+    ActiveTargets,
 }
 
 impl Axis {
     /// All axes, the most requested first.
-    pub const ALL: [Self; 6] =
-        [Self::Instances, Self::Passes, Self::Threads, Self::Vertices, Self::Influences, Self::Models];
+    pub const ALL: [Self; 7] = [
+        Self::Instances,
+        Self::Passes,
+        Self::Threads,
+        Self::Vertices,
+        Self::Influences,
+        Self::Models,
+        Self::ActiveTargets,
+    ];
 
     /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {
@@ -39,7 +48,13 @@ impl Axis {
             Self::Vertices => point.vertices,
             Self::Influences => u64::from(point.influences),
             Self::Models => u64::from(point.models),
+            Self::ActiveTargets => point.active_targets().unwrap_or(0),
         }
+    }
+
+    /// Returns whether values include 0 and are spaced evenly on charts, instead of by their logarithms.
+    pub fn is_linear(self) -> bool {
+        matches!(self, Self::Passes | Self::ActiveTargets)
     }
 
     /// The point with this value and the hash, which depends on it, cleared: the common part of a curve's points.
@@ -58,6 +73,7 @@ impl Axis {
                     fixed.vertices = 0;
                 }
             }
+            Self::ActiveTargets => fixed.any_active_targets(),
         }
         fixed
     }
@@ -76,6 +92,7 @@ impl Axis {
             Self::Vertices => "vertices of an instance",
             Self::Influences => "influences, at most",
             Self::Models => "models",
+            Self::ActiveTargets => "active morph targets",
         }
     }
 }
@@ -158,7 +175,7 @@ impl StudyEntry {
 
     /// Time of the device's stages per frame, in nanoseconds: the sum of their medians.
     pub fn device(&self) -> Option<u64> {
-        let timed = self.newest().iter().filter(|m| m.row.clock == Clock::Gpu);
+        let timed = self.newest().iter().filter(|m| m.row.clock.is_of_device());
         timed.filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
     }
 
@@ -200,7 +217,7 @@ impl StudyEntry {
 
 fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     let by = |clock| run.iter().find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok());
-    by(Clock::Gpu).or_else(|| by(Clock::Wall))
+    Clock::BY_CLOSENESS.into_iter().find_map(by)
 }
 
 fn poses(run: &[Measurement]) -> bool {

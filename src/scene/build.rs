@@ -12,8 +12,9 @@ use super::placing::Stand;
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
+use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
-use crate::model::{Model, Rows, rows_to_affine};
+use crate::model::{Model, ModelError, Rows, rows_to_affine};
 use crate::vertex::Encoding;
 use crate::wording;
 use arrayvec::ArrayVec;
@@ -62,9 +63,32 @@ pub struct BuiltScene {
     pub levels: Option<Levels>,
     /// Remarks about models that could not be reduced as asked for, one line each.
     pub remarks: Vec<String>,
+    /// The model of each group of the full crowd, with raw clips, from which levels are made.
+    pub(super) raw: Vec<Arc<Model>>,
 }
 
 impl BuiltScene {
+    /// The eye by which levels of detail are chosen.
+    pub fn eye(&self) -> Eye {
+        // Levels change the boxes of models a little, but not the view.
+        let crowd = self.levels.as_ref().map_or(&self.crowd, |levels| &levels.full);
+        self.camera.seen_from(crowd, self.resolution)
+    }
+
+    /// Every instance at every level of detail, for backends that choose levels on the device: a crowd of families.
+    ///
+    /// # Errors
+    /// No levels, poses that are shared or not updated at every tick, or a model that cannot be reduced.
+    pub fn choices(&self) -> Result<&Crowd, String> {
+        let Some(levels) = &self.levels else {
+            return Err("chooses levels of detail on the device; needs --lod".into());
+        };
+        if self.crowd.is_reduced() {
+            return Err("poses every instance; needs a run without --phase-buckets and --update-rate".into());
+        }
+        levels.choices(&self.raw, self.lod, |model| stored(self.clips, model))
+    }
+
     /// World to clip space, depth 0 to 1.
     pub fn view_projection(&self) -> Mat4 {
         self.camera.view_projection(&self.crowd, self.resolution)
@@ -80,6 +104,14 @@ impl BuiltScene {
             height,
             mode: Default::default(),
         }
+    }
+}
+
+/// A model with its clips in the form in which a scene stores them.
+fn stored(clips: Clips, model: Model) -> Result<Model, ModelError> {
+    match clips {
+        Clips::Raw => Ok(model),
+        Clips::Compact => compaction::compacted(model, compaction::ERROR),
     }
 }
 
@@ -141,15 +173,12 @@ impl Scene {
             });
             resolved.push(own.collect::<Result<_, SceneError>>()?);
         }
-        let stored = |model| match self.clips {
-            Clips::Raw => Ok(model),
-            Clips::Compact => compaction::compacted(model, compaction::ERROR),
-        };
         let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
         let models: Vec<_> = match self.clips {
             Clips::Raw => raw.clone(),
             Clips::Compact => {
-                let models: Vec<_> = raw.par_iter().map(|model| stored(Model::clone(model)).map(Arc::new)).collect();
+                let models: Vec<_> =
+                    raw.par_iter().map(|model| stored(self.clips, Model::clone(model)).map(Arc::new)).collect();
                 models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?
             }
         };
@@ -209,7 +238,8 @@ impl Scene {
             lod => {
                 hash.bytes(lod.name().as_bytes());
                 // Every model has a group, in the same order.
-                let made = lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, stored);
+                let made =
+                    lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, |model| stored(self.clips, model));
                 let made = made.map_err(|error| self.error(None, error.to_string()))?;
                 (made.crowd, Some(made.levels), made.remarks)
             }
@@ -247,6 +277,7 @@ impl Scene {
             lod: self.lod,
             levels,
             remarks,
+            raw,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The view that frames a crowd.
 
 use crate::crowd::Crowd;
+use crate::frustum::Eye;
 use crate::model::rows_to_affine;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
@@ -57,6 +58,11 @@ impl Camera {
     /// Position of the camera in the world for such a picture.
     pub fn eye(&self, crowd: &Crowd, size: [u32; 2]) -> Vec3 {
         self.framed(crowd, size).eye
+    }
+
+    /// The camera as levels of detail are chosen by it.
+    pub fn seen_from(&self, crowd: &Crowd, size: [u32; 2]) -> Eye {
+        Eye::new(self.eye(crowd, size), self.field_of_view, size[1])
     }
 
     /// The crowd in such a picture: target, eye and size.

@@ -7,10 +7,9 @@
 use super::camera::Camera;
 use crate::asset::{adapt, joint_level};
 use crate::crowd::{Crowd, CrowdError};
-use crate::model::{Bounds, Model, ModelError, Rows, rows_to_affine};
+use crate::model::{Model, ModelError};
 use crate::wording;
 use arrayvec::ArrayVec;
-use glam::DVec3;
 use rayon::prelude::*;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -95,9 +94,56 @@ pub struct Levels {
     pub counts: [usize; LEVELS],
     /// Largest distance from the full character, once the harness has measured it: parts of the diagonal, and pixels.
     pub(crate) error: OnceLock<[f64; 2]>,
+    /// For each group of [`Levels::full`] its models at all levels, as far as the scene's crowd has them.
+    made: Vec<[Option<LevelModel>; LEVELS]>,
+    choices: OnceLock<Result<Crowd, String>>,
+}
+
+impl Levels {
+    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. `models` and
+    /// `finish` are those from which the levels were made, and the levels that the scene's crowd does not show are made
+    /// when this is asked for the first time.
+    ///
+    /// # Errors
+    /// A model that cannot be reduced, or that cannot be put in a crowd.
+    pub(super) fn choices(
+        &self,
+        models: &[Arc<Model>],
+        lod: Lod,
+        finish: impl Fn(Model) -> Result<Model, ModelError> + Sync,
+    ) -> Result<&Crowd, String> {
+        let make = || -> Result<Crowd, CrowdOrModel> {
+            let all: Vec<(usize, usize)> =
+                (0..self.made.len()).flat_map(|g| (0..LEVELS).map(move |l| (g, l))).collect();
+            let made: Vec<Result<LevelModel, ModelError>> = all
+                .par_iter()
+                .map(|&(group, level)| match &self.made[group][level] {
+                    Some(made) => Ok(made.clone()),
+                    None => level_model(&self.full, models, group, level, lod, &finish),
+                })
+                .collect();
+            let mut crowd = Crowd::with_format(self.full.format());
+            for ((group, _), made) in all.into_iter().zip(made) {
+                let instances: Vec<u32> = self.full.groups()[group].instances.clone().collect();
+                push(&mut crowd, &self.full, group, &instances, &made?)?;
+            }
+            Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
+        };
+        self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+    }
+
+    /// The index among [`Levels::choices`] of each instance of the scene's crowd, at the level that the scene shows.
+    pub fn chosen(&self) -> impl Iterator<Item = u32> {
+        self.original.iter().zip(&self.pixels).map(|(&instance, &pixels)| {
+            let group = &self.full.groups()[self.full.group_of(instance)];
+            let (before, levels) = (group.instances.start, LEVELS as u32);
+            before * levels + level(pixels) as u32 * group.len() as u32 + (instance - before)
+        })
+    }
 }
 
 /// A model at one level.
+#[derive(Debug, Clone)]
 struct LevelModel {
     model: Arc<Model>,
     /// For each joint the index in the full model, if joints were left out.
@@ -126,60 +172,69 @@ pub(super) fn leveled(
     resolution: [u32; 2],
     finish: impl Fn(Model) -> Result<Model, ModelError> + Sync,
 ) -> Result<Leveled, CrowdOrModel> {
-    let screen = Screen::new(&full, camera, resolution);
+    let eye = camera.seen_from(&full, resolution);
     let mut placed: Vec<(usize, usize, Vec<u32>)> = Vec::new();
     let mut sizes = vec![0.0; full.instance_count()];
     for (index, group) in full.groups().iter().enumerate() {
         let mut at_level: [Vec<u32>; LEVELS] = Default::default();
         for instance in group.instances.clone() {
-            let size = screen.pixels(group.model.bounds(), &full.placements()[instance as usize]);
+            let size = eye.pixels(group.model.bounds(), &full.placements()[instance as usize]);
             sizes[instance as usize] = size;
             at_level[level(size)].push(instance);
         }
         let used = at_level.into_iter().enumerate().filter(|(_, instances)| !instances.is_empty());
         placed.extend(used.map(|(level, instances)| (index, level, instances)));
     }
-    let made: Vec<Result<LevelModel, ModelError>> = placed
-        .par_iter()
-        .map(|&(group, level, _)| match level {
-            0 => Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false }),
-            _ => at(&models[group], level - 1, lod, &finish),
-        })
-        .collect();
+    let made: Vec<Result<LevelModel, ModelError>> =
+        placed.par_iter().map(|&(group, level, _)| level_model(&full, models, group, level, lod, &finish)).collect();
 
     let mut crowd = Crowd::with_format(full.format());
     let (mut original, mut counts) = (Vec::with_capacity(sizes.len()), [0; LEVELS]);
     let mut whole: Vec<(String, usize)> = Vec::new();
+    let mut kept: Vec<[Option<LevelModel>; LEVELS]> = full.groups().iter().map(|_| Default::default()).collect();
     for ((group, level, instances), made) in placed.iter().zip(made) {
-        let LevelModel { model, joints, whole: kept } = made?;
-        let group = &full.groups()[*group];
-        if kept {
-            whole.push((group.model.name().to_owned(), *level));
+        let made = made?;
+        if made.whole {
+            whole.push((full.groups()[*group].model.name().to_owned(), *level));
         }
-        let masks: Vec<Vec<f32>> = group
-            .masks()
-            .chunks(group.model.skeleton().len())
-            .map(|mask| match &joints {
-                Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
-                None => mask.to_vec(),
-            })
-            .collect();
-        let own = instances.iter().map(|&instance| {
-            let layers: ArrayVec<_, { crate::crowd::MAX_LAYERS }> =
-                full.layers().of(instance as usize).iter().copied().collect();
-            (full.placements()[instance as usize], layers)
-        });
-        crowd.push_masked_group(model, &masks, own)?;
+        push(&mut crowd, &full, *group, instances, &made)?;
         counts[*level] += instances.len();
         original.extend_from_slice(instances);
+        kept[*group][*level] = Some(made);
     }
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
         crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
     }
     let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
-    let levels = Levels { full, original, pixels, counts, error: OnceLock::new() };
+    let (error, choices) = (OnceLock::new(), OnceLock::new());
+    let levels = Levels { full, original, pixels, counts, error, made: kept, choices };
     Ok(Leveled { crowd, levels, remarks: remarks(&whole) })
+}
+
+/// Appends some instances of a group of the full crowd, at a level.
+fn push(
+    crowd: &mut Crowd,
+    full: &Crowd,
+    group: usize,
+    instances: &[u32],
+    LevelModel { model, joints, .. }: &LevelModel,
+) -> Result<(), CrowdError> {
+    let group = &full.groups()[group];
+    let masks: Vec<Vec<f32>> = group
+        .masks()
+        .chunks(group.model.skeleton().len())
+        .map(|mask| match joints {
+            Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
+            None => mask.to_vec(),
+        })
+        .collect();
+    let own = instances.iter().map(|&instance| {
+        let layers: ArrayVec<_, { crate::crowd::MAX_LAYERS }> =
+            full.layers().of(instance as usize).iter().copied().collect();
+        (full.placements()[instance as usize], layers)
+    });
+    crowd.push_masked_group(Arc::clone(model), &masks, own)
 }
 
 /// A crowd or a model that cannot be made.
@@ -209,6 +264,21 @@ fn remarks(whole: &[(String, usize)]) -> Vec<String> {
 /// The level for a size on the screen.
 fn level(size: f64) -> usize {
     SIZES.iter().filter(|least| size < **least).count()
+}
+
+/// The model of a group of the full crowd at a level; `models` as for [`leveled`].
+fn level_model(
+    full: &Crowd,
+    models: &[Arc<Model>],
+    group: usize,
+    level: usize,
+    lod: Lod,
+    finish: impl Fn(Model) -> Result<Model, ModelError>,
+) -> Result<LevelModel, ModelError> {
+    match level {
+        0 => Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false }),
+        _ => at(&models[group], level - 1, lod, finish),
+    }
 }
 
 /// A model at a level after the first.
@@ -245,29 +315,6 @@ fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError>
 #[cfg(not(feature = "resample"))]
 fn simplified(_: &Model, _: f64) -> Result<Option<Model>, ModelError> {
     Err(ModelError::new("mesh levels", "this build lacks the feature `resample`"))
-}
-
-/// The scene's picture, in which sizes are measured.
-struct Screen {
-    eye: DVec3,
-    /// Pixels of a metre at a distance of one metre.
-    pixels_per_metre: f64,
-}
-
-impl Screen {
-    fn new(crowd: &Crowd, camera: &Camera, resolution: [u32; 2]) -> Self {
-        let half = (0.5 * camera.field_of_view.to_radians()).tan();
-        let eye = camera.eye(crowd, resolution).as_dvec3();
-        Self { eye, pixels_per_metre: 0.5 * f64::from(resolution[1]) / half }
-    }
-
-    /// Pixels of the diagonal of a model's box at its place; without a limit for a box around the camera.
-    fn pixels(&self, bounds: Bounds, placement: &Rows) -> f64 {
-        let placement = rows_to_affine(placement);
-        let middle = placement.transform_point3((0.5 * (bounds.min + bounds.max)).as_dvec3());
-        let diagonal = placement.transform_vector3((bounds.max - bounds.min).as_dvec3()).length();
-        self.pixels_per_metre * diagonal / self.eye.distance(middle)
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ const DEFAULT_VERTICES: u32 = 1_000;
 const FACE_SEED: u64 = 1;
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 15] = [
+pub const BUILT_IN_MODELS: [&str; 17] = [
     "walker",
     "walker-8",
     PEOPLE,
@@ -29,6 +29,8 @@ pub const BUILT_IN_MODELS: [&str; 15] = [
     "sprout-md5",
     "fox-like",
     "mannequin-like",
+    "dancer-like",
+    "spider-like",
 ];
 
 /// The built-in model that stands for several: people who differ.
@@ -126,6 +128,8 @@ impl ModelSource {
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
             Origin::BuiltIn("fox-like") => standins::fox_like().map_err(said)?,
             Origin::BuiltIn("mannequin-like") => standins::mannequin_like().map_err(said)?,
+            Origin::BuiltIn("dancer-like") => standins::dancer_like().map_err(said)?,
+            Origin::BuiltIn("spider-like") => standins::spider_like().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::Person(number) => {
                 let base = bases.iter().find(|(vertices, _)| *vertices == self.walker_vertices());

@@ -1,7 +1,7 @@
 //! Errors as colours: the distance of each vertex from its reference, on a logarithmic scale.
 
 use crate::crowd::Crowd;
-use crate::gpu::{LineEnd, packed};
+use crate::gpu::{LineEnd, opaque};
 use crate::model::rows_to_affine;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -74,7 +74,7 @@ pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) 
                 let linear = Vec3::from(color(error)).powf(2.2) * shade;
                 let world = placement.transform_point3(at(0));
                 let world = if world.is_finite() { world } else { placement.translation };
-                LineEnd { position: world.as_vec3().to_array(), color: packed(linear) }
+                LineEnd { position: world.as_vec3().to_array(), color: opaque(linear) }
             };
             let corners = words.chunks_exact(group.format.words()).zip(errors).map(corner).collect();
             (corners, worst_of(*instance, errors))

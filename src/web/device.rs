@@ -403,14 +403,17 @@ impl QueueInterface for Recorder {
     fn write_staging_buffer(&self, _: &DispatchBuffer, _: u64, _: &DispatchQueueWriteBuffer) {
         never!()
     }
+    /// Records the texels as what the texture holds from the start: backends write whole textures, once.
     fn write_texture(
         &self,
-        _: wgpu::TexelCopyTextureInfo<'_>,
-        _: &[u8],
-        _: wgpu::TexelCopyBufferLayout,
+        destination: wgpu::TexelCopyTextureInfo<'_>,
+        data: &[u8],
+        layout: wgpu::TexelCopyBufferLayout,
         _: wgpu::Extent3d,
     ) {
-        never!()
+        let object = &mut self.tape().objects[id!(destination.texture)];
+        object.descriptor["bytesPerRow"] = json!(layout.bytes_per_row);
+        object.contents = Some(data.to_vec());
     }
     fn compact_blas(&self, _: &DispatchBlas) -> (Option<u64>, DispatchBlas) {
         never!()

@@ -491,7 +491,7 @@ async function main() {
   list('machine', [
     ['adapter', place.adapter], ['browser', place.cpu.replace('browser: ', '')], ['system', place.os], ['interface', place.driver],
     ['clock', timestamps ? `timestamps, step ${duration(timestamps.step)}` : 'batches, by the page’s clock'],
-    ['made by', `skinbench ${recording.version}${recording.gitRev ? `, commit ${recording.gitRev.slice(0, 7)}` : ''}${recording.dirty ? ', changed since' : ''}`],
+    ['made by', `skinbench ${recording.version}${recording.gitRev ? `, commit ${recording.gitRev.slice(0, 10)}` : ''}${recording.dirty ? ', changed since' : ''}`],
   ]);
   describeMethod(recording, timestamps, new Batches(device));
   let picture = null;

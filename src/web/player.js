@@ -70,7 +70,7 @@ class Player {
   make(object) {
     switch (object.kind) {
       case 'buffer': return this.pooled(object, () => this.makeBuffer(object));
-      case 'texture': return this.pooled(object, () => this.device.createTexture({ size: object.size, format: object.format, usage: object.usage }));
+      case 'texture': return this.pooled(object, () => this.makeTexture(object));
       case 'view': return this.object(object.texture).createView();
       case 'groupLayout': return this.device.createBindGroupLayout({ entries: object.entries });
       case 'pipelineLayout': return this.device.createPipelineLayout({ bindGroupLayouts: object.groups.map((group) => this.object(group)) });
@@ -97,6 +97,12 @@ class Player {
       }));
       default: throw new Error(`an object of kind ${object.kind}`);
     }
+  }
+
+  makeTexture({ size, format, usage, contents, bytesPerRow }) {
+    const texture = this.device.createTexture({ size, format, usage });
+    if (contents !== undefined) this.device.queue.writeTexture({ texture }, this.source.blob(contents), { bytesPerRow }, size);
+    return texture;
   }
 
   makeBuffer({ label, size, usage, contents }) {
@@ -141,9 +147,9 @@ class Player {
     this.device.queue.writeBuffer(this.object(buffer), offset, this.source.blob(contents));
   }
 
-  /** Palettes of all instances: the page holds those of some, which the others repeat. */
-  palettes(buffer, { instances, bytes, first, poses }) {
-    const key = `${buffer}:${poses[0]}`;
+  /** Palettes of all instances of a chunk: the page holds those of some, which the others repeat. */
+  palettes(buffer, { at: begin, instances, bytes, first, poses }) {
+    const key = `${buffer}:${begin}:${poses[0]}`;
     if (!this.poses.has(key)) {
       const all = new Uint8Array(instances * bytes);
       for (let at = 0; at < instances; at++) all.set(this.source.blob(poses[(first + at) % poses.length]), at * bytes);
@@ -156,7 +162,7 @@ class Player {
   upload(tick) {
     for (const command of this.backend.uploads[tick]) {
       if (command[0] === 'write') this.write(command);
-      else this.device.queue.writeBuffer(this.object(command[1]), 0, this.palettes(command[1], command[2]));
+      else this.device.queue.writeBuffer(this.object(command[1]), command[2].at, this.palettes(command[1], command[2]));
     }
   }
 

@@ -7,7 +7,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, Stage, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::present::Presenter;
-use crate::gpu::{Drawable, Gpu};
+use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::Tolerance;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
@@ -196,22 +196,36 @@ fn uploaded(
     drop(tape);
     let by_host = !palettes.is_empty();
     let crowd = &frames.scene.crowd;
-    let chunks = session.gpu.chunks(crowd)?;
-    // Palettes are created and written chunk by chunk.
+    // Palettes are created and written chunk by chunk, or span by span.
+    let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
+        Skinned::Device(Drawable::Merged(vertices)) => vertices.spans().to_vec(),
+        _ => session.gpu.chunks(crowd)?.into_iter().map(|chunk| vec![chunk]).collect(),
+    };
+    let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();
+    let mut written = Vec::new();
+    for (chunks, (buffer, bytes)) in held.iter().zip(&palettes) {
+        let all: usize = chunks.iter().map(|chunk| chunk.instances.len() * entries(chunk)).sum();
+        let mut at = 0;
+        for chunk in chunks {
+            let stride = bytes.len() * entries(chunk) / all;
+            written.push((chunk, buffer, at, stride, bytes));
+            at += chunk.instances.len() * stride;
+        }
+    }
     let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
-    for (chunk, bytes) in chunks.iter().zip(palettes.values()) {
-        let stride = bytes.len() / chunk.instances.len();
+    for &(chunk, _, at, stride, bytes) in &written {
         let own = frames.sampled[chunk.group].iter().filter(|&instance| chunk.instances.contains(instance));
         poses[chunk.group].extend(own.map(|instance| {
-            let at = (instance - chunk.instances.start) as usize * stride;
+            let at = at + (instance - chunk.instances.start) as usize * stride;
             library.blob(&bytes[at..at + stride])
         }));
     }
-    for (chunk, (buffer, bytes)) in chunks.iter().zip(&palettes) {
+    for (chunk, buffer, at, stride, _) in written {
         let first = chunk.instances.start - crowd.groups()[chunk.group].instances.start;
         list.push(json!(["poses", buffer, {
+            "at": at,
             "instances": chunk.instances.len(),
-            "bytes": bytes.len() / chunk.instances.len(),
+            "bytes": stride,
             "first": first,
             "poses": poses[chunk.group],
         }]));

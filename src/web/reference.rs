@@ -6,16 +6,14 @@
 use crate::crowd::Crowd;
 use crate::frame::Blending;
 use crate::harness::parity::{SAMPLED, Tolerance, blended_vertices};
-use crate::vertex::VertexFormat;
-use glam::{DVec2, DVec3};
+use crate::vertex::{VertexFormat, octahedral, pack};
+use glam::DVec3;
 use rayon::prelude::*;
 
 /// Fraction of a tolerance by which a stored number may be off.
 const PRECISION: f64 = 0.1;
-/// Steps on half of an octahedral coordinate's range.
-const STEPS: f64 = 32_767.0;
-/// Coordinates that stand for a vector without direction.
-const NO_DIRECTION: [i16; 2] = [i16::MIN; 2];
+/// The word that stands for a vector without direction: no direction has -32,768 as a coordinate.
+const NO_DIRECTION: u32 = 0x8000_8000;
 
 /// Bytes of a vertex in this form.
 fn vertex_bytes(format: VertexFormat) -> usize {
@@ -60,8 +58,7 @@ pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blendi
         }
         for direction in 0..directions(group.format) {
             let at = 3 + 3 * direction;
-            let square = octahedral(DVec3::new(vertex[at], vertex[at + 1], vertex[at + 2]));
-            bytes.extend(square.iter().flat_map(|c| c.to_le_bytes()));
+            bytes.extend(packed(DVec3::new(vertex[at], vertex[at + 1], vertex[at + 2])).to_le_bytes());
         }
     }
     let allowed = PRECISION * Tolerance::of(group.format).position;
@@ -83,17 +80,14 @@ pub(super) fn all(crowd: &Crowd, wanted: &[(u32, u32)], blending: Blending) -> R
     wanted.par_iter().map(|&(instance, tick)| vertices(crowd, instance, tick, blending)).collect()
 }
 
-/// A direction on the octahedron, unfolded to a square (Cigolle and others 2014).
-fn octahedral(v: DVec3) -> [i16; 2] {
+/// Octahedral coordinates of a direction in one word. Floats hold a unit vector a hundred times finer than 16 bits do.
+fn packed(v: DVec3) -> u32 {
     let length = v.length();
     if length.is_nan() || length < 1e-6 {
         return NO_DIRECTION;
     }
-    let v = v / v.abs().element_sum();
-    let flat = DVec2::new(v.x, v.y);
-    let folded = (1.0 - DVec2::new(v.y, v.x).abs()) * DVec2::new(1f64.copysign(v.x), 1f64.copysign(v.y));
-    let square = if v.z >= 0.0 { flat } else { folded };
-    (square * STEPS).round().to_array().map(|c| c as i16)
+    let [x, y] = octahedral((v / length).as_vec3().to_array());
+    pack(x, y)
 }
 
 #[cfg(test)]
@@ -102,8 +96,9 @@ mod tests {
     use crate::harness::parity::spread;
     use crate::scene::Scene;
 
-    fn unfolded([x, y]: [i16; 2]) -> DVec3 {
-        let (x, y) = (f64::from(x) / STEPS, f64::from(y) / STEPS);
+    /// The direction that a page reads from a word.
+    fn unfolded(word: u32) -> DVec3 {
+        let [x, y] = [word as u16, (word >> 16) as u16].map(|half| f64::from(half as i16) / 32_767.0);
         let z = 1.0 - x.abs() - y.abs();
         let fold = (-z).max(0.0);
         DVec3::new(x - fold.copysign(x), y - fold.copysign(y), z).normalize()
@@ -116,10 +111,10 @@ mod tests {
             let (sin, cos) = (f64::from(i) * 2.399_963).sin_cos();
             DVec3::new(cos, sin, 0.0) * (1.0 - z * z).sqrt() + DVec3::Z * z
         };
-        let off = |n: DVec3| unfolded(octahedral(n)).distance(n);
+        let off = |n: DVec3| unfolded(packed(n)).distance(n);
         let worst = (0..10_000).map(|i| off(spiral(i))).fold(0.0, f64::max);
         assert!(worst < PRECISION * Tolerance::default().normal, "off by {worst}");
-        assert_eq!(octahedral(DVec3::ZERO), NO_DIRECTION);
+        assert_eq!(packed(DVec3::ZERO), NO_DIRECTION);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Texts of shaders and contents of buffers, each stored once.
+/// Texts of shaders and contents of buffers and textures, each stored once.
 #[derive(Debug, Default)]
 pub struct Library {
     texts: Vec<String>,
@@ -86,7 +86,7 @@ pub struct Object {
     pub descriptor: Value,
     /// A shader's text.
     pub text: Option<String>,
-    /// A buffer's contents.
+    /// Contents of a buffer or texture.
     pub contents: Option<Vec<u8>>,
 }
 

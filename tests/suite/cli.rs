@@ -98,6 +98,14 @@ fn list_names_what_there_is() {
     for name in REGISTRY.iter().map(|e| e.name).chain(["walkers", "crowd-10k-dense", "walker", "threads", "adapters"]) {
         assert!(text.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {text}");
     }
+    let output = skinbench(&folder, "list --json").output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let backends = json["backends"].as_array().unwrap().iter();
+    let listed: Vec<_> =
+        backends.map(|b| (b["name"].as_str().unwrap(), b["morph_targets"].as_bool().unwrap())).collect();
+    assert_eq!(listed, REGISTRY.iter().map(|e| (e.name, e.morphs())).collect::<Vec<_>>());
+    assert!(listed.iter().any(|(_, morphs)| *morphs) && listed.iter().any(|(_, morphs)| !morphs), "{listed:?}");
+    assert_eq!(json["models"][0], "walker");
 }
 
 #[test]
@@ -151,6 +159,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run --models 4", 1, "walkers: 4 models, but no group of people; expected a scene with one, such as city"),
         ("run city --lod mesh,joint", 2, "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,"),
         ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
+        ("run --clock sundial", 2, "unknown clock \"sundial\"; expected timestamps, fenced or auto"),
+        ("sweep smoke --clock fence -o out", 2, "unknown clock \"fence\"; did you mean \"fenced\"?"),
         ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
         ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
         ("dump walker --clip walk --time NaN", 2, "'NaN' for '--time <S>': expected seconds, a finite number"),
@@ -246,6 +256,35 @@ fn medians_follow_from_the_samples() {
     }
     let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
     assert!(summary.iter().all(hashes));
+}
+
+/// Device stages of a run with `--clock fenced` have that clock's label in both files, and the table says what is
+/// subtracted.
+#[cfg(feature = "gpu")]
+#[test]
+fn fenced_stages_are_labelled() {
+    if !has_adapter("fenced_stages_are_labelled") {
+        return;
+    }
+    let folder = empty_folder();
+    let arguments = "run smoke -b cpu-scalar,gpu-full --frames 3 --passes 0 --clock fenced -o out";
+    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let subtracted = text.lines().find(|line| line.starts_with("fenced: ")).unwrap_or_default();
+    assert!(subtracted.ends_with(" for an empty one"), "{text}");
+    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
+    let stages = |clock| -> Vec<Stage> {
+        let of_clock = summary.iter().filter(|row| row.backend == "gpu-full" && row.clock == clock);
+        of_clock.inspect(|row| assert_eq!((row.frames, row.dropped), (Some(3), Some(0)))).map(|row| row.stage).collect()
+    };
+    let device = [Stage::Sample, Stage::LocalToModel, Stage::Palette, Stage::Skin];
+    assert_eq!(stages(Clock::Fenced), device);
+    assert_eq!(stages(Clock::Gpu), []);
+    assert!(stages(Clock::Wall).contains(&Stage::Frame));
+    let fenced = samples.iter().filter(|row| row.clock == Clock::Fenced);
+    assert_eq!(fenced.inspect(|row| assert!(row.ns > 0 && row.frame < 3)).count(), 3 * device.len());
+    let sessions = std::fs::read_to_string(folder.path().join("out/environment.json")).unwrap();
+    assert!(sessions.contains("\"device_clock\": \"fenced\"") && sessions.contains("\"empty_submission_ns\": "));
 }
 
 /// Beside a run of several threads stands what one can do, and in `limits.csv` what the table says.

@@ -1,6 +1,6 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
-use skinbench::gpu::skin_kernels::{INSTANCES, NAIVE};
+use skinbench::gpu::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::gpu::skinning::Kind;
 use skinbench::harness::environment::Build;
 use skinbench::registry::{BackendEntry, find};
@@ -31,9 +31,9 @@ fn shaders(page: &str) -> Vec<String> {
 #[test]
 fn a_page_holds_the_shaders_that_the_backends_run() {
     let crowds = [scene("smoke", 12)];
-    let page = page_of(&crowds, &["gpu-vertex", "gpu-compute:naive", "gpu-full"]);
+    let page = page_of(&crowds, &["gpu-vertex", "gpu-compute:naive", "gpu-compute:merged", "gpu-full"]);
     let found = shaders(&page);
-    for kernel in [NAIVE, INSTANCES] {
+    for kernel in [NAIVE, INSTANCES, MERGED] {
         for group in crowds[0].crowd.groups() {
             let expected = kernel.shader(Kind::of(group, kernel.mesh));
             assert!(found.contains(&expected), "{} is not in the page as it is run", kernel.name);
@@ -51,7 +51,11 @@ fn a_page_of_a_thousand_walkers_can_be_mailed() {
     let names: Vec<&str> = skinbench::registry::REGISTRY
         .iter()
         .map(|entry| entry.name)
-        .filter(|name| name.starts_with("gpu-") && *name != "gpu-compute" && !name.ends_with("culled"))
+        .filter(|name| {
+            name.starts_with("gpu-")
+                && *name != "gpu-compute"
+                && !["culled", "levels"].iter().any(|end| name.ends_with(end))
+        })
         .collect();
     let page = page_of(&[scene("walkers", 100), scene("walkers", 333), scene("walkers", 1000)], &names);
     assert!(page.len() < 8 << 20, "{} bytes", page.len());

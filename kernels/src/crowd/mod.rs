@@ -7,12 +7,14 @@
 mod economy;
 mod expressing;
 mod expressions;
+mod families;
 mod layers;
 mod reach;
 mod schedule;
 mod update_rate;
 
 pub use expressions::Expression;
+pub use families::MOST_LEVELS;
 pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
@@ -82,6 +84,8 @@ pub struct Crowd {
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
     expressions: Option<Expressions>,
+    // Empty unless groups are levels of families.
+    level_sizes: Vec<f32>,
 }
 
 /// Poses that several instances of a crowd show.

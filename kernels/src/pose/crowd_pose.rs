@@ -25,7 +25,7 @@ const JOINT_NS: u64 = 5;
 const PARTS_PER_THREAD: usize = 4;
 
 /// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
-const SPARSE: usize = 4;
+const SPARSE: usize = 10;
 
 /// Number of instances that are posed side by side, one in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -121,6 +121,22 @@ impl Simd<8> for Avx2 {
         }
     }
     #[inline(always)]
+    fn columns([a, b, c, d]: [__m256; 4]) -> [Vec4; 8] {
+        // 8 shuffles: pairs, then fours, in both halves at once.
+        unsafe {
+            let (ab, more_ab) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd, more_cd) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            let low = [_mm256_shuffle_ps::<0x44>(ab, cd), _mm256_shuffle_ps::<0xee>(ab, cd)];
+            let high = [_mm256_shuffle_ps::<0x44>(more_ab, more_cd), _mm256_shuffle_ps::<0xee>(more_ab, more_cd)];
+            let mut columns = [Vec4::ZERO; 8];
+            for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
+                columns[column] = _mm256_castps256_ps128(v).into();
+                columns[4 + column] = _mm256_extractf128_ps::<1>(v).into();
+            }
+            columns
+        }
+    }
+    #[inline(always)]
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
     }

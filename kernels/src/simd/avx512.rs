@@ -127,6 +127,24 @@ impl Simd<16> for Avx512 {
         }
     }
     #[inline(always)]
+    fn columns([a, b, c, d]: [__m512; 4]) -> [Vec4; 16] {
+        // 8 shuffles: pairs, then fours, in all quarters at once.
+        unsafe {
+            let (ab, more_ab) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+            let (cd, more_cd) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+            let low = [_mm512_shuffle_ps::<0x44>(ab, cd), _mm512_shuffle_ps::<0xee>(ab, cd)];
+            let high = [_mm512_shuffle_ps::<0x44>(more_ab, more_cd), _mm512_shuffle_ps::<0xee>(more_ab, more_cd)];
+            let mut columns = [Vec4::ZERO; 16];
+            for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
+                columns[column] = _mm512_castps512_ps128(v).into();
+                columns[4 + column] = _mm512_extractf32x4_ps::<1>(v).into();
+                columns[8 + column] = _mm512_extractf32x4_ps::<2>(v).into();
+                columns[12 + column] = _mm512_extractf32x4_ps::<3>(v).into();
+            }
+            columns
+        }
+    }
+    #[inline(always)]
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
     }

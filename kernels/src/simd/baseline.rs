@@ -99,6 +99,11 @@ impl Simd<4> for Baseline {
         *rows = [t.x_axis, t.y_axis, t.z_axis, t.w_axis];
     }
     #[inline(always)]
+    fn columns(mut rows: [Vec4; 4]) -> [Vec4; 4] {
+        Self::transpose(&mut rows);
+        rows
+    }
+    #[inline(always)]
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         a * b + c
     }

@@ -16,14 +16,14 @@ mod scalar;
 mod vector;
 
 pub use aligned::{Aligned, LINE};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use avx512::Avx512;
 pub use isa::{Isa, VARIABLE};
 pub(crate) use scalar::Scalar;
-pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch};
+pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch, prefetch_at};
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use avx512::Avx512;
 use baseline::Baseline;
 
 /// A computation whose body compiles for every instruction set.
@@ -52,6 +52,20 @@ pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
         Isa::Scalar => kernel.run::<1, Scalar>(),
         _ => kernel.run::<4, Baseline>(),
     }
+}
+
+/// Lanes of the vectors that [`run`] gives a kernel.
+pub(crate) fn lanes(isa: Isa) -> usize {
+    struct Lanes;
+    impl Kernel for Lanes {
+        type Out = usize;
+
+        #[inline(always)]
+        fn run<const W: usize, S: Simd<W>>(self) -> usize {
+            W
+        }
+    }
+    run(isa, Lanes)
 }
 
 /// As [`run`], for kernels of 128-bit vectors: for them instruction sets differ only in whether multiplications and

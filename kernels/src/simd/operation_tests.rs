@@ -53,6 +53,12 @@ impl Kernel for Operations {
             results.push(("transpose", worst(v, &|row| rows[row][column])));
         }
 
+        let columns = S::columns([va, vb, vc, S::splat(7.0)]);
+        for (lane, column) in columns.into_iter().enumerate() {
+            let off = column - Vec4::new(a[lane], b[lane], c[lane], 7.0);
+            results.push(("columns", f64::from(off.length())));
+        }
+
         // Starts at and one float past the alignment of any vector.
         #[repr(align(64))]
         struct LineAligned([f32; 48]);

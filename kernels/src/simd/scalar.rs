@@ -78,6 +78,10 @@ impl Simd<1> for Scalar {
     #[inline(always)]
     fn transpose(_: &mut [f32; 1]) {}
     #[inline(always)]
+    fn columns([a, b, c, d]: [f32; 4]) -> [Vec4; 1] {
+        [Vec4::new(a, b, c, d)]
+    }
+    #[inline(always)]
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         a * b + c
     }

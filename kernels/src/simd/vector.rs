@@ -45,6 +45,8 @@ pub trait Simd<const W: usize>: Copy {
     fn pack_16(low: Self::V, high: Self::V) -> Self::V;
     /// Transposes `W` rows of `W` floats.
     fn transpose(rows: &mut [Self::V; W]);
+    /// Four numbers of each lane, as a vector for each lane.
+    fn columns(rows: [Self::V; 4]) -> [Vec4; W];
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns.
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// Makes streamed stores visible before the stores that follow.
@@ -78,12 +80,20 @@ pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S
 /// Prefetches an item's cache lines.
 #[inline(always)] // as above
 pub fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
     for line in 0..size_of::<T>().div_ceil(LINE) {
+        prefetch_at(std::ptr::from_ref(item).cast::<u8>().wrapping_add(LINE * line));
+    }
+}
+
+/// Prefetches the cache line of an address, which may be any.
+#[inline(always)] // as above
+pub fn prefetch_at<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: every x86-64 has SSE; a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast::<i8>().wrapping_add(LINE * line)) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
+    let _ = address;
 }

@@ -1,322 +1,266 @@
-//! Skinning of a single character with AVX-512: 16 vertices side by side. Vertices are divided once into clusters that
-//! depend on at most 16 joints. A cluster's palette fits 12 registers, one for each number of a matrix, and looking up
-//! an entry is a permutation within a register instead of a gather from memory.
+//! Skinning of a single character: as many vertices side by side as a vector has lanes. The vertices of a mesh are
+//! sorted once into clusters that share few joints. Each number of a joint's palette entry is then broadcast once for
+//! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
 use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
-use crate::model::{Mesh, Rows, Shape, VertexRun};
-use crate::simd::{Avx512, Isa, Simd};
-use crate::vertex::{Normals, VertexFormat};
-use std::arch::x86_64::*;
+use crate::model::{Mesh, Rows};
+use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd, prefetch_at};
+use crate::vertex::{Cube, Normals, VertexFormat};
 
-/// Vertices of a batch and joints of a cluster: the lanes of a register.
-const LANES: usize = 16;
-/// Most words of a vertex, and most pairs of words.
-const MOST_WORDS: usize = 10;
+/// Numbers of a vertex's position and normal, and of a tangent with its handedness.
+const POINT: usize = 6;
+const TANGENT: usize = 4;
+/// Neighbouring vertices that are sorted together. Their output stays in the first-level cache until all are written, and
+/// is prefetched meanwhile. A multiple of the lanes of any vector.
+const WINDOW: usize = 1024;
 
-/// One number of 16 vertices, or of one of their influences.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(64))]
-struct VertexLanes<T>([T; LANES]);
-
-/// Neighbouring vertices of one run with at most 16 joints in total.
-#[derive(Debug, Clone)]
-struct Cluster {
-    /// Palette entries; unused places repeat the first one.
-    joints: [u16; LANES],
-    influences: usize,
-    batches: Vec<VertexBatch>,
-}
-
-/// Up to 16 neighbouring vertices.
-#[derive(Debug, Clone)]
-struct VertexBatch {
-    first_vertex: usize,
-    count: usize,
-    /// Position x y z, normal x y z, tangent x y z w.
-    numbers: Box<[VertexLanes<f32>; MOST_WORDS]>,
-    /// For each influence the joint's place in the cluster and the weight.
-    influences: Vec<(VertexLanes<i32>, VertexLanes<f32>)>,
-}
-
-/// A mesh divided into clusters.
+/// The vertices of a mesh in clusters.
 #[derive(Debug, Clone)]
 pub struct Clusters {
-    clusters: Vec<Cluster>,
+    isa: Isa,
+    cube: Cube,
+    entries: usize,
+    vertex_count: usize,
+    /// Number of joints of each cluster, at least 1.
+    joint_counts: Vec<u32>,
+    /// Palette entries of all clusters' joints, each less than `entries`.
+    joints: Vec<u16>,
+    /// `[joint of a cluster][lane]`.
+    weights: Aligned<f32>,
+    /// `[cluster][number][lane]`: position x y z, normal x y z.
+    points: Aligned<f32>,
+    /// `[cluster][number][lane]`: x y z w, or nothing if the mesh has no tangents.
+    tangents: Aligned<f32>,
+    /// `[cluster][lane]`: each is less than `vertex_count`. Places that are left over repeat the last vertex.
+    vertices: Vec<u32>,
 }
 
 impl Clusters {
-    /// Divides a mesh into clusters, in the order of its vertices.
-    pub fn new(mesh: &Mesh) -> Self {
-        let mut clusters = Vec::new();
-        for run in mesh.runs() {
-            cut(mesh, run, &mut clusters);
+    /// Sorts the vertices of a mesh into clusters for an instruction set. The baseline replaces one that the machine
+    /// lacks.
+    pub fn new(isa: Isa, mesh: &Mesh) -> Self {
+        let isa = if isa.is_available() { isa } else { Isa::Baseline };
+        let lanes = simd::lanes(isa);
+        let found = gathered(mesh, lanes);
+        let joints: Vec<u16> = found.iter().flat_map(|cluster| cluster.joints.iter().copied()).collect();
+        let mut weights = Aligned::zeroed(lanes * joints.len());
+        let mut weight_rows = weights.chunks_exact_mut(lanes);
+        let mut points = Aligned::zeroed(lanes * POINT * found.len());
+        let mut tangents = Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(mesh.tangents().is_some()));
+        let mut tangent_rows = tangents.chunks_exact_mut(lanes * TANGENT);
+        let mut vertices = vec![0; lanes * found.len()];
+        let places = vertices.chunks_exact_mut(lanes).zip(points.chunks_exact_mut(lanes * POINT));
+        for (cluster, (places, points)) in found.iter().zip(places) {
+            let mut tangents = tangent_rows.next();
+            for (lane, place) in places.iter_mut().enumerate() {
+                let vertex = cluster.vertices[lane.min(cluster.vertices.len() - 1)];
+                *place = vertex as u32;
+                let point = mesh.positions()[vertex].iter().chain(&mesh.normals()[vertex]);
+                points.chunks_exact_mut(lanes).zip(point).for_each(|(row, number)| row[lane] = *number);
+                if let (Some(rows), Some(tangents)) = (&mut tangents, mesh.tangents()) {
+                    rows.chunks_exact_mut(lanes).zip(tangents[vertex]).for_each(|(row, number)| row[lane] = number);
+                }
+            }
+            for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
+                for (weight, &vertex) in row.iter_mut().zip(&*places) {
+                    let pairs = mesh.influences_of(vertex as usize).filter(|pair| pair.0 == joint);
+                    *weight = pairs.map(|pair| pair.1).sum();
+                }
+            }
         }
-        Self { clusters }
+        Self {
+            isa,
+            cube: *mesh.cube(),
+            entries: mesh.entries(),
+            vertex_count: mesh.vertex_count(),
+            joint_counts: found.iter().map(|cluster| cluster.joints.len() as u32).collect(),
+            joints,
+            weights,
+            points,
+            tangents,
+            vertices,
+        }
     }
 
     /// Bytes of the clusters.
     pub fn allocated(&self) -> u64 {
-        let batch = |b: &VertexBatch| size_of_val(b) + size_of_val(&*b.numbers) + size_of_val(&b.influences[..]);
-        let cluster = |c: &Cluster| size_of_val(c) + c.batches.iter().map(batch).sum::<usize>();
-        self.clusters.iter().map(cluster).sum::<usize>() as u64
+        let lists =
+            size_of_val(&self.joint_counts[..]) + size_of_val(&self.joints[..]) + size_of_val(&self.vertices[..]);
+        lists as u64 + self.weights.allocated() + self.points.allocated() + self.tangents.allocated()
     }
 }
 
-fn cut(mesh: &Mesh, run: &VertexRun, clusters: &mut Vec<Cluster>) {
-    let influences = run.influences as usize;
-    let joints_of = |vertex: usize| {
-        let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * influences;
-        (&mesh.joints()[first..first + influences], &mesh.weights()[first..first + influences])
+/// Vertices that share joints, and these joints.
+struct Gathered {
+    vertices: Vec<usize>,
+    joints: Vec<u16>,
+}
+
+/// Sorts vertices by their sets of joints, and cuts them into clusters.
+fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
+    let set = |vertex: usize| {
+        // Padding repeats a joint, so it adds none.
+        let mut joints: Vec<u16> = mesh.influences_of(vertex).map(|pair| pair.0).collect();
+        joints.sort_unstable();
+        joints.dedup();
+        joints
     };
-    let end = (run.first_vertex + run.vertex_count) as usize;
-    let (mut vertex, mut known) = (run.first_vertex as usize, Vec::new());
-    let mut open: Option<Cluster> = None;
-    while vertex < end {
-        // At most a whole batch, as long as the joints of the cluster and of the vertices stay within 16.
-        let most = LANES.min(end - vertex);
-        let fits = |mut joints: Vec<u16>| {
-            let mut count = 0;
-            for v in vertex..vertex + most {
-                let mut more = joints.clone();
-                more.extend_from_slice(joints_of(v).0);
-                more.sort_unstable();
-                more.dedup();
-                if more.len() > LANES {
-                    break;
-                }
-                (joints, count) = (more, count + 1);
-            }
-            (joints, count)
-        };
-        let (joints, count) = match fits(known.clone()) {
-            (joints, count) if count == most => (joints, count),
-            _ => {
-                clusters.extend(open.take());
-                fits(Vec::new())
-            }
-        };
-        known = joints;
-        let cluster = open.get_or_insert_with(|| Cluster { joints: [0; LANES], influences, batches: Vec::new() });
-        cluster.batches.push(VertexBatch::new(mesh, vertex, count, influences));
-        vertex += count;
-        // Places change while joints are added, so they are assigned when the cluster is complete.
-        cluster.joints = std::array::from_fn(|i| *known.get(i).unwrap_or(&known[0]));
-    }
-    clusters.extend(open);
-    for cluster in clusters.iter_mut().filter(|c| c.batches.iter().any(|b| b.influences.is_empty())) {
-        let place = |joint: u16| cluster.joints.iter().position(|j| *j == joint).unwrap_or(0) as i32;
-        for batch in &mut cluster.batches {
-            batch.influences = (0..influences)
-                .map(|k| {
-                    let of = |lane: usize| joints_of(batch.first_vertex + lane.min(batch.count - 1));
-                    let places = std::array::from_fn(|lane| place(of(lane).0[k]));
-                    let weights = std::array::from_fn(|lane| of(lane).1[k]);
-                    (VertexLanes(places), VertexLanes(weights))
-                })
-                .collect();
-        }
-    }
+    let mut sorted: Vec<(Vec<u16>, usize)> = (0..mesh.vertex_count()).map(|vertex| (set(vertex), vertex)).collect();
+    sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
+    let cluster = |members: &[(Vec<u16>, usize)]| {
+        let mut joints = members.iter().flat_map(|(joints, _)| joints.iter().copied()).collect::<Vec<_>>();
+        joints.sort_unstable();
+        joints.dedup();
+        Gathered { vertices: members.iter().map(|(_, vertex)| *vertex).collect(), joints }
+    };
+    sorted.chunks(lanes).map(cluster).collect()
 }
 
-impl VertexBatch {
-    fn new(mesh: &Mesh, first_vertex: usize, count: usize, influences: usize) -> Self {
-        let lanes = |number: &dyn Fn(usize) -> f32| {
-            VertexLanes(std::array::from_fn(|l| number(first_vertex + l.min(count - 1))))
-        };
-        let numbers = std::array::from_fn(|n| match n {
-            0..3 => lanes(&|v| mesh.positions()[v][n]),
-            3..6 => lanes(&|v| mesh.normals()[v][n - 3]),
-            _ => lanes(&|v| mesh.tangents().map_or(0.0, |t| t[v][n - 6])),
-        });
-        Self { first_vertex, count, numbers: Box::new(numbers), influences: Vec::with_capacity(influences) }
-    }
-}
-
-impl VertexBatch {
-    /// The batch's vertices from a shape, whose vectors follow each other in memory.
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-    #[inline]
-    fn morphed<const FLOATS: usize>(&self, shape: &Shape) -> Source<__m512> {
-        let vertices = self.first_vertex..self.first_vertex + self.count;
-        let position = side_by_side(&shape.positions[vertices.clone()]);
-        let mut source = Source { position, normal: position, tangent: [_mm512_setzero_ps(); 4] };
-        if FLOATS >= 6 {
-            source.normal = side_by_side(&shape.normals[vertices.clone()]);
-        }
-        if let (10, Some(tangents)) = (FLOATS, shape.tangents) {
-            source.tangent = side_by_side(&tangents[vertices]);
-        }
-        source
-    }
-}
-
-/// Each number of up to 16 vectors in a register.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-#[inline]
-fn side_by_side<const N: usize>(vectors: &[[f32; N]]) -> [__m512; N] {
-    let mut lanes = [[0.0; LANES]; N];
-    for (lane, vector) in vectors.iter().enumerate().take(LANES) {
-        for (row, number) in lanes.iter_mut().zip(vector) {
-            row[lane] = *number;
-        }
-    }
-    let mut registers = [_mm512_setzero_ps(); N];
-    for (register, row) in registers.iter_mut().zip(&lanes) {
-        *register = Avx512::load(row);
-    }
-    registers
-}
-
-/// Skins one instance, with the morphed vertices of `shape` in place of those of the mesh, if given; needs AVX-512.
-/// `clusters` are those of `mesh`; the other arguments are as for [`super::skin`].
+/// Skins one instance of the mesh of `clusters`. The other arguments are as for [`super::skin`].
 ///
 /// # Panics
-/// The machine lacks AVX-512, `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
-pub fn skin_clusters(
-    mesh: &Mesh,
-    clusters: &Clusters,
-    shape: Option<Shape>,
-    palette: &[Rows],
+/// `palette` or `out` is too short.
+pub fn skin_clusters(clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+    simd::run(clusters.isa, ClusterKernel { clusters, palette, format, out });
+}
+
+struct ClusterKernel<'a> {
+    clusters: &'a Clusters,
+    palette: &'a [Rows],
     format: VertexFormat,
-    out: &mut [f32],
-) {
-    assert!(Isa::Avx512.is_available(), "clusters need AVX-512");
-    // SAFETY: `is_available` detected every feature that `skin_all` enables.
-    unsafe {
-        match (format.floats(), format.words()) {
-            (3, 3) => skin_all::<3, 3>(mesh, clusters, shape, palette, format.normals, out),
-            (6, 6) => skin_all::<6, 6>(mesh, clusters, shape, palette, format.normals, out),
-            (10, 10) => skin_all::<10, 10>(mesh, clusters, shape, palette, format.normals, out),
-            (3, _) => skin_all::<3, 2>(mesh, clusters, shape, palette, format.normals, out),
-            (6, _) => skin_all::<6, 3>(mesh, clusters, shape, palette, format.normals, out),
-            _ => skin_all::<10, 4>(mesh, clusters, shape, palette, format.normals, out),
+    out: &'a mut [f32],
+}
+
+impl Kernel for ClusterKernel<'_> {
+    type Out = ();
+
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        match (self.format.floats(), self.format.words()) {
+            (3, 3) => self.all::<W, S, 3, 3>(),
+            (6, 6) => self.all::<W, S, 6, 6>(),
+            (10, 10) => self.all::<W, S, 10, 10>(),
+            (3, _) => self.all::<W, S, 3, 2>(),
+            (6, _) => self.all::<W, S, 6, 3>(),
+            _ => self.all::<W, S, 10, 4>(),
         }
     }
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-fn skin_all<const FLOATS: usize, const WORDS: usize>(
-    mesh: &Mesh,
-    clusters: &Clusters,
-    shape: Option<Shape>,
-    palette: &[Rows],
-    normals: Normals,
-    out: &mut [f32],
-) {
-    let weave = const { Weave::<WORDS>::new() };
-    let normals = if WORDS < FLOATS { before_packing(normals) } else { normals };
-    for cluster in &clusters.clusters {
-        let tables = tables(palette, &cluster.joints);
-        for batch in &cluster.batches {
-            let m = blend(&tables, &batch.influences[..cluster.influences]);
-            let number = |n: usize| Avx512::load(&batch.numbers[n].0);
-            let source = match shape {
-                None => Source {
-                    position: [number(0), number(1), number(2)],
-                    normal: [number(3), number(4), number(5)],
-                    tangent: [number(6), number(7), number(8), number(9)],
-                },
-                Some(shape) => batch.morphed::<FLOATS>(&shape),
-            };
-            let words = finished::<FLOATS, WORDS>(mesh, numbers::<LANES, Avx512, FLOATS>(&source, &m, normals));
-            let out = &mut out[batch.first_vertex * WORDS..][..batch.count * WORDS];
-            if batch.count == LANES {
-                for (line, to) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-                    Avx512::store(weave.line(&words, line), to);
-                }
-            } else {
-                let mut lines = [[0.0; LANES]; WORDS];
-                for (line, to) in lines.iter_mut().enumerate() {
-                    Avx512::store(weave.line(&words, line), to);
-                }
-                out.copy_from_slice(&lines.as_flattened()[..batch.count * WORDS]);
+impl ClusterKernel<'_> {
+    #[inline(always)]
+    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(self) {
+        let Self { clusters, palette, format, out } = self;
+        let normals = if WORDS < FLOATS { before_packing(format.normals) } else { format.normals };
+        // Checked once, so that vertices need no checks.
+        let palette = &palette[..clusters.entries];
+        let out = &mut out[..clusters.vertex_count * WORDS];
+        let (mut joints, mut weights) = (&clusters.joints[..], clusters.weights.as_chunks::<W>().0);
+        let points = clusters.points.as_chunks::<W>().0.as_chunks::<POINT>().0;
+        let tangents = clusters.tangents.as_chunks::<W>().0.as_chunks::<TANGENT>().0;
+        let vertices = clusters.vertices.as_chunks::<W>().0;
+        for (index, ((&count, points), vertices)) in clusters.joint_counts.iter().zip(points).zip(vertices).enumerate()
+        {
+            let (own_joints, own_weights);
+            (own_joints, joints) = joints.split_at(count as usize);
+            (own_weights, weights) = weights.split_at(count as usize);
+            // The processor does not foresee stores without an order. After the last window comes the next instance.
+            for line in (0..W * WORDS).step_by(LINE / size_of::<f32>()) {
+                prefetch_at(out.as_ptr().wrapping_add((index * W + WINDOW) * WORDS + line));
             }
+            // SAFETY: joints are less than `entries`, the length of `palette`.
+            let m = unsafe { blend::<W, S>(palette, own_joints, own_weights) };
+            let source = loaded::<W, S, FLOATS>(points, tangents.get(index));
+            let words = finished::<W, S, FLOATS, WORDS>(&clusters.cube, &source, &m, normals);
+            // SAFETY: vertices are less than `vertex_count`, and `out` has words for as many.
+            unsafe { write::<W, S, WORDS>(&words, vertices, out) };
         }
     }
 }
 
-/// The words of a vertex: its numbers, packed if the format has fewer words than numbers.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-#[inline]
-fn finished<const FLOATS: usize, const WORDS: usize>(mesh: &Mesh, numbers: [__m512; FLOATS]) -> [__m512; WORDS] {
-    if WORDS < FLOATS {
-        let mut all = [_mm512_setzero_ps(); MOST_FLOATS];
-        all[..FLOATS].copy_from_slice(&numbers);
-        let packed = pack::<LANES, Avx512>(mesh.cube(), &all, FLOATS);
-        let mut words = [_mm512_setzero_ps(); WORDS];
-        words[..WORDS.min(MOST_PACKED)].copy_from_slice(&packed[..WORDS.min(MOST_PACKED)]);
-        return words;
+/// A matrix for each vertex of a cluster.
+///
+/// # Safety
+/// `joints` must be less than the palette's length.
+#[inline(always)]
+unsafe fn blend<const W: usize, S: Simd<W>>(palette: &[Rows], joints: &[u16], weights: &[[f32; W]]) -> Matrix<S::V> {
+    let mut m = [S::splat(0.0); 12];
+    let ([first, joints @ ..], [first_weight, weights @ ..]) = (joints, weights) else { return m };
+    // SAFETY: the caller's promise.
+    let entry = unsafe { palette.get_unchecked(usize::from(*first)) };
+    let weight = S::load(first_weight);
+    for (sum, number) in m.iter_mut().zip(entry) {
+        *sum = S::mul(weight, S::splat(*number));
     }
-    let mut words = [_mm512_setzero_ps(); WORDS];
-    words.copy_from_slice(&numbers);
-    words
-}
-
-/// One register for each number of the cluster's palette entries.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-#[inline]
-fn tables(palette: &[Rows], joints: &[u16; LANES]) -> Matrix<__m512> {
-    let mut square = [_mm512_setzero_ps(); LANES];
-    for (row, &joint) in square.iter_mut().zip(joints) {
-        let entry = &palette[usize::from(joint)];
-        // SAFETY: the mask selects 12 floats, which is the length of an entry; masked lanes are not read.
-        *row = unsafe { _mm512_maskz_loadu_ps(0x0fff, entry.as_ptr()) };
-    }
-    Avx512::transpose(&mut square);
-    let [a, b, c, d, e, f, g, h, i, j, k, l, ..] = square;
-    [a, b, c, d, e, f, g, h, i, j, k, l]
-}
-
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-#[inline]
-fn blend(tables: &Matrix<__m512>, influences: &[(VertexLanes<i32>, VertexLanes<f32>)]) -> Matrix<__m512> {
-    let mut m = [_mm512_setzero_ps(); 12];
-    for (places, weights) in influences {
-        // SAFETY: `VertexLanes<i32>` is 64 bytes long and aligned to 64 bytes.
-        let places = unsafe { _mm512_load_si512(places.0.as_ptr().cast()) };
-        let weight = Avx512::load(&weights.0);
-        for (sum, table) in m.iter_mut().zip(tables) {
-            *sum = _mm512_fmadd_ps(weight, _mm512_permutexvar_ps(places, *table), *sum);
+    for (&joint, weight) in joints.iter().zip(weights) {
+        // SAFETY: as above.
+        let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
+        let weight = S::load(weight);
+        for (sum, number) in m.iter_mut().zip(entry) {
+            *sum = S::mul_add(weight, S::splat(*number), *sum);
         }
     }
     m
 }
 
-/// Permutations that interleave words in lanes to consecutive vertices: for each line and pair of words, the lanes that
-/// come from the pair, and their positions.
-struct Weave<const WORDS: usize> {
-    places: [[VertexLanes<i32>; MOST_WORDS / 2]; WORDS],
-    masks: [[u16; MOST_WORDS / 2]; WORDS],
+/// The vertices of a cluster; tangents that are missing are zero.
+#[inline(always)]
+fn loaded<const W: usize, S: Simd<W>, const FLOATS: usize>(
+    [x, y, z, a, b, c]: &[[f32; W]; POINT],
+    tangent: Option<&[[f32; W]; TANGENT]>,
+) -> Source<S::V> {
+    let position = [S::load(x), S::load(y), S::load(z)];
+    let mut source = Source { position, normal: position, tangent: [S::splat(0.0); TANGENT] };
+    if FLOATS >= 6 {
+        source.normal = [S::load(a), S::load(b), S::load(c)];
+    }
+    if let (10, Some([x, y, z, w])) = (FLOATS, tangent) {
+        source.tangent = [S::load(x), S::load(y), S::load(z), S::load(w)];
+    }
+    source
 }
 
-impl<const WORDS: usize> Weave<WORDS> {
-    const PAIRS: usize = WORDS.div_ceil(2);
-
-    const fn new() -> Self {
-        let mut places = [[VertexLanes([0; LANES]); MOST_WORDS / 2]; WORDS];
-        let mut masks = [[0; MOST_WORDS / 2]; WORDS];
-        let mut at = 0;
-        while at < WORDS * LANES {
-            let (line, lane) = (at / LANES, at % LANES);
-            let (vertex, word) = (at / WORDS, at % WORDS);
-            places[line][word / 2].0[lane] = (vertex + LANES * (word % 2)) as i32;
-            masks[line][word / 2] |= 1 << lane;
-            at += 1;
-        }
-        Self { places, masks }
+/// The words of skinned vertices: their numbers, packed if the format has fewer words than numbers.
+#[inline(always)]
+fn finished<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
+    cube: &Cube,
+    source: &Source<S::V>,
+    m: &Matrix<S::V>,
+    normals: Normals,
+) -> [S::V; WORDS] {
+    let numbers = numbers::<W, S, FLOATS>(source, m, normals);
+    let mut words = [S::splat(0.0); WORDS];
+    if WORDS < FLOATS {
+        let mut all = [S::splat(0.0); MOST_FLOATS];
+        all[..FLOATS].copy_from_slice(&numbers);
+        let packed = pack::<W, S>(cube, &all, FLOATS);
+        words[..WORDS.min(MOST_PACKED)].copy_from_slice(&packed[..WORDS.min(MOST_PACKED)]);
+    } else {
+        words.copy_from_slice(&numbers);
     }
+    words
+}
 
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-    #[inline]
-    fn line(&self, words: &[__m512; WORDS], line: usize) -> __m512 {
-        let mut out = _mm512_setzero_ps();
-        for pair in 0..Self::PAIRS {
-            // SAFETY: `VertexLanes<i32>` is 64 bytes long and aligned to 64 bytes.
-            let places = unsafe { _mm512_load_si512(self.places[line][pair].0.as_ptr().cast()) };
-            let (low, high) = (words[2 * pair], words[(2 * pair + 1).min(WORDS - 1)]);
-            let woven = _mm512_permutex2var_ps(low, places, high);
-            out = _mm512_mask_mov_ps(out, self.masks[line][pair], woven);
+/// Writes vertices to their places.
+///
+/// # Safety
+/// `out` must have `WORDS` words for each vertex up to the largest of `vertices`.
+#[inline(always)]
+unsafe fn write<const W: usize, S: Simd<W>, const WORDS: usize>(
+    words: &[S::V; WORDS],
+    vertices: &[u32; W],
+    out: &mut [f32],
+) {
+    let mut rows = [S::splat(0.0); 12];
+    rows[..WORDS].copy_from_slice(words);
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = rows;
+    // The first, second and third four words of each vertex.
+    let (first, second, third) = (S::columns([a, b, c, d]), S::columns([e, f, g, h]), S::columns([i, j, k, l]));
+    for (((&vertex, first), second), third) in vertices.iter().zip(first).zip(second).zip(third) {
+        // SAFETY: the caller's promise.
+        let out = unsafe { out.get_unchecked_mut(vertex as usize * WORDS..).get_unchecked_mut(..WORDS) };
+        for (to, four) in out.chunks_mut(4).zip([first, second, third]) {
+            to.copy_from_slice(&four.to_array()[..to.len()]);
         }
-        out
     }
 }

@@ -5,7 +5,6 @@
 //! transform once: 12 multiplications per influence and 18 per vertex with a normal. docs/cpu.md describes the idea,
 //! the operation counts and the measurements of each kernel.
 
-#[cfg(target_arch = "x86_64")]
 mod cluster;
 mod columns;
 mod dual_quaternion;
@@ -14,7 +13,6 @@ mod scalar;
 mod stream;
 mod words;
 
-#[cfg(target_arch = "x86_64")]
 pub use cluster::{Clusters, skin_clusters};
 pub use columns::{skin_columns, skin_columns_shape};
 pub use dual_quaternion::{DualQuaternion, dual_quaternions};

@@ -1,11 +1,11 @@
-//! `cpu-simd:cluster`: a single character, 16 vertices side by side, joints looked up within registers.
+//! `cpu-simd:cluster`: a single character, vertices that share joints side by side.
 
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Bytes, Purpose, Result};
+use crate::frame::{Bytes, Purpose, Result};
 use crate::model::{Rows, Shape};
 use crate::simd::Isa;
-use crate::skin::{Clusters, skin_clusters};
+use crate::skin::{Clusters, skin_clusters, skin_columns_shape};
 
 /// The clusters of each group's mesh.
 pub struct ClusterSkinner(Vec<Clusters>);
@@ -13,25 +13,18 @@ pub struct ClusterSkinner(Vec<Clusters>);
 impl Skinner for ClusterSkinner {
     const LAYOUT: PaletteLayout = PaletteLayout::Rows;
 
-    fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
-        Ok(Self(crowd.groups().iter().map(|g| Clusters::new(g.model.mesh())).collect()))
+    fn new(crowd: &Crowd, isa: Isa) -> Result<Self> {
+        Ok(Self(crowd.groups().iter().map(|g| Clusters::new(isa, g.model.mesh())).collect()))
     }
 
-    fn bytes(crowd: &Crowd, _: Isa) -> Bytes {
-        // Their number is known only once the mesh is cut.
-        let clusters = crowd.groups().iter().map(|g| Clusters::new(g.model.mesh()).allocated());
+    fn bytes(crowd: &Crowd, isa: Isa) -> Bytes {
+        // Their number is known only once the vertices are sorted.
+        let clusters = crowd.groups().iter().map(|g| Clusters::new(isa, g.model.mesh()).allocated());
         Bytes::of(Purpose::Mesh, clusters.sum())
     }
 
     fn allocated(&self) -> Bytes {
         Bytes::of(Purpose::Mesh, self.0.iter().map(Clusters::allocated).sum())
-    }
-
-    fn check(_: &Crowd, isa: Isa) -> Result<()> {
-        match isa {
-            Isa::Avx512 => Ok(()),
-            _ => Err(BackendError::Unavailable(format!("needs avx512; this run uses {isa}"))),
-        }
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
@@ -40,10 +33,13 @@ impl Skinner for ClusterSkinner {
     }
 }
 
-/// Skins one instance of a block.
+/// Skins one instance of a block: in clusters without an active target, otherwise in columns, which read the morphed
+/// vertices in their order. To put those side by side would cost more than clusters save.
 pub(super) fn skin_lone(job: &BlockJob, clusters: &Clusters, shape: Shape, palette: &[Rows], out: &mut [f32]) {
-    let mesh = job.group.model.mesh();
-    // Without an active target, the numbers of the clusters are the vertices.
-    let shape = (!std::ptr::eq(shape.positions, mesh.positions())).then_some(shape);
-    skin_clusters(mesh, clusters, shape, palette, job.group.format, out);
+    let (mesh, format) = (job.group.model.mesh(), job.group.format);
+    if std::ptr::eq(shape.positions, mesh.positions()) {
+        skin_clusters(clusters, palette, format, out);
+    } else {
+        skin_columns_shape(job.isa, mesh, shape, palette, format, out);
+    }
 }

@@ -1,6 +1,5 @@
 //! `cpu-simd` and its variants: SIMD on one thread, one file per variant. The plain one combines some of their kernels.
 
-#[cfg(target_arch = "x86_64")]
 mod cluster;
 mod columns;
 mod dual_quaternion;
@@ -8,10 +7,9 @@ mod fused;
 mod lanes;
 mod mixed;
 
-#[cfg(target_arch = "x86_64")]
 pub use cluster::ClusterSkinner;
 pub use columns::ColumnsSkinner;
 pub use dual_quaternion::DualQuaternionSkinner;
 pub use fused::FusedSkinner;
 pub use lanes::{InterleavedSkinner, LanesSkinner};
-pub use mixed::MixedSkinner;
+pub use mixed::{all_threads, one_thread};

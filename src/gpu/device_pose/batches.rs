@@ -7,8 +7,8 @@ use crate::frame::{Bytes, Purpose};
 use crate::gpu::counts::{filled_bytes, items_bytes, room_bytes};
 use crate::gpu::layout::{self, NONE};
 use crate::gpu::slots::{LOCAL_BYTES, slots};
-use crate::gpu::visibility::Visibility;
-use crate::gpu::{Chunk, Gpu};
+use crate::gpu::visibility::{Visibility, VisibleChunk};
+use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
 
@@ -26,24 +26,45 @@ fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Bytes of a chunk's buffers, without palettes; `rigid` is that of the group's [`Needs`]. With `culled`, the batch and
-/// the players are those in view, which [`visibility`](crate::gpu::visibility) holds.
-pub fn chunk_bytes(crowd: &Crowd, chunk: &Chunk, rigid: bool, culled: bool) -> Bytes {
-    let joints = crowd.groups()[chunk.group].model.skeleton().len();
-    let instances = chunk.instances.len();
+/// Bytes of the buffers of a chunk, or of the chunks of a family; `rigid` is that of the groups' [`Needs`]. With `culled`,
+/// the batch and the players are those in view, which [`visibility`](crate::gpu::visibility) holds.
+pub fn family_bytes(crowd: &Crowd, family: &[Chunk], rigid: bool, culled: bool) -> Bytes {
+    let finest = &family[0];
+    let instances = finest.instances.len();
     let count = instances as u64;
-    let slots: usize = chunk.instances.clone().map(|instance| slots(crowd, instance) as usize).sum();
-    let layers: usize = chunk.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
-    let model_bytes = if rigid { RIGID_BYTES } else { MODEL_BYTES };
+    let slots: usize = finest.instances.clone().map(|instance| slots(crowd, instance) as usize).sum();
+    let layers: usize = finest.instances.clone().map(|i| crowd.layers().of(i as usize).len()).sum();
     let players = if culled { 0 } else { items_bytes::<layout::Player>(instances) };
     let batch = if culled { 0 } else { items_bytes::<layout::Batch>(1) };
-    let poses = room_bytes(slots as u64 * size_of::<layout::Cursor>() as u64)
-        + room_bytes(momenta(crowd, count) * size_of::<layout::Momentum>() as u64)
-        + room_bytes(pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64)
-        + filled_bytes(slots * joints * LOCAL_BYTES as usize)
-        + room_bytes(count * joints as u64 * model_bytes);
+    let of_level = |chunk: &Chunk| {
+        let joints = crowd.groups()[chunk.group].model.skeleton().len();
+        room_bytes(slots as u64 * size_of::<layout::Cursor>() as u64)
+            + room_bytes(momenta(crowd, count) * size_of::<layout::Momentum>() as u64)
+            + room_bytes(pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64)
+            + filled_bytes(slots * joints * LOCAL_BYTES as usize)
+    };
+    let poses: u64 = family.iter().map(of_level).sum();
+    let model = room_bytes(count * most_joints(crowd, family) * model_bytes(rigid));
+    let palettes = room_bytes(count * most_entries(crowd, family) * size_of::<Rows>() as u64);
     Bytes::of(Purpose::Clips, players + items_bytes::<layout::Layer>(layers))
-        + Bytes::of(Purpose::Scratch, batch + poses)
+        + Bytes::of(Purpose::Scratch, batch + poses + model)
+        + Bytes::of(Purpose::Palettes, palettes)
+}
+
+fn model_bytes(rigid: bool) -> u64 {
+    if rigid { RIGID_BYTES } else { MODEL_BYTES }
+}
+
+/// Joints of the level that has the most: model poses of all levels together take no more than these per instance.
+fn most_joints(crowd: &Crowd, family: &[Chunk]) -> u64 {
+    let joints = family.iter().map(|chunk| crowd.groups()[chunk.group].model.skeleton().len());
+    joints.max().unwrap_or(0) as u64
+}
+
+/// Palette entries of the level that has the most.
+fn most_entries(crowd: &Crowd, family: &[Chunk]) -> u64 {
+    let entries = family.iter().map(|chunk| crowd.groups()[chunk.group].model.palette_joints().len());
+    entries.max().unwrap_or(0) as u64
 }
 
 /// Contents of the buffers that a group's batches share.
@@ -162,6 +183,12 @@ impl Statics {
     pub fn needs(&self) -> Needs {
         self.needs
     }
+
+    /// Gives the groups of a family one form of model poses, which share a buffer.
+    pub fn unite(family: &mut [Self]) {
+        let rigid = family.iter().all(|statics| statics.needs.rigid);
+        family.iter_mut().for_each(|statics| statics.needs.rigid = rigid);
+    }
 }
 
 fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
@@ -217,6 +244,52 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
     (players, layers)
 }
 
+/// What the batches of a family share, or what a single batch has: instances that play layers, and room for their poses.
+pub struct FamilyPoses {
+    layers: wgpu::Buffer,
+    players: wgpu::Buffer,
+    /// Model poses, `[instance][joint]`, level after level.
+    model: wgpu::Buffer,
+    palettes: Palettes,
+}
+
+impl FamilyPoses {
+    /// Uploads the layers of a chunk's instances, or of those of a family's chunks, and allocates poses. With
+    /// `visibility`, only instances in view are posed.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        family: &[Chunk],
+        statics: &[Statics],
+        visibility: Option<&mut Visibility>,
+    ) -> Self {
+        let finest = &family[0];
+        let (players, layers) = listed(crowd, finest.instances.clone());
+        let instances = finest.instances.len() as u64;
+        let players = match visibility {
+            None => gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players)),
+            Some(visibility) => {
+                let batches: Vec<_> = family.iter().map(|c| numbers(crowd, c, &statics[c.group])).collect();
+                let dispatches: Vec<_> = batches.iter().flat_map(|batch| dispatches(gpu, batch)).collect();
+                visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
+            }
+        };
+        let model_bytes = instances * most_joints(crowd, family) * model_bytes(statics[finest.group].needs.rigid);
+        let palettes = instances * most_entries(crowd, family) * size_of::<Rows>() as u64;
+        Self {
+            layers: gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers)),
+            players,
+            model: room(gpu, "model poses", model_bytes),
+            palettes: Palettes::on_device(gpu, palettes),
+        }
+    }
+
+    /// The palettes of all levels.
+    pub fn palettes(&self) -> &Palettes {
+        &self.palettes
+    }
+}
+
 /// A chunk on the device.
 pub struct PoseBatch {
     /// The instances, including those out of view.
@@ -227,58 +300,38 @@ pub struct PoseBatch {
     pub bindings: PoseBindings,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: wgpu::Buffer,
-    /// Model poses, `[instance][joint]`.
+    /// Model poses, `[instance][joint]`; of all levels if the chunk is one of a family.
     pub model: wgpu::Buffer,
 }
 
 impl PoseBatch {
-    /// Uploads a chunk's layers and allocates its poses. With `visibility`, only instances in view are posed.
+    /// Allocates a chunk's local poses and binds the buffers of the kernels. With `visible`, only instances in view are
+    /// posed.
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
         chunk: &Chunk,
         statics: &Statics,
         kernels: &Kernels,
-        (now, palettes): (&wgpu::Buffer, &wgpu::Buffer),
-        visibility: Option<&mut Visibility>,
+        (now, family): (&wgpu::Buffer, &FamilyPoses),
+        visible: Option<&VisibleChunk>,
     ) -> Self {
-        let model = &crowd.groups()[chunk.group].model;
-        let (joints, entries) = (model.skeleton().len() as u32, model.palette_joints().len() as u32);
-        let instances = chunk.instances.len() as u32;
-        let (players, layers) = listed(crowd, chunk.instances.clone());
-        let slots = chunk.instances.clone().map(|instance| slots(crowd, instance)).sum();
-        let numbers = layout::Batch { instances, joints, entries, slots, levels: statics.levels, ..Default::default() };
-        let (uniform, players, workgroups) = match visibility {
-            None => (
-                gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&numbers)),
-                gpu.storage(Purpose::Clips, "players", bytemuck::cast_slice(&players)),
-                None,
-            ),
-            Some(visibility) => {
-                let visible = visibility.push(gpu, crowd, chunk, &numbers, &players, &dispatches(gpu, &numbers));
-                (visible.batch.clone(), visible.players.clone(), Some(visible.workgroups.clone()))
-            }
-        };
-        let room = |label, count: u32, bytes: u64| {
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-            gpu.buffer(Purpose::Scratch, label, u64::from(count) * bytes, usage)
-        };
-        let layers = gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers));
-        let cursors = room("cursors", slots, size_of::<layout::Cursor>() as u64);
-        let count = u64::from(instances);
-        let momenta = room("momenta", momenta(crowd, count) as u32, size_of::<layout::Momentum>() as u64);
-        let pairs = room("pose pairs", pose_pairs(crowd, count) as u32, size_of::<layout::PosePair>() as u64);
-        // Channels that no clip moves keep the value written here.
+        let numbers = numbers(crowd, chunk, statics);
+        let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&numbers)));
+        let batch = own.as_ref().map(wgpu::Buffer::as_entire_binding).or(visible.map(VisibleChunk::batch));
+        let count = u64::from(numbers.instances);
+        let cursors = room(gpu, "cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
+        let momenta = room(gpu, "momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
+        let pairs = room(gpu, "pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
+        // Channels that no clip moves keep the value written here. For this reason each level of a family has local poses
+        // of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let rest = statics.rest.repeat(slots as usize);
+        let rest = statics.rest.repeat(numbers.slots as usize);
         let locals = gpu.filled(Purpose::Scratch, "local poses", bytemuck::cast_slice(&rest), usage);
-        let model_bytes = if statics.needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
-        let model_poses = room("model poses", instances * joints, model_bytes);
         let buffers = [
-            ("batch", &uniform),
             ("now", now),
-            ("layers", &layers),
-            ("players", &players),
+            ("layers", &family.layers),
+            ("players", &family.players),
             ("clips", &statics.clips),
             ("tracks", &statics.tracks),
             ("words", &statics.words),
@@ -290,13 +343,36 @@ impl PoseBatch {
             ("locals", &locals),
             ("levels", &statics.order),
             ("matrices", &statics.matrices),
-            ("model", &model_poses),
+            ("model", &family.model),
             ("entry_joints", &statics.entry_joints),
-            ("palettes", palettes),
+            ("palettes", family.palettes.buffer()),
             ("inverse_binds", &statics.inverse_binds),
             ("pose_pairs", &pairs),
         ];
-        let bindings = kernels.bind(gpu, statics.needs, numbers, &buffers, workgroups);
-        Self { instances: chunk.instances.clone(), moving: statics.moving, bindings, locals, model: model_poses }
+        let buffers = buffers.map(|(name, buffer)| (name, buffer.as_entire_binding()));
+        let resources: Vec<_> = batch.map(|batch| ("batch", batch)).into_iter().chain(buffers).collect();
+        let workgroups = visible.map(VisibleChunk::workgroups);
+        let bindings = kernels.bind(gpu, statics.needs, numbers, &resources, workgroups);
+        let (instances, model) = (chunk.instances.clone(), family.model.clone());
+        Self { instances, moving: statics.moving, bindings, locals, model }
     }
+}
+
+/// The numbers of a chunk as if all instances were in view.
+fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
+    let model = &crowd.groups()[chunk.group].model;
+    layout::Batch {
+        instances: chunk.instances.len() as u32,
+        joints: model.skeleton().len() as u32,
+        entries: model.palette_joints().len() as u32,
+        slots: chunk.instances.clone().map(|instance| slots(crowd, instance)).sum(),
+        levels: statics.levels,
+        ..Default::default()
+    }
+}
+
+/// Room for what kernels write.
+fn room(gpu: &Gpu, label: &str, bytes: u64) -> wgpu::Buffer {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    gpu.buffer(Purpose::Scratch, label, bytes, usage)
 }

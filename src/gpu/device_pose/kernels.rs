@@ -213,13 +213,11 @@ impl Kernels {
         gpu: &Gpu,
         needs: Needs,
         numbers: layout::Batch,
-        buffers: &[(&str, &wgpu::Buffer)],
-        workgroups: Option<wgpu::Buffer>,
+        resources: &[(&str, wgpu::BindingResource)],
+        workgroups: Option<(wgpu::Buffer, usize)>,
     ) -> PoseBindings {
-        let groups = self
-            .pipelines
-            .each_ref()
-            .map(|pipelines| pipelines.layout.bind_buffers(gpu, pipelines.kernel.name, buffers));
+        let groups =
+            self.pipelines.each_ref().map(|pipelines| pipelines.layout.bind(gpu, pipelines.kernel.name, resources));
         PoseBindings { needs, numbers, groups, workgroups }
     }
 
@@ -233,7 +231,13 @@ impl Kernels {
         pass.set_bind_group(0, &bindings.groups[step as usize], &[]);
         let dispatch = pipelines.kernel.threads.dispatch(&bindings.numbers, at_once(gpu));
         let (instances, slots) = (bindings.numbers.instances, bindings.numbers.slots);
-        gpu.dispatch(pass, bindings.workgroups.as_ref().map(|w| (w, step as usize)), &dispatch, instances, slots);
+        gpu.dispatch(
+            pass,
+            bindings.workgroups.as_ref().map(|(w, first)| (w, first + step as usize)),
+            &dispatch,
+            instances,
+            slots,
+        );
     }
 }
 
@@ -245,6 +249,6 @@ pub struct PoseBindings {
     pub numbers: layout::Batch,
     /// Bindings of each kernel.
     groups: [wgpu::BindGroup; KERNELS.len()],
-    /// Workgroups of each kernel, if the device computes them.
-    workgroups: Option<wgpu::Buffer>,
+    /// Workgroups of each kernel, if the device computes them, and the index there of the first kernel's.
+    workgroups: Option<(wgpu::Buffer, usize)>,
 }

@@ -15,10 +15,10 @@ use super::visibility::Visibility;
 use super::{Chunk, Commands, Gpu, PaletteForm, Palettes, compute, layout};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::frustum::Frustum;
+use crate::frustum::{Eye, Frustum};
 use crate::model::Rows;
 use crate::pose::PoseData;
-use batches::{PoseBatch, StaticSizes, Statics, chunk_bytes};
+use batches::{FamilyPoses, PoseBatch, StaticSizes, Statics, family_bytes};
 use glam::{Mat3, Quat};
 use kernels::{Kernels, PoseBindings, Step};
 use std::ops::Range;
@@ -41,7 +41,10 @@ pub struct DevicePose {
     visible: Option<Vec<Vec<u32>>>,
     /// One per chunk.
     batches: Vec<PoseBatch>,
+    /// One per chunk; the chunks of a family share one.
     palettes: Vec<Palettes>,
+    /// Neighbouring chunks that share buffers.
+    levels: usize,
     blends: bool,
 }
 
@@ -61,17 +64,18 @@ impl DevicePose {
                 )));
             }
         }
-        let of_chunk = |chunk: &Chunk| {
-            let entries = crowd.groups()[chunk.group].model.palette_joints().len();
-            let palettes = room_bytes((chunk.instances.len() * entries * size_of::<Rows>()) as u64);
-            chunk_bytes(crowd, chunk, statics[chunk.group].rigid, culled) + Bytes::of(Purpose::Palettes, palettes)
+        let levels = levels(crowd, culled);
+        let of_family = |family: &[Chunk]| {
+            let rigid = family.iter().all(|chunk| statics[chunk.group].rigid);
+            family_bytes(crowd, family, rigid, culled)
         };
         let shared = Bytes::of(Purpose::Clips, statics.iter().map(|sizes| sizes.total).sum());
         let now = Bytes::of(Purpose::Scratch, room_bytes(size_of::<layout::Now>() as u64));
-        Ok(shared + now + chunks.iter().map(of_chunk).sum())
+        Ok(shared + now + chunks.chunks(levels).map(of_family).sum())
     }
 
-    /// Uploads constant data and allocates poses and palettes; with a frustum, only instances in it are posed.
+    /// Uploads constant data and allocates poses and palettes. With a view, only instances in its frustum are posed, at
+    /// the levels that the eye's distance asks for if the crowd has families.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
@@ -79,12 +83,13 @@ impl DevicePose {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunks: &[Chunk],
-        frustum: Option<&Frustum>,
+        view: Option<(&Frustum, &Eye)>,
         edit: Option<&Edit>,
     ) -> Result<Self> {
-        let blends = blends(crowd);
-        let statics: Vec<Statics> =
+        let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
+        let mut statics: Vec<Statics> =
             crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends)).collect();
+        statics.chunks_mut(levels).for_each(Statics::unite);
         let needs: Vec<_> = statics.iter().map(Statics::needs).collect();
         let kernels = Kernels::new(gpu, &needs, edit);
         let now = gpu.buffer(
@@ -93,14 +98,16 @@ impl DevicePose {
             size_of::<layout::Now>() as u64,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         );
-        let mut visibility = frustum.map(|frustum| Visibility::new(gpu, crowd, frustum, edit));
+        let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
         let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
-        for chunk in chunks {
-            let entries = crowd.groups()[chunk.group].model.palette_joints().len();
-            let own = Palettes::on_device(gpu, (chunk.instances.len() * entries * size_of::<Rows>()) as u64);
-            let (statics, buffers) = (&statics[chunk.group], (&now, own.buffer()));
-            batches.push(PoseBatch::new(gpu, crowd, chunk, statics, &kernels, buffers, visibility.as_mut()));
-            palettes.push(own);
+        for family in chunks.chunks(levels) {
+            let poses = FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut());
+            for chunk in family {
+                let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
+                let statics = &statics[chunk.group];
+                batches.push(PoseBatch::new(gpu, crowd, chunk, statics, &kernels, (&now, &poses), visible));
+                palettes.push(poses.palettes().clone());
+            }
         }
         if let Some(visibility) = &visibility {
             // Counts the instances in view once, so that the kernels below have work.
@@ -114,7 +121,7 @@ impl DevicePose {
             largest.iter().for_each(|batch| kernels.dispatch(gpu, pass, Step::WALKS[walk], &batch.bindings));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
-        Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, blends })
+        Ok(Self { gpu, kernels, walk, now, visibility, visible: None, batches, palettes, levels, blends })
     }
 
     /// Records one stage for all batches.
@@ -220,13 +227,26 @@ impl PaletteSource for DevicePose {
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         let firsts: Vec<u32> = self.batches.iter().map(|batch| batch.instances.start).collect();
         let all = |seen: &[Vec<u32>]| {
-            seen.iter().zip(firsts).flat_map(|(s, first)| s.iter().map(move |i| first + i)).collect()
+            let all = seen.iter().zip(firsts).flat_map(|(s, first)| s.iter().map(move |i| first + i));
+            let mut all: Vec<u32> = all.collect();
+            // Chunks of a family alternate between its levels.
+            all.sort_unstable();
+            all
         };
         Ok(self.seen()?.map(all))
     }
 
     fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
         self.places_in(index, chunk.instances.start, instances)
+    }
+
+    fn finer(&mut self, index: usize) -> Result<Vec<usize>> {
+        let first = index - index % self.levels;
+        Ok(self.seen()?.map_or(Vec::new(), |seen| seen[first..index].iter().map(Vec::len).collect()))
+    }
+
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        self.visibility.iter_mut().for_each(|visibility| visibility.look(frustum, eye));
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
@@ -238,24 +258,36 @@ impl PaletteSource for DevicePose {
             }
             let first = own.start;
             let places = self.places_in(chunk, first, part)?;
+            let finer = self.finer(chunk)?;
+            // Numbers of finer levels, which come first in a buffer that levels share.
+            let before = |each: &dyn Fn(&layout::Batch) -> u32| -> u64 {
+                let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
+                levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.bindings.numbers))).sum()
+            };
             let PoseBatch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
-            let read = |buffer, numbers: u32, out: &mut Vec<f32>| {
+            let read = |buffer, each: &dyn Fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
-                self.gpu.read_back(buffer, first * u64::from(numbers), count * numbers as usize, out)
+                let own = each(numbers);
+                self.gpu.read_back(buffer, before(each) + first * u64::from(own), count * own as usize, out)
             };
             match what {
-                PoseData::Palette => read(self.palettes[chunk].buffer(), 12 * numbers.entries, out)?,
+                PoseData::Palette => read(self.palettes[chunk].buffer(), &|batch| 12 * batch.entries, out)?,
                 PoseData::Model if needs.rigid => {
                     let mut rigid = Vec::new();
-                    read(model, 8 * numbers.joints, &mut rigid)?;
+                    read(model, &|batch| 8 * batch.joints, &mut rigid)?;
                     out.extend(rigid.as_chunks().0.iter().flat_map(rows));
                 }
-                PoseData::Model => read(model, 12 * numbers.joints, out)?,
+                PoseData::Model => read(model, &|batch| 12 * batch.joints, out)?,
                 PoseData::Local => self.read_local(crowd, chunk, places, out)?,
             }
         }
         Ok(())
     }
+}
+
+/// Number of neighbouring chunks that share buffers: the levels of a family, if instances in view are chosen among them.
+fn levels(crowd: &Crowd, culled: bool) -> usize {
+    if culled { crowd.levels() } else { 1 }
 }
 
 /// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.

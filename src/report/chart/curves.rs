@@ -1,4 +1,4 @@
-//! Times along an axis: instances, passes, threads, vertices, influences.
+//! Times along an axis: instances, passes, threads, vertices, influences, models, active morph targets.
 
 use super::super::findings::{FRAME_60_HZ, conditions};
 use super::super::units::{duration, grouped};
@@ -32,9 +32,9 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         all.iter().map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
     let ((x_low, x_high), (y_low, y_high)) = (bounds(|p| p.0), bounds(|p| p.1));
-    let log_x = sheet.axis != Axis::Passes;
+    let log_x = !sheet.axis.is_linear();
     let x_range = if log_x { (x_low / 1.12, x_high * 1.12) } else { (x_low - 0.1, x_high + 0.1) };
-    // Few passes are shown from zero on.
+    // Times along an axis of few values are shown from zero on.
     let y_range = if log_x { (y_low / 1.5, y_high * 1.5) } else { (0.0, y_high * 1.08) };
 
     let mut items = Vec::new();
@@ -91,7 +91,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
             range: x_range,
             logarithmic: log_x,
             label: Some(if log_x { |x| grouped(x.round() as u64) } else { whole }),
-            ticks: if log_x { 8 } else { (x_high - x_low) as usize + 1 },
+            ticks: if log_x { 8 } else { ((x_high - x_low) as usize + 1).min(9) },
         },
         y: Scale {
             title: String::new(),
@@ -109,7 +109,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), table)
 }
 
-/// Labels whole numbers of passes only.
+/// Labels whole numbers only.
 fn whole(x: f64) -> String {
     if (x - x.round()).abs() < 0.01 { format!("{x:.0}") } else { String::new() }
 }

@@ -10,7 +10,7 @@ use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, Span};
 use crate::frustum::Frustum;
-use crate::gpu::{Beneath, Ground, Overlay};
+use crate::gpu::{AdapterSummary, Beneath, Ground, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -334,8 +334,9 @@ impl Engine {
     }
 
     fn adapter(&self) -> Option<Adapter> {
-        let summary = self.context.as_ref().ok()?.gpu.as_ref()?.summary();
-        Some(Adapter { name: summary.name.clone(), driver: summary.driver.clone(), software: summary.software })
+        let gpu = self.context.as_ref().ok()?.gpu.as_ref()?;
+        let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
+        Some(Adapter { name, driver, software, clock: gpu.clock() })
     }
 
     /// Builds the crowd unless it is unchanged.

@@ -154,7 +154,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     ui.spacing_mut().item_spacing.y = 1.0;
     for (stage, clock, ms) in shown_stages(&side.spans) {
         ui.horizontal(|ui| {
-            let clock = if clock == Clock::Gpu { " (device)" } else { "" };
+            let clock = if clock.is_of_device() { " (device)" } else { "" };
             let name = egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
             let left = egui::Layout::left_to_right(egui::Align::Center);
             ui.allocate_ui_with_layout(Vec2::new(120.0, 14.0), left, |ui| {
@@ -182,8 +182,7 @@ fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
     };
     let parts = Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole);
     let known = parts.filter_map(|stage| {
-        let (clock, ns) =
-            [Clock::Gpu, Clock::Wall].into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
+        let (clock, ns) = Clock::BY_CLOSENESS.into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
         Some((stage, clock, ns as f32 * 1e-6))
     });
     known.collect()

@@ -11,7 +11,6 @@ use skinbench::model::{
     PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::simd::Isa;
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
@@ -185,15 +184,23 @@ pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backen
 const EVENLY_SCALED: [&str; 5] =
     ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
-const UNMORPHED: [&str; 3] = ["gpu-full:culled", "gpu-full:vertex-culled", "gpu-baked:matrices"];
+const UNMORPHED: [&str; 6] = [
+    "gpu-compute:merged",
+    "gpu-full:culled",
+    "gpu-full:vertex-culled",
+    "gpu-full:levels",
+    "gpu-full:vertex-levels",
+    "gpu-baked:matrices",
+];
 /// Backends whose vertices are captured from a vertex shader.
-const CAPTURED: [&str; 8] = [
+const CAPTURED: [&str; 9] = [
     "gpu-vertex",
     "gpu-vertex:mat4",
     "gpu-vertex:uniform",
     "gpu-vertex:texture",
     "gpu-full:vertex",
     "gpu-full:vertex-culled",
+    "gpu-full:vertex-levels",
     "gpu-baked",
     "gpu-baked:matrices",
 ];
@@ -201,7 +208,7 @@ const CAPTURED: [&str; 8] = [
 /// Returns whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.
 ///
 /// An adapter may lack what a backend needs, unless SKINBENCH_REQUIRE_GPU is set.
-pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> bool {
+pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: &Job) -> bool {
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
@@ -214,8 +221,8 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, context: &Context, c
         name if crowd.has_targets() && UNMORPHED.contains(&name) => {
             Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
         }
-        "cpu-simd:cluster" if context.isa != Isa::Avx512 => {
-            Some(format!("needs avx512; this run uses {}", context.isa))
+        name if name.ends_with("levels") => {
+            Some("chooses levels of detail on the device; needs `run` or `verify` with --lod".to_owned())
         }
         _ => None,
     };

@@ -1,12 +1,14 @@
 //! Whoever skins, the picture is the same.
 
-use crate::backends::common::{backends, context, crowd, prepare, prepare_for, refuses, tube};
-use skinbench::backend::Skinned;
+use crate::backends::common::{backends, context, crowd, crowd_of, prepare, prepare_for, refuses, tube};
+use skinbench::backend::{Context, Skinned};
 use skinbench::frame::{FrameInput, Job, Mode, Retention, StageTimer, View};
+use skinbench::gpu::Gpu;
 use skinbench::gpu::present::Presenter;
 use skinbench::gpu::skeleton_lines;
 use skinbench::pose::PoseData;
-use skinbench::registry::REGISTRY;
+use skinbench::registry::{REGISTRY, find};
+use skinbench::vertex::{Encoding, VertexFormat};
 use std::rc::Rc;
 
 fn view() -> View {
@@ -30,7 +32,7 @@ fn depth_images_of_all_backends_agree() {
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
         for (entry, backend) in backends(&context) {
-            if refuses(entry, &*backend, &context, &crowd, &Job { passes, ..Job::default() }) {
+            if refuses(entry, &*backend, &crowd, &Job { passes, ..Job::default() }) {
                 continue;
             }
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
@@ -57,6 +59,52 @@ fn depth_images_of_all_backends_agree() {
                     let differ = first.iter().zip(&depth).filter(|(a, b)| (**a - **b).abs() > 1e-3).count();
                     assert!(differ < 60, "{}: {differ} pixels differ", entry.name);
                 }
+            }
+        }
+    }
+}
+
+/// All models at once, in as many draws as the adapter needs, in every mode and with vertices of every kind; the colours
+/// are those of one draw per model.
+#[test]
+fn merged_draws_show_what_single_ones_do() {
+    let context = context();
+    let Some(gpu) = &context.gpu else { return };
+    let several = gpu.draw_singly();
+    assert!(several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no draw takes several models");
+    for encoding in [Encoding::F32, Encoding::Packed] {
+        let format = VertexFormat { encoding, ..VertexFormat::default() };
+        let models = || vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16), (tube(3, 5, 2), 2)];
+        let crowd = crowd_of(format, models());
+        for mode in [Mode::Skin, Mode::Wireframe, Mode::SkinAndWireframe] {
+            let view = View { mode, ..view() };
+            let mut pictures = Vec::new();
+            for (name, gpu, draws) in [
+                ("gpu-compute:instances", gpu, 3),
+                ("gpu-compute:merged", gpu, 3),
+                ("gpu-compute:merged", &Gpu::open(None).unwrap(), if several { 1 } else { 3 }),
+            ] {
+                let context = Context { gpu: Some(Rc::clone(gpu)), ..Context::default() };
+                let backend = find(name).unwrap().create(&context).unwrap();
+                let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+                let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, 2).unwrap();
+                let mut timer = StageTimer::default();
+                gpu.take_work();
+                let ticket =
+                    backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
+                let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+                ticket.finish().unwrap();
+                let edges = if mode == Mode::Skin { 0 } else { draws };
+                assert_eq!(gpu.take_work().draws, 2 * draws + edges, "{name}, {mode:?}");
+                pictures.push((presenter.read_color().unwrap(), presenter.read_depth().unwrap()));
+            }
+            let background = pictures[0].0[..4].to_vec();
+            assert!(pictures[0].0.chunks_exact(4).filter(|c| *c != background).count() > 500, "{mode:?}");
+            assert!(pictures[1] == pictures[2], "{encoding:?}, {mode:?}");
+            assert!(pictures[0].1 == pictures[1].1, "depths: {encoding:?}, {mode:?}");
+            // Of a wireframe alone, single draws leave edges of one model visible behind those of the next.
+            if mode != Mode::Wireframe {
+                assert!(pictures[0].0 == pictures[1].0, "colours: {encoding:?}, {mode:?}");
             }
         }
     }

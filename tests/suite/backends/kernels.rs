@@ -4,12 +4,13 @@ use crate::backends::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
 use skinbench::model::{
-    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, RotationBlend, Skeleton, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, Model, RotationBlend, Rows, Skeleton,
+    Transform,
 };
 use skinbench::morph::MorphedLanes;
 use skinbench::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, block, one, sine_over_x};
 use skinbench::simd::Isa;
-use skinbench::skin::{Store, skin, skin_interleaved, skin_lanes};
+use skinbench::skin::{Clusters, Store, skin, skin_clusters, skin_interleaved, skin_lanes};
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 type Skin = fn(Isa, &Mesh, Option<MorphedLanes>, &[Affine<16>], VertexFormat, Store, &mut [f32]);
@@ -186,6 +187,34 @@ fn lanes_agree_with_scalar() {
             let differ = worst(&out, &scalar_out);
             assert!(differ < 3e-6, "{isa}, {instances} instances, {format:?}: differ by {differ}");
             assert!(out.iter().all(|v| v.is_finite()));
+        }
+    }
+}
+
+/// Clusters write what the scalar form writes, to the same places, for numbers of vertices that fill no vector, one window
+/// and more than one.
+#[test]
+fn clusters_agree_with_scalar() {
+    for vertices in [1, 7, 250, 1024, 1043] {
+        let mut parts = tube(20, 131, 16).into_parts();
+        parts.primitives[0] = parts.primitives[0].with_vertices(&(0..vertices).collect::<Vec<_>>());
+        let model = Model::new(parts).unwrap();
+        let mesh = model.mesh();
+        let palette: Vec<Rows> = (0..model.palette_joints().len())
+            .map(|j| std::array::from_fn(|c| f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0))
+            .collect();
+        for isa in Isa::available() {
+            let clusters = Clusters::new(isa, mesh);
+            for format in formats() {
+                let floats = mesh.vertex_count() * format.floats();
+                let (mut want, mut out) = (vec![f32::NAN; floats], vec![7.0; floats + 16]);
+                skin(mesh, &palette, format, &mut want);
+                skin_clusters(&clusters, &palette, format, &mut out);
+                let differ = out.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(differ < 3e-6, "{isa}, {vertices} vertices, {format:?}: differ by {differ}");
+                assert!(out.iter().all(|v| v.is_finite()));
+                assert!(out[floats..].iter().all(|v| *v == 7.0), "{isa}, {format:?}: wrote behind the vertices");
+            }
         }
     }
 }

@@ -7,11 +7,11 @@ use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
 use std::path::Path;
 
 /// A street that recedes: people at all levels.
-const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
+pub const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
     model = \"people\"\nmodels = 3\nvertices = 600\ncount = 96\nlayout = \"street\"\nspacing = 1.4\nclip = \"walk\"\n\
     [[group.layer]]\nclip = \"wave\"\nmask = { subtree = [\"clavicle_r\"] }\nevery = 2\nlasts = 1\n";
 
-fn built(text: &str, overrides: Overrides) -> BuiltScene {
+pub fn built(text: &str, overrides: Overrides) -> BuiltScene {
     Scene::parse("test", "test.toml", text, Path::new("")).unwrap().with(overrides).build(1 << 30).unwrap()
 }
 

@@ -97,6 +97,21 @@ fn bounds_and_sockets_are_counted() {
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
+#[cfg(all(feature = "gpu", feature = "resample"))]
+#[test]
+fn levels_to_choose_from_are_counted() {
+    let context = context();
+    let scene = crate::backends::choosing::street("mesh,joints");
+    let crowd = scene.choices().unwrap();
+    assert_kept(&context, "levels", crowd, &Job { passes: 1, ..Job::default() });
+    if let Some(gpu) = &context.gpu {
+        // Some ten people in a chunk.
+        gpu.limit_bindings(150 << 10);
+        assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
+        assert_kept(&context, "chunks of levels", crowd, &Job { passes: 1, ..Job::default() });
+    }
+}
+
 #[cfg(feature = "gpu")]
 #[test]
 fn chunks_rings_and_kept_frames_are_counted() {
@@ -112,7 +127,7 @@ fn chunks_rings_and_kept_frames_are_counted() {
     }
 }
 
-/// A frame of `gpu-full` sends its tick; one of `gpu-compute` its palettes; one on the host sends nothing.
+/// A frame of `gpu-full` sends its tick, and its camera if it culls; one of `gpu-compute` its palettes; one on the host sends nothing.
 #[cfg(feature = "gpu")]
 #[test]
 fn the_work_of_a_frame_is_counted() {
@@ -124,12 +139,13 @@ fn the_work_of_a_frame_is_counted() {
     for (name, uploaded, dispatches) in [
         ("cpu-scalar", 0, 0),
         ("gpu-compute:naive", palettes, 2),
+        ("gpu-compute:merged", palettes, 1),
         ("gpu-compute:per-character", palettes / 48 * 64, 42),
         ("gpu-vertex", palettes, 0),
         ("gpu-vertex:texture", palettes, 0),
         // Schedule, sample, local to model and palette, then skin, of each model.
         ("gpu-full", 16, 10),
-        ("gpu-full:culled", 16, 16),
+        ("gpu-full:culled", 16 + 112, 16),
         ("gpu-baked", 16, 2),
     ] {
         let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();

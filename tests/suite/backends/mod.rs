@@ -1,5 +1,9 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
+#[cfg(all(feature = "gpu", feature = "resample"))]
+mod choosing;
+#[cfg(feature = "gpu")]
+mod clocks;
 pub mod common;
 mod crowds;
 #[cfg(feature = "gpu")]

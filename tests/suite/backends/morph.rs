@@ -53,7 +53,7 @@ fn assert_parity(crowd: &Crowd, context: &Context, ticks: &[u32]) -> usize {
         // 16-bit deltas have no tangents.
         let short = entry.name == "gpu-compute:morph-16" && crowd.format().attributes == Attributes::Pnt;
         let layered = entry.name.starts_with("gpu-baked");
-        if short || layered || refuses(entry, &*backend, context, crowd, &Job::default()) {
+        if short || layered || refuses(entry, &*backend, crowd, &Job::default()) {
             continue;
         }
         let (mut backend, mut arena) = prepare(&*backend, context, crowd);

@@ -250,7 +250,7 @@ mod gpu {
 
     const SKINNING: [Mutation; 9] = [
         ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
-        ("(instance * chunk.entries + entry) * 3u", "(instance * chunk.entries + entry + 1u) * 3u"),
+        ("instance * chunk.entries + entry) * 3u", "instance * chunk.entries + entry + 1u) * 3u"),
         ("k < vertex.count", "k + 1u < vertex.count"),
         ("(8u * k) & 16u", "(8u * k) & 8u"),
         ("var heaviest = 1.0 - f32(others.x + ", "var heaviest = 1.0 - f32("),
@@ -368,6 +368,31 @@ mod gpu {
         for mutation in SKINNING.into_iter().chain(own) {
             assert!(killed(Some(mutation)).is_some(), "{} survived", mutation.1);
         }
+    }
+
+    #[test]
+    fn merged_mutants_die() {
+        let context = context();
+        let Some(gpu) = &context.gpu else { return };
+        // So that workgroups lie in several rows.
+        gpu.limit_workgroups(3);
+        // Two models of either kind: with more than four influences, and without.
+        let crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(9, 17, 9), 3), (tube(3, 5, 2), 2), (tube(20, 33, 16), 2)]);
+        let create = |edit| edited(&context, "gpu-compute:merged", None, Some(edit));
+        let own = [
+            ("chunk = chunks[index]", "chunk = chunks[0]"),
+            ("vertices[chunk.mesh_vertex + index]", "vertices[index]"),
+            ("let first = chunk.mesh_influence + ", "let first = "),
+            ("(chunk.first_entry + instance", "(instance"),
+            ("(chunk.first_vertex + instance", "(instance"),
+            ("group.y * groups.x + group.x", "group.x"),
+            ("part.vertex + thread", "thread"),
+            ("var instance = part.instance", "var instance = part.instance + 1u"),
+            ("part.instance + INSTANCES, chunk.instances", "part.instance + INSTANCES, chunk.instances - 1u"),
+            ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
+        ];
+        let mutations: Vec<_> = SKINNING.into_iter().chain(own).map(|mutation| (mutation, "")).collect();
+        all_die(&crowd, &context, create, &mutations);
     }
 
     #[test]
@@ -532,8 +557,8 @@ mod gpu {
             ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
             ("step <<= 1u", "step <<= 2u"),
-            ("totals[group] = before;", "totals[group] = before + here;"),
-            ("visible_batch.instances = all.x", "visible_batch.instances = all.x - 1u"),
+            ("groups + instance / WORKGROUP] = sum", "groups + instance / WORKGROUP] = sum + 1u"),
+            ("batch.instances = all.x", "batch.instances = all.x - 1u"),
             ("instance >= cull.instances", "instance + 1u >= cull.instances"),
             ("player.first_slot = at.y", "player.first_slot = at.y + 1u"),
             ("players[at.x] = player", "players[at.x] = everyone[at.x]"),

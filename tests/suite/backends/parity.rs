@@ -21,7 +21,7 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
     let context = context();
     let coverage = Coverage::all(crowd, ticks);
     for (entry, backend) in backends(&context) {
-        if refuses(entry, &*backend, &context, crowd, &Job::default()) {
+        if refuses(entry, &*backend, crowd, &Job::default()) {
             continue;
         }
         let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
@@ -52,7 +52,7 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
     for isa in Isa::available() {
         let context = Context::host(isa, Threads::new(2).unwrap());
         for (entry, backend) in backends(&context) {
-            if refuses(entry, &*backend, &context, &crowd, &Job::default()) {
+            if refuses(entry, &*backend, &crowd, &Job::default()) {
                 continue;
             }
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
@@ -129,7 +129,7 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
                 assert!(refusal.ends_with("in one binding; the adapter allows 65536"), "{refusal}");
                 continue;
             }
-            if refuses(entry, &*backend, &context, &crowd, &job) {
+            if refuses(entry, &*backend, &crowd, &job) {
                 continue;
             }
             let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);

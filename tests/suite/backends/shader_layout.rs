@@ -25,11 +25,16 @@ fn shared() -> Vec<Layout> {
         layout_of!(Vertex: position, padding, normal, more_padding, entries, weights),
         layout_of!(PackedVertex: entries, weights, weight_x, yz, rest),
         layout_of!(Influence: entry, weight),
-        layout_of!(Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half),
+        layout_of!(
+            Chunk: first_instance, instances, vertices, entries, origin, eights, step, sixteens, centre, half,
+            first_vertex, first_entry, mesh_vertex, mesh_influence
+        ),
+        layout_of!(Workgroup: chunk, vertex, instance),
+        layout_of!(DrawnInstance: place, model),
         layout_of!(View: view_projection, light, padding),
         layout_of!(Surface: color, layer, uv),
         layout_of!(Capture: first, width, height, padding),
-        layout_of!(Batch: instances, joints, entries, slots, levels, padding_a, padding_b, padding_c),
+        layout_of!(Batch: instances, joints, entries, slots, levels, first_instance, first_joint, first_entry),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(PosePair: first_tick, second_tick, modes, part),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
@@ -42,9 +47,11 @@ fn shared() -> Vec<Layout> {
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
         layout_of!(Track: place, angle, timeline),
+        layout_of!(Camera: planes, eye, scale),
         layout_of!(
-            Cull: planes, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+            Cull: sizes, levels, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
+        layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
         layout_of!(EntryBox: centre, entry, reach, margin),
         layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
@@ -94,7 +101,7 @@ fn a_swapped_field_is_noticed() {
     };
     let plain = &shaders::all()[0].1;
     assert_eq!(swapped(plain, "first_instance: u32", "entries: u32").len(), 1);
-    assert_eq!(swapped(plain, "entry: u32", "weight: f32").len(), 1);
+    assert_eq!(swapped(plain, " entry: u32", " weight: f32").len(), 1);
     assert!(differences("struct Vertex { position: vec3f, normal: vec3f }").len() == 1);
     assert!(differences("struct Unknown { a: u32 }").len() == 1);
 }

@@ -10,7 +10,7 @@ use skinbench::gpu::gameplay::Read;
 use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::skin_kernels;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{Preskinned, draw_root, preskinned_shader};
+use skinbench::gpu::source::{Drawn, Preskinned, draw_root, preskinned_shader};
 use skinbench::gpu::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
@@ -72,7 +72,15 @@ pub fn all() -> Vec<(String, String)> {
     let stored = [Encoding::F32, Encoding::Packed].map(Preskinned::Vertices);
     for stored in [stored[0], stored[1], Preskinned::Streams] {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
-            kernels.push((format!("preskinned, {root}, {stored:?}"), preskinned_shader(stored, root, &[])));
+            let mut push = |drawn| {
+                let wgsl = preskinned_shader(stored, drawn, root, &[]);
+                kernels.push((format!("preskinned, {root}, {stored:?}, {drawn:?}"), wgsl));
+            };
+            push(Drawn::Chunk);
+            // No kernel stores streams of several models.
+            if stored != Preskinned::Streams {
+                push(Drawn::Merged);
+            }
         }
     }
     kernels

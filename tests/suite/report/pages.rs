@@ -106,6 +106,7 @@ fn chosen_figures_are_spliced() {
         let said = String::from_utf8(output.stderr).unwrap();
         if output.status.success() { fs::read_to_string(&page).unwrap() } else { said }
     };
+    let all = fixture().display().to_string();
     for (marker, expected) in [
         (
             "table many sample skin@vertex cpu-scalar/skin pose/cpu-rayon",
@@ -117,6 +118,10 @@ fn chosen_figures_are_spliced() {
             "| `few` | 9.26 | 44.78 | 6 | 3.2e-7 | all | - |",
         ),
         ("matrix . few,many frame c*", "| `cpu-rayon` | 1.32 ms | 12.1 ms |"),
+        (&*format!("sweep {all} instances frame c*"), "| `cpu-rayon` | 0.24 ms | 1.32 ms | 12.1 ms |"),
+        (&*format!("sweep {all} instances dispatches gpu-compute"), "| `gpu-compute` | 1 | 1 | 1 |"),
+        ("sweep many models frame", "line 1: the results do not vary in models"),
+        ("sweep many modles frame", "line 1: unknown axis \"modles\"; did you mean \"models\"?"),
         ("limits many", "| 1 | 1.0 | 2.5 | 3.0 | 16.0 |"),
         ("peak . many many/cpu-rayon=20", "| many: `cpu-rayon` | 20.0 | 10.00 | 9.07 | 110 |"),
         ("text said.txt two", "-->\n- two: 2\n<!--"),
@@ -155,7 +160,15 @@ fn the_ending_or_the_format_decides_what_is_written() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = ["README.md", "docs/animation.md", "docs/choosing.md", "docs/cpu.md", "docs/engines.md", "docs/gpu.md"];
+    let pages = [
+        "README.md",
+        "docs/animation.md",
+        "docs/choosing.md",
+        "docs/cpu.md",
+        "docs/crowds.md",
+        "docs/engines.md",
+        "docs/gpu.md",
+    ];
     let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
     skinbench(root, &format!("report {arguments} --check")).assert().success();
 }

@@ -1,6 +1,6 @@
 //! The fastest backend, as `run` says it and as `report` does.
 
-use skinbench::frame::{Clock, Retention, Stage};
+use skinbench::frame::{Clock, DeviceClock, Retention, Stage};
 use skinbench::harness::environment::{Adapter, Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
@@ -38,7 +38,7 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
 
 /// Returns the verdict that `run` prints, after comparing it with the one that `report` draws from the files.
 fn verdict(software: bool, outcomes: &[Outcome]) -> String {
-    let adapter = Adapter { name: "adapter".into(), driver: String::new(), software };
+    let adapter = Adapter { name: "adapter".into(), driver: String::new(), software, clock: DeviceClock::default() };
     let environment = Environment::collect(Build::default(), Some(adapter));
     let few = Overrides { instances: Some(3), ..Overrides::default() };
     let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();

@@ -8,7 +8,7 @@ use skinbench::registry::find;
 use skinbench::report::chart::charts;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::SummaryRow;
-use skinbench::results::study::Study;
+use skinbench::results::study::{Axis, Study};
 use skinbench::scene::{Overrides, Scene};
 use std::fs;
 use std::path::Path;
@@ -50,6 +50,24 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert!(!kept.is_empty() && kept.len() < whole.len() && kept.len() <= half[..last].lines().count());
     let recorded = Recorded::read(&[&out]).unwrap();
     assert_eq!((recorded.problems.len(), recorded.measurements.len()), (0, whole.len()), "{:?}", recorded.problems);
+}
+
+/// Active morph targets are an axis that begins at none.
+#[test]
+fn active_targets_are_an_axis() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep faces --instances 3 --active-targets 0,8,52 --passes 0 -b cpu-scalar,cpu-simd --frames 5 -o out";
+    skinbench(folder.path(), sweep).assert().success();
+    let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
+    let sheets = study.sheets(Axis::ActiveTargets);
+    assert_eq!(sheets.iter().map(|sheet| &sheet.values[..]).collect::<Vec<_>>(), [[0, 8, 52]]);
+    assert_eq!((sheets[0].curves.len(), sheets[0].fixed.options.as_str()), (2, "active_targets=N"));
+    for axis in Axis::ALL {
+        assert!(axis == Axis::ActiveTargets || study.sheets(axis).is_empty(), "{axis:?}");
+    }
+    let charts = charts(&study);
+    let chart = charts.iter().find(|chart| chart.id.starts_with("frame-active-morph-targets")).unwrap();
+    assert!(chart.file().contains("cpu-simd, 52 active morph targets: "), "{}", chart.file());
 }
 
 #[test]

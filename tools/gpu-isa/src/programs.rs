@@ -7,7 +7,7 @@ use skinbench::gpu::compute::ThreadLayout;
 use skinbench::gpu::morph::MorphForm;
 use skinbench::gpu::shader::Constants;
 use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{Preskinned, draw_root, preskinned_shader};
+use skinbench::gpu::source::{Drawn, Preskinned, draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
@@ -133,7 +133,9 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         }
     }
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
-    programs.push(compute("pose_baked", "", baked::shader(), Vec::new()));
+    for (what, width) in [("one layer", 1), ("several layers", baked::MOST_LAYERS as u32)] {
+        programs.push(compute("pose_baked", what, baked::shader(), baked::constants(width)));
+    }
     Ok(())
 }
 
@@ -175,21 +177,23 @@ fn draw(programs: &mut Vec<Program>) {
             }
         }
     }
-    for format in formats() {
-        let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, layers: 1, morph: None };
-        for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
-            let motion = stages == Stages::Motion;
-            programs.push(Program {
-                name: "draw".into(),
-                variant,
-                kind: Some(kind),
-                wgsl: preskinned_shader(Preskinned::Vertices(format.encoding), draw_root(motion, false), &[]),
-                constants: kind.constants(),
-                dynamic: None,
-                stages,
-                threads: None,
-                turns: None,
-            });
+    for (name, drawn) in [("draw", Drawn::Chunk), ("draw, merged", Drawn::Merged)] {
+        for format in formats() {
+            let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, layers: 1, morph: None };
+            for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
+                let root = draw_root(stages == Stages::Motion, false);
+                programs.push(Program {
+                    name: name.into(),
+                    variant,
+                    kind: Some(kind),
+                    wgsl: preskinned_shader(Preskinned::Vertices(format.encoding), drawn, root, &[]),
+                    constants: kind.constants(),
+                    dynamic: None,
+                    stages,
+                    threads: None,
+                    turns: None,
+                });
+            }
         }
     }
 }

@@ -32,9 +32,10 @@ const GPUS: [Gpu; 3] = [
 /// A strategy: its pipeline's name, forms, and whether it writes vertices.
 struct Strategy(&'static str, MeshForm, PaletteForm, Option<Encoding>);
 
-const STRATEGIES: [Strategy; 14] = [
+const STRATEGIES: [Strategy; 15] = [
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::Packed)),
+    Strategy("gpu-compute:merged", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:f16", MeshForm::Packed, PaletteForm::Half, Some(Encoding::F32)),
     Strategy("gpu-compute:subgroup", MeshForm::Packed, PaletteForm::Subgroup, Some(Encoding::F32)),
     Strategy("gpu-compute:shared", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
