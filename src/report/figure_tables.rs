@@ -88,8 +88,8 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
     for sheet in study.sheets(*axis) {
         let along = |entry: &&StudyEntry| entry.is_ok() && axis.is_along(&sheet.fixed, &entry.point);
         let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
-        let mut table = vec![vec![head[1].clone()]];
-        table[0].extend(sheet.values.iter().map(|value| format!("{} {}", grouped(*value), name(axis))));
+        let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
+        table[0].extend(sheet.values.iter().map(|value| grouped(*value)));
         let mut backends: Vec<&str> = Vec::new();
         for entry in &along {
             let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));

@@ -130,7 +130,7 @@ fn chunks_of_families_are_chosen_one_by_one() {
 }
 
 #[test]
-fn compact_clips_and_models_from_files_have_levels_to_choose() {
+fn compact_clips_have_levels_to_choose() {
     let lod = Some("mesh,joints,influences".parse().unwrap());
     let compact = Overrides { lod, clips: Clips::Compact, ..Overrides::default() };
     let crowd = built(super::levels::STREET, compact);
