@@ -275,7 +275,7 @@ fn fenced_stages_are_labelled() {
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
     let stages = |clock| -> Vec<Stage> {
         let of_clock = summary.iter().filter(|row| row.backend == "gpu-full" && row.clock == clock);
-        of_clock.inspect(|row| assert_eq!((row.frames, row.dropped), (Some(3), Some(0)))).map(|row| row.stage).collect()
+        of_clock.inspect(|row| assert_eq!(row.dropped, Some(0))).map(|row| row.stage).collect()
     };
     let device = [Stage::Sample, Stage::LocalToModel, Stage::Palette, Stage::Skin];
     assert_eq!(stages(Clock::Fenced), device);

@@ -221,6 +221,9 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: 
         name if crowd.has_targets() && UNMORPHED.contains(&name) => {
             Some("has no morph targets, of which \"tube\" has 5; needs models without them".to_owned())
         }
+        "gpu-full:levels" if job.keep == Retention::Ring => {
+            Some("keeps the vertices of all levels that the device chooses; needs --output f32 or packed".to_owned())
+        }
         name if name.ends_with("levels") => {
             Some("chooses levels of detail on the device; needs `run` or `verify` with --lod".to_owned())
         }
