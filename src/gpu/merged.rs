@@ -1,7 +1,7 @@
 //! Skinning of all models of a crowd at once. Chunks of many groups share buffers, and a table says where each begins.
 //!
-//! A crowd is divided into spans ([`spans`](super::chunks::spans)). A span takes one dispatch for each kind of its
-//! groups, whatever the number of its models.
+//! A crowd is divided into spans ([`Gpu::spans`]). A span takes one dispatch for each kind of its groups, whatever the
+//! number of its models.
 
 use super::binding::{GroupLayout, pipeline_layout};
 use super::buffers::RING;

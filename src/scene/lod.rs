@@ -132,7 +132,8 @@ impl Levels {
         self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
     }
 
-    /// The index among [`Levels::choices`] of each instance of the scene's crowd, at the level that the scene shows.
+    /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at the
+    /// level that the scene shows.
     pub fn chosen(&self) -> impl Iterator<Item = u32> {
         self.original.iter().zip(&self.pixels).map(|(&instance, &pixels)| {
             let group = &self.full.groups()[self.full.group_of(instance)];
