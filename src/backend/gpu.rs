@@ -21,7 +21,7 @@ use crate::gpu::compute::SkinKernel;
 use crate::gpu::gameplay::DeviceGameplay;
 use crate::gpu::morph::{MorphForm, Morphs};
 use crate::gpu::shader::Edit;
-use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
+use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -145,6 +145,13 @@ pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
 
+impl GpuBackend {
+    /// The spans of a crowd that is skinned by merged dispatches; other kinds of skinning have none.
+    fn spans(&self, crowd: &Crowd) -> Result<Vec<Vec<Chunk>>> {
+        if let Skinning::Merged(_) = self.strategy.skin { self.gpu.spans(crowd) } else { Ok(Vec::new()) }
+    }
+}
+
 impl Backend for GpuBackend {
     fn traits(&self) -> Traits {
         self.strategy.traits()
@@ -152,13 +159,13 @@ impl Backend for GpuBackend {
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         let Strategy { posing, skin } = self.strategy;
-        let (gpu, chunks) = (&self.gpu, self.gpu.chunks(crowd)?);
+        let (gpu, chunks, spans) = (&self.gpu, self.gpu.chunks(crowd)?, self.spans(crowd)?);
         let own = match skin {
             Skinning::Vertex(mesh, palette) => {
                 VertexSkinner::footprint(gpu, posing, (mesh, palette), crowd, &chunks, job)?
             }
             Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
-            Skinning::Merged(kernel) => MergedSkinner::footprint(gpu, kernel, crowd, &gpu.spans(crowd)?, job)?,
+            Skinning::Merged(kernel) => MergedSkinner::footprint(gpu, kernel, crowd, &spans, job)?,
         };
         self.strategy.accepts(crowd)?;
         HostGameplay::check(job, self.strategy.blending())?;
@@ -169,7 +176,6 @@ impl Backend for GpuBackend {
         }
         let (host, palettes) = match skin {
             Skinning::Merged(kernel) => {
-                let spans = gpu.spans(crowd)?;
                 PosedPalettes::bytes(crowd, spans.iter().map(Vec::as_slice), kernel.palette, job)
             }
             _ => posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?,
@@ -184,7 +190,7 @@ impl Backend for GpuBackend {
         let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let spans = if let Skinning::Merged(_) = skin { gpu.spans(crowd)? } else { Vec::new() };
+        let spans = self.spans(crowd)?;
         let (palettes, memory) = gpu.counted(|| match skin {
             Skinning::Merged(kernel) => {
                 let buffers = spans.iter().map(Vec::as_slice);

@@ -56,8 +56,7 @@ impl ComputeSkinner {
         gpu.has(wgpu::ShaderStages::COMPUTE, skinning::storage_buffers(kernels[0].palette) + 1 + morph)?;
         let several = kernels.len() > 1;
         let trial = if several { compute::trial_bytes(gpu, crowd, chunks, kernels) } else { Bytes::default() };
-        let sets = if job.keep == Retention::TwoFrames { 2 } else { 1 };
-        let bound = if posing.culls() { 0 } else { sets * chunks.len() };
+        let bound = if posing.culls() { 0 } else { job.keep.frames() * chunks.len() };
         let kernel = kernels.iter().map(|kernel| ComputeSkin::bytes(gpu, crowd, kernel, bound));
         let kernel = kernel.max_by_key(|bytes| bytes.total()).unwrap_or_default();
         let own = posing == Posing::Levels;
@@ -159,7 +158,7 @@ impl GpuSkinner for ComputeSkinner {
         let held = self.own.as_ref().map_or(&arena.device, |(own, _)| &own.buffers);
         for (index, chunk) in chunks.iter().enumerate() {
             let slot = index % held.len();
-            let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
+            let part = chunk.part(&instances);
             if part.is_empty() {
                 continue;
             }

@@ -94,7 +94,7 @@ impl GpuSkinner for MergedSkinner {
         for span in 0..vertices.spans().len() {
             let buffer = span % vertices.buffers().len();
             for (chunk, first) in vertices.places(span) {
-                let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
+                let part = chunk.part(&instances);
                 if part.is_empty() {
                     continue;
                 }

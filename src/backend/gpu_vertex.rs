@@ -133,7 +133,7 @@ impl GpuSkinner for VertexSkinner {
             }
         };
         for (index, (chunk, group)) in chunks.iter().zip(&self.source.groups).enumerate() {
-            let part = chunk.instances.start.max(instances.start)..chunk.instances.end.min(instances.end);
+            let part = chunk.part(&instances);
             if !part.is_empty() {
                 let places = palettes.places(chunk, index, part)?;
                 capture.read(gpu, crowd, chunk, group, places, out)?;

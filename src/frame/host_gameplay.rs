@@ -47,7 +47,7 @@ impl HostGameplay {
         Bytes::of(Purpose::Scratch, self.data.allocated())
     }
 
-    /// What the last frame read.
+    /// Bounds and sockets of the last frame.
     pub fn data(&self) -> &GameplayData {
         &self.data
     }

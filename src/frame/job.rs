@@ -31,3 +31,10 @@ pub enum Retention {
     /// The vertices of this frame and the previous one, in two outputs that swap, for motion vectors.
     TwoFrames,
 }
+
+impl Retention {
+    /// Number of frames whose vertices stay on the device.
+    pub fn frames(self) -> usize {
+        if self == Self::TwoFrames { 2 } else { 1 }
+    }
+}

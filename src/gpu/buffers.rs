@@ -10,7 +10,28 @@ use std::rc::Rc;
 use wgpu::util::DeviceExt;
 
 /// Buffers of a ring.
-pub(super) const RING: usize = 3;
+const RING: usize = 3;
+
+/// Sizes of the buffers for outputs of these sizes: one per output, or those of a ring.
+pub(super) fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
+    let sizes: Vec<u64> = sizes.into_iter().collect();
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    if keep == Retention::Ring && sizes.len() > RING { vec![largest; RING] } else { sizes }
+}
+
+/// Descriptor of a texture with four floats per texel, filled by copies and read by shaders.
+pub(super) fn float_texture(label: &str, width: u32, height: u32) -> wgpu::TextureDescriptor<'_> {
+    wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba32Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    }
+}
 
 impl Gpu {
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
@@ -85,12 +106,13 @@ impl Gpu {
 
     /// Sizes of the arena's buffers on the device: one per chunk, or those of the ring.
     fn arena_sizes(&self, crowd: &Crowd, keep: Retention) -> Result<Vec<u64>> {
-        let mut sizes: Vec<u64> = self.chunks(crowd)?.iter().map(|c| c.output_bytes(crowd)).collect();
-        if keep == Retention::Ring && sizes.len() > RING {
-            let largest = sizes.iter().copied().max().unwrap_or(0);
-            sizes = vec![largest; RING];
-        }
-        Ok(sizes)
+        Ok(output_sizes(self.chunks(crowd)?.iter().map(|chunk| chunk.output_bytes(crowd)), keep))
+    }
+
+    /// Creates buffers of these sizes for skinned vertices.
+    pub(super) fn outputs(&self, sizes: &[u64]) -> Vec<wgpu::Buffer> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        sizes.iter().map(|&size| self.buffer(Purpose::Output, "vertices", size, usage)).collect()
     }
 
     /// Bytes of the arena's device side.
@@ -98,8 +120,7 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::chunks`].
     pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
-        let frames = if keep == Retention::TwoFrames { 2 } else { 1 };
-        Ok(frames * self.arena_sizes(crowd, keep)?.into_iter().map(room_bytes).sum::<u64>())
+        Ok(keep.frames() as u64 * self.arena_sizes(crowd, keep)?.into_iter().map(room_bytes).sum::<u64>())
     }
 
     /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
@@ -107,11 +128,9 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = self.arena_sizes(crowd, keep)?;
-        let buffers = || sizes.iter().map(|&size| self.buffer(Purpose::Output, "vertices", size, usage)).collect();
-        arena.device = buffers();
-        arena.previous = if keep == Retention::TwoFrames { buffers() } else { Vec::new() };
+        arena.device = self.outputs(&sizes);
+        arena.previous = if keep.frames() == 2 { self.outputs(&sizes) } else { Vec::new() };
         self.check()
     }
 

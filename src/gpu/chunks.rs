@@ -21,6 +21,11 @@ impl Chunk {
     pub fn output_bytes(&self, crowd: &Crowd) -> u64 {
         self.instances.len() as u64 * vertex_bytes(&crowd.groups()[self.group])
     }
+
+    /// The chunk's instances that are among `instances`; an empty range if there are none.
+    pub fn part(&self, instances: &Range<u32>) -> Range<u32> {
+        self.instances.start.max(instances.start)..self.instances.end.min(instances.end)
+    }
 }
 
 fn vertex_bytes(group: &Group) -> u64 {
@@ -77,7 +82,7 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
 /// # Errors
 /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
 pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
-    let mut spans = vec![Vec::new()];
+    let (mut spans, mut span) = (Vec::new(), Vec::new());
     let [mut vertices, mut palettes, mut meshes] = [0; 3];
     for (index, group) in crowd.groups().iter().enumerate() {
         let (vertex_bytes, palette_bytes) = (vertex_bytes(group), palette_bytes(group));
@@ -91,7 +96,7 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
             // A mesh that exceeds the limit by itself is bound as it is, as by every backend.
             let full = meshes > 0 && meshes + mesh_bytes(group) > limit;
             if fit == 0 || full {
-                spans.push(Vec::new());
+                spans.push(std::mem::take(&mut span));
                 [vertices, palettes, meshes] = [0; 3];
                 continue;
             }
@@ -101,12 +106,10 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
             vertices += count * vertex_bytes;
             palettes += count * palette_bytes;
             meshes += mesh_bytes(group);
-            spans
-                .last_mut()
-                .into_iter()
-                .for_each(|span| span.push(Chunk { group: index, instances: instances.clone() }));
+            span.push(Chunk { group: index, instances });
         }
     }
+    spans.push(span);
     Ok(spans)
 }
 

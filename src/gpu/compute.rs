@@ -91,9 +91,30 @@ impl SkinKernel {
         }
         constants
     }
+
+    /// Compiles a pipeline for each of these kinds. An edited kernel runs with bounds checks.
+    pub(super) fn pipelines(
+        &self,
+        gpu: &Gpu,
+        layout: &wgpu::PipelineLayout,
+        kinds: impl IntoIterator<Item = Kind>,
+        edit: Option<&Edit>,
+    ) -> Vec<(Kind, wgpu::ComputePipeline)> {
+        let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
+        for kind in kinds {
+            if pipelines.iter().any(|(known, _)| *known == kind) {
+                continue;
+            }
+            let wgsl = self.shader(kind);
+            let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
+            let module = module(gpu, self.name, wgsl, edit.is_none());
+            pipelines.push((kind, compute_pipeline(gpu, self.name, layout, &module, &self.constants(kind))));
+        }
+        pipelines
+    }
 }
 
-/// What a kernel reads besides meshes.
+/// Inputs of a kernel besides meshes.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// Palettes of each chunk.
@@ -138,17 +159,7 @@ impl ComputeSkin {
             gpu.counted(|| (kernel.threads == ThreadLayout::Character).then(|| characters(gpu, crowd, &wgsl)));
         let groups: Vec<_> = [&layout].into_iter().chain(characters.as_ref().map(|(layout, _)| layout)).collect();
         let pipeline_layout = pipeline_layout(gpu, kernel.name, &groups);
-        let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
-        for &kind in &kinds {
-            if pipelines.iter().any(|(known, _)| *known == kind) {
-                continue;
-            }
-            let wgsl = kernel.shader(kind);
-            let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
-            let module = module(gpu, kernel.name, wgsl, edit.is_none());
-            let pipeline = compute_pipeline(gpu, kernel.name, &pipeline_layout, &module, &kernel.constants(kind));
-            pipelines.push((kind, pipeline));
-        }
+        let pipelines = kernel.pipelines(gpu, &pipeline_layout, kinds.iter().copied(), edit);
         let characters = characters.map(|(_, characters)| characters);
         Self {
             kernel,

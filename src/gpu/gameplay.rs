@@ -20,7 +20,7 @@ pub const STORAGE_BUFFERS: u32 = 4;
 /// Buffers of the ring: two frames in flight, and one that is being read.
 const RING: usize = 3;
 
-/// What a kernel computes.
+/// Kind of figures that a kernel computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Read {
     /// A box per instance.
@@ -76,7 +76,7 @@ impl Read {
         }
     }
 
-    /// What the kernel reads of a model; boxes grow by `margin` besides their own.
+    /// Input of the kernel for a model; boxes grow by `margin` besides their own.
     fn part(self, gpu: &Gpu, reads: &ModelReads, margin: f32) -> wgpu::Buffer {
         match self {
             Self::Bounds => {

@@ -4,11 +4,11 @@
 //! number of its models.
 
 use super::binding::{GroupLayout, pipeline_layout};
-use super::buffers::RING;
+use super::buffers::output_sizes;
 use super::compute::{SkinKernel, ThreadLayout};
 use super::counts::{items_bytes, room_bytes};
 use super::layout::{self, WORKGROUP};
-use super::shader::{Edit, compute_pipeline, module};
+use super::shader::Edit;
 use super::skinning::Kind;
 use super::statics::more_influences;
 use super::{Chunk, Gpu, MeshBuffers, Palettes, chunk_contents};
@@ -37,16 +37,12 @@ impl MergedVertices {
     /// Bytes of each buffer of a set: one per span, or those of a ring.
     fn sizes(crowd: &Crowd, spans: &[Vec<Chunk>], keep: Retention) -> Vec<u64> {
         let size = |span: &Vec<Chunk>| span.iter().map(|chunk| chunk.output_bytes(crowd)).sum();
-        let sizes: Vec<u64> = spans.iter().map(size).collect();
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        if keep == Retention::Ring && sizes.len() > RING { vec![largest; RING] } else { sizes }
+        output_sizes(spans.iter().map(size), keep)
     }
 
     fn new(gpu: &Gpu, crowd: &Crowd, spans: Vec<Vec<Chunk>>, keep: Retention) -> Self {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let sizes = Self::sizes(crowd, &spans, keep);
-        let set = |_| sizes.iter().map(|&size| gpu.buffer(Purpose::Output, "vertices", size, usage)).collect();
-        let sets = (0..kept_frames(keep)).map(set).collect();
+        let sets = (0..keep.frames()).map(|_| gpu.outputs(&sizes)).collect();
         let models = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
         Self { spans, models, format: crowd.format(), sets, current: Cell::new(0) }
     }
@@ -97,12 +93,7 @@ impl MergedVertices {
     }
 }
 
-/// Frames whose vertices are kept.
-fn kept_frames(keep: Retention) -> usize {
-    if keep == Retention::TwoFrames { 2 } else { 1 }
-}
-
-/// What one dispatch skins: the chunks of a span whose groups are of one kind.
+/// Work of one dispatch: the chunks of a span whose groups are of one kind.
 struct Load<'a> {
     kind: Kind,
     groups: Vec<&'a Group>,
@@ -188,7 +179,7 @@ impl MergedSkin {
         };
         let loads = spans.iter().flat_map(|span| Load::of(crowd, span, kernel));
         let sizes = MergedVertices::sizes(crowd, spans, keep).into_iter().map(room_bytes);
-        let output = sizes.sum::<u64>() * kept_frames(keep) as u64;
+        let output = sizes.sum::<u64>() * keep.frames() as u64;
         loads.map(of_load).fold(Bytes::of(Purpose::Output, output), |sum, bytes| sum + bytes)
     }
 
@@ -209,17 +200,8 @@ impl MergedSkin {
             let first = crowd.groups().first().map(|group| kernel.shader(kind(group, kernel))).unwrap_or_default();
             let layout = GroupLayout::new(gpu, kernel.name, &first, 0, wgpu::ShaderStages::COMPUTE, None);
             let pipeline_layout = pipeline_layout(gpu, kernel.name, &[&layout]);
-            let mut pipelines: Vec<(Kind, wgpu::ComputePipeline)> = Vec::new();
-            for kind in crowd.groups().iter().map(|group| kind(group, kernel)) {
-                if pipelines.iter().any(|(known, _)| *known == kind) {
-                    continue;
-                }
-                let wgsl = kernel.shader(kind);
-                let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
-                let module = module(gpu, kernel.name, wgsl, edit.is_none());
-                let pipeline = compute_pipeline(gpu, kernel.name, &pipeline_layout, &module, &kernel.constants(kind));
-                pipelines.push((kind, pipeline));
-            }
+            let kinds = crowd.groups().iter().map(|group| kind(group, kernel));
+            let pipelines = kernel.pipelines(gpu, &pipeline_layout, kinds, edit);
             let of_span = |(index, (span, palettes)): (usize, (&Vec<Chunk>, &Palettes))| {
                 let outputs: Vec<_> = vertices.sets.iter().map(|set| &set[index % set.len()]).collect();
                 let loads = Load::of(crowd, span, kernel).into_iter();

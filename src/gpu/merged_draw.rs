@@ -24,7 +24,7 @@ pub(super) struct MergedDraw {
     shared: Option<Shared>,
 }
 
-/// What models share in timed frames.
+/// Parts that models share in timed frames.
 struct Shared {
     /// Group 1 of all draws.
     bindings: wgpu::BindGroup,

@@ -3,6 +3,7 @@
 //! Weights are computed on the host, in the stage `morph`, and uploaded with the palettes. The deltas are applied where
 //! vertices are skinned, in the stage `skin` or `draw`.
 
+use super::buffers::float_texture;
 use super::counts::{filled_bytes, room_bytes};
 use super::wgsl::Role;
 use super::{Chunk, Commands, Gpu};
@@ -209,7 +210,7 @@ pub struct MorphWeights {
     numbers: Vec<f32>,
 }
 
-/// What shaders bind of a crowd's targets.
+/// Bindings of a crowd's targets for shaders.
 #[derive(Clone, Copy)]
 pub struct MorphBindings<'a> {
     /// One item per group.
@@ -252,7 +253,7 @@ impl Morphs {
         Some(Self { form, deltas, weights: weights.collect() })
     }
 
-    /// What shaders bind.
+    /// The bindings for shaders.
     pub fn bindings(&self) -> MorphBindings<'_> {
         MorphBindings { deltas: &self.deltas, weights: &self.weights }
     }
@@ -323,17 +324,8 @@ impl MorphDeltas {
         }
         gpu.count(Purpose::Mesh, contents.len() as u64);
         let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
-        let descriptor = wgpu::TextureDescriptor {
-            label: Some("morph deltas"),
-            size: wgpu::Extent3d { width: TEXTURE_WIDTH, height, depth_or_array_layers: 1 },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Rgba32Float,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-            view_formats: &[],
-        };
         let order = wgpu::util::TextureDataOrder::LayerMajor;
+        let descriptor = float_texture("morph deltas", TEXTURE_WIDTH, height);
         let texture = gpu.device().create_texture_with_data(&gpu.queue, &descriptor, order, contents);
         Self { buffer: None, texture: Some(texture.create_view(&Default::default())) }
     }

@@ -1,5 +1,6 @@
 //! Buffers for the palettes of a chunk.
 
+use super::buffers::float_texture;
 use super::counts::room_bytes;
 use super::palette_form::{TEXTURE_ROW, TEXTURE_WIDTH};
 use super::{Commands, Gpu, PaletteForm};
@@ -99,20 +100,8 @@ impl Palettes {
 
 fn texture(gpu: &Gpu, bytes: u64) -> (wgpu::Texture, wgpu::TextureView) {
     gpu.count(Purpose::Palettes, bytes.next_multiple_of(TEXTURE_ROW));
-    let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
-        label: Some("palettes"),
-        size: wgpu::Extent3d {
-            width: TEXTURE_WIDTH,
-            height: bytes.div_ceil(TEXTURE_ROW) as u32,
-            depth_or_array_layers: 1,
-        },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba32Float,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-        view_formats: &[],
-    });
+    let height = bytes.div_ceil(TEXTURE_ROW) as u32;
+    let texture = gpu.device().create_texture(&float_texture("palettes", TEXTURE_WIDTH, height));
     let view = texture.create_view(&Default::default());
     (texture, view)
 }

@@ -151,12 +151,9 @@ impl PaletteSource for PosedPalettes {
                     let rows = &rows[share.rows.clone()];
                     let out = &mut converted[share.converted.clone()];
                     let centres = &*share.centres;
-                    let convert = |(rows, out): (&[Rows], &mut [f32])| form.convert(rows, centres, out);
-                    // Of few instances, the conversion takes less time than waking another thread.
-                    match threads {
-                        Threads::One => rows.chunks(share.entries).zip(out.chunks_mut(share.floats)).for_each(convert),
-                        _ => rows.par_chunks(share.entries).zip(out.par_chunks_mut(share.floats)).for_each(convert),
-                    }
+                    rows.par_chunks(share.entries)
+                        .zip(out.par_chunks_mut(share.floats))
+                        .for_each(|(rows, out)| form.convert(rows, centres, out));
                 }
             });
         }

@@ -90,8 +90,8 @@ impl Posing {
         }
     }
 
-    /// Creates the buffers for a crowd. The job's frustum and eye decide which instances are shown, and how; `edit` changes the kernels
-    /// that pose.
+    /// Creates the buffers for a crowd. The job's frustum and eye decide which instances are shown, and how; `edit`
+    /// changes the kernels that pose.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.

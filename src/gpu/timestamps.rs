@@ -155,7 +155,7 @@ fn elapsed(ticks: &[u64], [begin, end]: [u32; 2], ns_per_tick: f32) -> Option<u6
     Some((ticks as f64 * f64::from(ns_per_tick)).round() as u64).filter(|&ns| ns > 0)
 }
 
-/// What is wrong with the ticks of a frame with one stage, which took `wall` by the host's clock. With an `outer` pair,
+/// Fault of the ticks of a frame with one stage, which took `wall` by the host's clock. With an `outer` pair,
 /// that comes first.
 fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
     let pairs = ticks.as_chunks::<2>().0;

@@ -20,7 +20,7 @@ const FIRMWARE: &str = "/sys/firmware/dmi/tables/DMI";
 /// Hottest temperature that a sensor can report in earnest, in degrees Celsius.
 const HOTTEST: f32 = 150.0;
 
-/// What stays as it is during a run.
+/// Properties of the machine that do not change during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hardware {

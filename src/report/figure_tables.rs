@@ -56,20 +56,8 @@ pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) 
     let head = heading(word, &[word])?;
     let mut table = vec![vec![head[1].clone()]];
     table[0].extend(runs.iter().map(|(name, _)| code(name)));
-    let columns: Vec<Vec<&StudyEntry>> = runs.iter().map(|(_, study)| measured(study)).collect();
-    let mut backends: Vec<&str> = Vec::new();
-    for entry in columns.iter().flatten() {
-        let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
-        if wanted && !backends.contains(&entry.backend.as_str()) {
-            backends.push(&entry.backend);
-        }
-    }
-    for backend in backends {
-        let cells = columns.iter().map(|own| {
-            own.iter().find(|entry| entry.backend == backend).map_or("-".into(), |entry| cell(word, entry, own))
-        });
-        table.push(std::iter::once(code(backend)).chain(cells).collect());
-    }
+    let columns: Vec<_> = runs.iter().map(|(_, study)| measured(study)).collect();
+    table.extend(by_backend(&columns, word, patterns));
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
 
@@ -90,24 +78,32 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
         let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
         let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
         table[0].extend(sheet.values.iter().map(|value| grouped(*value)));
-        let mut backends: Vec<&str> = Vec::new();
-        for entry in &along {
-            let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
-            if wanted && !backends.contains(&entry.backend.as_str()) {
-                backends.push(&entry.backend);
-            }
-        }
-        for backend in backends {
-            let cells = sheet.values.iter().map(|value| {
-                let at: Vec<_> = along.iter().copied().filter(|entry| axis.value(&entry.point) == *value).collect();
-                at.iter().find(|entry| entry.backend == backend).map_or("-".into(), |entry| cell(word, entry, &at))
-            });
-            table.push(std::iter::once(code(backend)).chain(cells).collect());
-        }
+        let at = |value: &u64| along.iter().copied().filter(|entry| axis.value(&entry.point) == *value).collect();
+        let columns: Vec<_> = sheet.values.iter().map(at).collect();
+        table.extend(by_backend(&columns, word, patterns));
         let place = along.first().map_or(String::new(), |entry| origin(study, &entry.point, source));
         text += &format!("{}; {place}:\n\n{}\n", conditions(study, &sheet), rows(&table));
     }
     if text.is_empty() { Err(format!("the results do not vary in {}", axis.title())) } else { Ok(text) }
+}
+
+/// Rows of one figure, one for each backend that a pattern matches, or for all. A column has the entries that were
+/// measured together.
+fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Vec<Vec<String>> {
+    let mut backends: Vec<&str> = Vec::new();
+    for entry in columns.iter().flatten() {
+        let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
+        if wanted && !backends.contains(&entry.backend.as_str()) {
+            backends.push(&entry.backend);
+        }
+    }
+    let of_backend = |backend: &str| {
+        let cells = columns.iter().map(|own| {
+            own.iter().find(|entry| entry.backend == backend).map_or("-".into(), |entry| cell(word, entry, own))
+        });
+        std::iter::once(code(backend)).chain(cells).collect()
+    };
+    backends.into_iter().map(of_backend).collect()
 }
 
 /// Table of the processor's limits, one row per number of threads.

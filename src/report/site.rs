@@ -155,7 +155,7 @@ fn sent(submissions: &[Submission]) -> Markup {
     }
 }
 
-/// What sessions say, each different answer once.
+/// Answers of sessions, each different one once.
 fn facts(sessions: &[Session], fact: fn(&Session) -> String) -> String {
     let mut all: Vec<String> = sessions.iter().map(fact).collect();
     all.dedup();

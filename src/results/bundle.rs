@@ -63,7 +63,7 @@ pub struct FileFacts {
 pub struct Manifest {
     /// Version of the container.
     pub format: u32,
-    /// What the sender says about the results.
+    /// The sender's remarks about the results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The files by name; folders in names end in `/`.

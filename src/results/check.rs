@@ -37,7 +37,7 @@ impl Division {
 /// Results of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// What does not follow from the samples or contradicts the manifest; a bundle without faults is as it was made.
+    /// Figures that do not follow from the samples or contradict the manifest; a bundle without faults is as it was made.
     pub faults: Vec<String>,
     /// The division; an edited bundle has none, whatever this says.
     pub division: Division,

@@ -244,7 +244,8 @@ pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec
     (players, layers)
 }
 
-/// What the batches of a family share, or what a single batch has: instances that play layers, and room for their poses.
+/// Parts that the batches of a family share, or that a single batch has: instances that play layers, and room for their
+/// poses.
 pub struct FamilyPoses {
     layers: wgpu::Buffer,
     players: wgpu::Buffer,

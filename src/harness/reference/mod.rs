@@ -32,7 +32,7 @@ pub(super) struct ReferencePose {
     pub local: Vec<LocalPose>,
     pub model: Vec<DAffine3>,
     pub palette: Vec<DAffine3>,
-    /// What morph targets add to each vertex; empty without targets.
+    /// Sums of morph targets' deltas for each vertex; empty without targets.
     offsets: Vec<[DVec3; 3]>,
 }
 

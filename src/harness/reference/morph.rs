@@ -67,7 +67,8 @@ fn sampled(track: &WeightKeys, target: u32, time: f64) -> f64 {
     }
 }
 
-/// What targets add to each vertex: position, normal, direction of the tangent. Empty for a mesh without targets.
+/// Sums of the targets' deltas for each vertex: position, normal, direction of the tangent. Empty for a mesh without
+/// targets.
 pub(super) fn offsets(mesh: &Mesh, weights: &[f64]) -> Vec<[DVec3; 3]> {
     let targets = mesh.targets();
     if targets.is_empty() {
