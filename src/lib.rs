@@ -102,7 +102,7 @@ pub mod web;
 pub mod wording;
 
 pub use skinbench_kernels::{
-    bake, blocks, compaction, crowd, gameplay, model, morph, pose, probe, simd, skin, threads, vertex,
+    bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe, simd, skin, threads, vertex,
 };
 
 /// Compiles the examples of README.md as documentation tests.

@@ -78,6 +78,7 @@
 //! | `gameplay` | bounds and sockets from palettes |
 //! | `compaction` | smaller clips, to a stated error |
 //! | `bake` | clips baked as palettes, to a stated error |
+//! | `device_palette` | palettes in the forms that shaders read |
 //! | `probe` | loops that show the limits of a processor |
 //! | `fixture` | a model for unit tests |
 
@@ -85,6 +86,7 @@ pub mod bake;
 pub mod blocks;
 pub mod compaction;
 pub mod crowd;
+pub mod device_palette;
 #[cfg(test)]
 mod fixture;
 pub mod gameplay;

@@ -14,19 +14,7 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, BackendError, Result};
-use crate::model::Rows;
 use crate::vertex::Normals;
-use bytemuck::{Pod, Zeroable};
-use half::f16;
-
-/// An entry as shaders/palette_half.wgsl reads it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct HalfEntry {
-    translation: [f32; 3],
-    /// Bits of three rows of three numbers, and padding.
-    rows: [u16; 10],
-}
 
 /// Largest relative error of rounding.
 const RELATIVE: f64 = 1.0 / 2048.0;
@@ -40,22 +28,9 @@ fn matrix_error(scale: f64) -> f64 {
     RELATIVE * 3f64.sqrt() * scale + 3.0 * ABSOLUTE
 }
 
-/// For each entry of a group's palettes the point that [`half_entry`] maps exactly.
+/// For each entry of a group's palettes the point that [`half_entries`](crate::device_palette::half_entries) maps exactly.
 pub(super) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
     crowd.entry_reaches(group).iter().map(|reach| reach.centre.as_vec3().to_array()).collect()
-}
-
-/// Converts an entry; `centre` is mapped exactly.
-pub(super) fn half_entry(rows: &Rows, centre: &[f32; 3]) -> HalfEntry {
-    let mut entry = HalfEntry { translation: [rows[3], rows[7], rows[11]], rows: [0; 10] };
-    for (row, moved) in entry.translation.iter_mut().enumerate() {
-        for column in 0..3 {
-            let rounded = f16::from_f32(rows[4 * row + column]);
-            *moved += (rows[4 * row + column] - rounded.to_f32()) * centre[column];
-            entry.rows[3 * row + column] = rounded.to_bits();
-        }
-    }
-    entry
 }
 
 /// Stated error of a crowd's palettes; joints must not scale unevenly.
@@ -93,7 +68,11 @@ pub(super) fn check(crowd: &Crowd) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device_palette::{HalfEntry, half_entries};
+    use crate::model::Rows;
+    use bytemuck::Zeroable;
     use glam::{Mat3, Quat, Vec3};
+    use half::f16;
 
     /// The error of points at the radius is below the bound, and not far below.
     #[test]
@@ -105,7 +84,8 @@ mod tests {
             let axis = Vec3::new(turn(1.3), turn(2.7), turn(0.9)).normalize();
             let m = Mat3::from_axis_angle(axis, 3.0 * turn(0.37)) * scale;
             let rows: Rows = std::array::from_fn(|i| if i % 4 == 3 { 5.0 } else { m.col(i % 4)[i / 4] });
-            let half = half_entry(&rows, &centre.to_array());
+            let mut half = HalfEntry::zeroed();
+            half_entries(&[rows], &[centre.to_array()], std::slice::from_mut(&mut half));
             let point = centre + radius * (Quat::from_rotation_y(turn(3.1) * 3.0) * axis);
             let off = (0..3).map(|row| {
                 let exact = (0..3).map(|c| f64::from(rows[4 * row + c]) * f64::from(point[c])).sum::<f64>();

@@ -1,13 +1,13 @@
 //! Forms of palettes in device memory.
 
-use super::half_palette::{self, HalfEntry, half_entry};
+use super::half_palette;
 use super::wgsl::Role;
 use super::{Chunk, Gpu};
-use crate::bake::{BakeFormat, motion};
+use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
+use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
 use crate::frame::{BackendError, Result};
 use crate::model::Rows;
-use glam::Quat;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
 pub const UNIFORM_ENTRIES: usize = 96;
@@ -15,12 +15,6 @@ pub const UNIFORM_ENTRIES: usize = 96;
 pub const TEXTURE_WIDTH: u32 = 4096;
 /// Bytes of a row of a palette texture.
 pub(super) const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
-
-/// A 4x4 matrix, columns.
-type ColumnMatrix = [f32; 16];
-/// A rotation, and half the translation times it, both as quaternions x y z w (Kavan and others 2008); then a uniform
-/// scale.
-type DeviceDualQuaternion = [f32; 12];
 
 /// Form of palettes in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,16 +98,9 @@ impl PaletteForm {
     pub(super) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
         match self {
             Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
-            Self::Half => {
-                let out: &mut [HalfEntry] = bytemuck::cast_slice_mut(out);
-                out.iter_mut().zip(rows.iter().zip(centres)).for_each(|(out, (rows, c))| *out = half_entry(rows, c));
-            }
-            Self::Columns | Self::Uniform => {
-                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = columns(rows));
-            }
-            Self::DualQuaternions => {
-                out.as_chunks_mut().0.iter_mut().zip(rows).for_each(|(out, rows)| *out = dual_quaternion(rows));
-            }
+            Self::Half => device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out)),
+            Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
+            Self::DualQuaternions => device_palette::dual_quaternions(rows, out.as_chunks_mut().0),
         }
     }
 
@@ -152,17 +139,4 @@ impl PaletteForm {
         }
         Ok(())
     }
-}
-
-fn columns(rows: &Rows) -> ColumnMatrix {
-    let &[xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw] = rows;
-    [xx, yx, zx, 0.0, xy, yy, zy, 0.0, xz, yz, zz, 0.0, xw, yw, zw, 1.0]
-}
-
-fn dual_quaternion(rows: &Rows) -> DeviceDualQuaternion {
-    let (rotation, moved, scale) = motion(rows);
-    let [x, y, z] = moved.map(|v| 0.5 * v);
-    let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;
-    let ([a, b, c, d], [e, f, g, h]) = (rotation.to_array(), half_moved.to_array());
-    [a, b, c, d, e, f, g, h, scale, 0.0, 0.0, 0.0]
 }
