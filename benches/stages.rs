@@ -7,7 +7,7 @@ use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose, NoClock, PaletteOut, Width};
 use skinbench::simd::{Aligned, Isa};
 use skinbench::skin::{
-    Clusters, DualQuaternion, Store, dual_quaternions, skin, skin_clusters, skin_columns, skin_dual_quaternions,
+    Clusters, DualQuaternion, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns, skin_dual_quaternions,
     skin_interleaved, skin_lanes,
 };
 use skinbench::threads::Threads;
@@ -80,7 +80,7 @@ fn skin_stage(c: &mut Criterion) {
         one_by_one(format!("cluster {isa}"), raw, &|rows, out| skin_clusters(&clusters, rows, raw, out));
     }
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
-    dual_quaternions(&lanes, &mut dual);
+    lane_dual_quaternions(&lanes, &mut dual);
     let blocks = |of: usize| of * entries..(of + 1) * entries;
     let mut by_block = |name: String, format: VertexFormat, skin: &dyn Fn(usize, &mut [f32])| {
         let words = BLOCK * mesh.vertex_count() * format.words();

@@ -1,11 +1,11 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
 use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
-use crate::model::{Clip, IDENTITY_ROWS, Model, Rows, rows_to_affine};
+use crate::model::{Clip, IDENTITY_ROWS, Model, Rows, Similarity, rows_to_affine};
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
-use glam::{DAffine3, DVec3, Mat3, Quat, Vec3, Vec4};
+use glam::{DAffine3, DVec3, Mat3, Quat, Vec4};
 use std::sync::Arc;
 
 /// Error that a vertex is allowed, over the diagonal of the model's bounds.
@@ -51,9 +51,10 @@ impl BakeFormat {
         match self {
             Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
-                let (rotation, [x, y, z], scale) = motion(rows);
+                let Similarity { rotation, translation, scale } = Similarity::of(rows);
                 let far = before.is_some_and(|b| Quat::from_array(b).dot(rotation) < 0.0);
-                out.extend([if far { -rotation } else { rotation }.to_array(), [x, y, z, scale]]);
+                let rotation = if far { -rotation } else { rotation };
+                out.extend([rotation.to_array(), translation.extend(scale).to_array()]);
             }
         }
     }
@@ -76,16 +77,6 @@ impl BakeFormat {
             }
         }
     }
-}
-
-/// Rotation, translation and uniform scale of an entry that has no other parts.
-pub fn motion(rows: &Rows) -> (Quat, [f32; 3], f32) {
-    let r = |row: usize, column: usize| rows[4 * row + column];
-    let axes = [0, 1, 2].map(|column| Vec3::new(r(0, column), r(1, column), r(2, column)));
-    let scale = axes[0].length();
-    let unit = |axis: usize| if scale > 0.0 { axes[axis] / scale } else { Vec3::AXES[axis] };
-    let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
-    (rotation, [r(0, 3), r(1, 3), r(2, 3)], scale)
 }
 
 /// Largest errors of baked palettes against those of the clip.

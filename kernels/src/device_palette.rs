@@ -1,16 +1,13 @@
 //! Palettes of an instance in the forms that shaders read.
 
-use crate::bake::motion;
-use crate::model::Rows;
+use crate::model::{Rows, Similarity};
 use bytemuck::{Pod, Zeroable};
-use glam::Quat;
 use half::f16;
 
 /// A 4x4 matrix, columns.
 pub type ColumnMatrix = [f32; 16];
 
-/// A rotation, and half the translation times it, both as quaternions x y z w (Kavan and others 2008); then a uniform
-/// scale and padding.
+/// A unit dual quaternion, rotation and dual part x y z w each; then a uniform scale and padding.
 pub type DeviceDualQuaternion = [f32; 12];
 
 /// Rotation and scale of an entry in half precision, its translation in full precision.
@@ -35,11 +32,9 @@ pub fn columns(palette: &[Rows], out: &mut [ColumnMatrix]) {
 /// uniform scales; others give wrong numbers.
 pub fn dual_quaternions(palette: &[Rows], out: &mut [DeviceDualQuaternion]) {
     for (out, rows) in out.iter_mut().zip(palette) {
-        let (rotation, moved, scale) = motion(rows);
-        let [x, y, z] = moved.map(|v| 0.5 * v);
-        let half_moved = Quat::from_xyzw(x, y, z, 0.0) * rotation;
-        let ([a, b, c, d], [e, f, g, h]) = (rotation.to_array(), half_moved.to_array());
-        *out = [a, b, c, d, e, f, g, h, scale, 0.0, 0.0, 0.0];
+        let part = Similarity::of(rows);
+        let ([a, b, c, d], [e, f, g, h]) = (part.rotation.to_array(), part.dual_part().to_array());
+        *out = [a, b, c, d, e, f, g, h, part.scale, 0.0, 0.0, 0.0];
     }
 }
 

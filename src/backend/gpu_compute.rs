@@ -198,10 +198,8 @@ fn family_outputs(crowd: &Crowd, chunks: &[Chunk]) -> impl Iterator<Item = (usiz
 /// Buffers for the vertices of each family, which its levels share.
 fn own_vertices(posed: &Posed, crowd: &Crowd) -> OwnVertices {
     let Posed { gpu, chunks, palettes, .. } = posed;
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let buffers = family_outputs(crowd, chunks).flat_map(|(levels, bytes)| {
-        let buffer = gpu.buffer(Purpose::Output, "vertices of levels", bytes, usage);
-        std::iter::repeat_n(buffer, levels)
+        std::iter::repeat_n(gpu.room(Purpose::Output, "vertices of levels", bytes), levels)
     });
     let buffers: Vec<_> = buffers.collect();
     let visibility = palettes.visibility();

@@ -35,8 +35,7 @@ impl Gpu {
         let limits = self.device().limits();
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let [from, to] = ["copied from", "copied to"].map(|label| self.buffer(Purpose::Staging, label, bytes, usage));
+        let [from, to] = ["copied from", "copied to"].map(|label| self.room(Purpose::Staging, label, bytes));
         self.check()?;
         let fill = FillPass::new(self, &from);
         let write = self.fastest(bytes, |commands| {

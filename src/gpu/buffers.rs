@@ -46,6 +46,12 @@ impl Gpu {
         })
     }
 
+    /// Creates a storage buffer that kernels write, and that copies read and fill.
+    pub fn room(&self, purpose: Purpose, label: &str, size: u64) -> wgpu::Buffer {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        self.buffer(purpose, label, size, usage)
+    }
+
     /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
     pub fn filled(&self, purpose: Purpose, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         self.count(purpose, filled_bytes(contents.len()));
@@ -111,8 +117,7 @@ impl Gpu {
 
     /// Creates buffers of these sizes for skinned vertices.
     pub(super) fn outputs(&self, sizes: &[u64]) -> Vec<wgpu::Buffer> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        sizes.iter().map(|&size| self.buffer(Purpose::Output, "vertices", size, usage)).collect()
+        sizes.iter().map(|&size| self.room(Purpose::Output, "vertices", size)).collect()
     }
 
     /// Bytes of the arena's device side.

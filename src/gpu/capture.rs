@@ -223,9 +223,10 @@ fn largest(crowd: &Crowd) -> u32 {
     crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32
 }
 
-/// Rows of a capture, which holds at least one instance.
+/// Rows of a capture, which holds the crowd or as many instances as fit, at least one.
 fn height(crowd: &Crowd) -> u32 {
-    largest(crowd).max(TEXELS).div_ceil(WIDTH)
+    let most = crowd.vertex_count().min(TEXELS.into()) as u32;
+    largest(crowd).max(most).div_ceil(WIDTH)
 }
 
 /// Records a copy of a texture's first rows.

@@ -1,6 +1,7 @@
 //! Adapter, device and queue: enumeration, features and errors.
 
 use super::layout;
+use super::shader::Modules;
 use super::timestamps::{CAPACITY, Timestamps};
 use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, Span};
 use arrayvec::ArrayVec;
@@ -71,6 +72,7 @@ pub struct Gpu {
     /// Work of the frame that is being recorded.
     pub(super) work: Cell<FrameWork>,
     pipeline_cache: Option<wgpu::PipelineCache>,
+    pub(super) modules: Modules,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
@@ -213,6 +215,7 @@ impl Gpu {
                 .contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
             downlevel: adapter.get_downlevel_capabilities().flags,
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
+            modules: Modules::default(),
             device,
             queue,
             failure,
@@ -244,6 +247,7 @@ impl Gpu {
             workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             downlevel: wgpu::DownlevelFlags::all(),
             pipeline_cache: None,
+            modules: Modules::default(),
             device,
             queue,
             failure: Arc::default(),

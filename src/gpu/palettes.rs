@@ -42,13 +42,7 @@ impl Palettes {
 
     /// Allocates rows that the device writes.
     pub(super) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        Self {
-            buffer: gpu.buffer(Purpose::Palettes, "palettes", bytes, usage),
-            texture: None,
-            shown: None,
-            window: None,
-        }
+        Self { buffer: gpu.room(Purpose::Palettes, "palettes", bytes), texture: None, shown: None, window: None }
     }
 
     /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.

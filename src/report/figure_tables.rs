@@ -87,8 +87,8 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
     if text.is_empty() { Err(format!("the results do not vary in {}", axis.title())) } else { Ok(text) }
 }
 
-/// Rows of one figure, one for each backend that a pattern matches, or for all. A column has the entries that were
-/// measured together.
+/// Rows of one figure, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
+/// the entries that were measured together.
 fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Vec<Vec<String>> {
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {

@@ -15,7 +15,7 @@ mod skeleton_builder;
 mod skin;
 mod targets;
 
-pub use affine::{IDENTITY_ROWS, Rows, affine_to_rows, rows_to_affine};
+pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use clip::compact;
 pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys};
 pub use error::ModelError;

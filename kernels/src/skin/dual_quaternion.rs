@@ -8,26 +8,23 @@
 
 use super::words::{BlockPalette, Matrix};
 use crate::crowd::BLOCK;
+use crate::model::Similarity;
 use crate::pose::Affine;
 use crate::simd::{Simd, load_group};
-use glam::{Mat3, Quat, Vec3};
 
 /// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
 pub type DualQuaternion = [[f32; BLOCK]; 9];
 
 /// Converts a block's palette to dual quaternions: `out` takes one item per item of `palette`. Entries must be
 /// rotations, translations and uniform scales; others give wrong numbers.
-pub fn dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
+pub fn lane_dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
     for (out, m) in out.iter_mut().zip(palette) {
         for lane in 0..BLOCK {
-            let column = |c: usize| Vec3::new(m[c][lane], m[4 + c][lane], m[8 + c][lane]);
-            let scale = column(0).length();
-            let unit = |c: usize| if scale > 0.0 { column(c) / scale } else { Vec3::AXES[c] };
-            let r = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
-            let d = Quat::from_vec4(column(3).extend(0.0)) * r;
-            let numbers = [r.x, r.y, r.z, r.w, 0.5 * d.x, 0.5 * d.y, 0.5 * d.z, 0.5 * d.w, scale];
+            let part = Similarity::of(&m.map(|row| row[lane]));
+            let rotation_and_dual = [part.rotation, part.dual_part()].map(|q| q.to_array());
+            let numbers = rotation_and_dual.as_flattened().iter().chain([&part.scale]);
             for (row, number) in out.iter_mut().zip(numbers) {
-                row[lane] = number;
+                row[lane] = *number;
             }
         }
     }

@@ -50,7 +50,7 @@ pub fn skin_interleaved(
     simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: true });
 }
 
-/// As [`skin_lanes`], by dual quaternions: `palette` from [`super::dual_quaternions`].
+/// As [`skin_lanes`], by dual quaternions: `palette` from [`super::lane_dual_quaternions`].
 ///
 /// # Panics
 /// As [`skin_lanes`].

@@ -15,7 +15,7 @@ mod words;
 
 pub use cluster::{Clusters, skin_clusters};
 pub use columns::{skin_columns, skin_columns_shape};
-pub use dual_quaternion::{DualQuaternion, dual_quaternions};
+pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
 pub use lanes::{skin_dual_quaternions, skin_interleaved, skin_lanes};
 pub use scalar::{skin, skin_shape};
 pub use stream::Store;

@@ -5,7 +5,7 @@ use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
 use crate::frame::{Blending, Bytes, Purpose, Result};
 use crate::simd::{Aligned, Isa};
-use crate::skin::{DualQuaternion, dual_quaternions, skin_dual_quaternions};
+use crate::skin::{DualQuaternion, lane_dual_quaternions, skin_dual_quaternions};
 use crate::threads::lock;
 use std::sync::Mutex;
 
@@ -45,7 +45,7 @@ impl Skinner for DualQuaternionSkinner {
         // Only one thread uses it, so the lock is always free.
         let mut palette = lock(&self.palette);
         let palette = &mut palette[..job.lanes.len()];
-        dual_quaternions(job.lanes, palette);
+        lane_dual_quaternions(job.lanes, palette);
         let (mesh, format) = (job.group.model.mesh(), job.group.format);
         job.in_lanes(|morphed| skin_dual_quaternions(job.isa, mesh, morphed, palette, format, job.store, out));
     }

@@ -280,7 +280,7 @@ impl FamilyPoses {
         Self {
             layers: gpu.storage(Purpose::Clips, "layers", bytemuck::cast_slice(&layers)),
             players,
-            model: room(gpu, "model poses", model_bytes),
+            model: gpu.room(Purpose::Scratch, "model poses", model_bytes),
             palettes: Palettes::on_device(gpu, palettes),
         }
     }
@@ -321,9 +321,10 @@ impl PoseBatch {
         let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", bytemuck::bytes_of(&numbers)));
         let batch = own.as_ref().map(wgpu::Buffer::as_entire_binding).or(visible.map(VisibleChunk::batch));
         let count = u64::from(numbers.instances);
-        let cursors = room(gpu, "cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
-        let momenta = room(gpu, "momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
-        let pairs = room(gpu, "pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
+        let room = |label, bytes| gpu.room(Purpose::Scratch, label, bytes);
+        let cursors = room("cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
+        let momenta = room("momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
+        let pairs = room("pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local poses
         // of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -370,10 +371,4 @@ fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
         levels: statics.levels,
         ..Default::default()
     }
-}
-
-/// Room for what kernels write.
-fn room(gpu: &Gpu, label: &str, bytes: u64) -> wgpu::Buffer {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    gpu.buffer(Purpose::Scratch, label, bytes, usage)
 }
