@@ -1,13 +1,13 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
 use super::exit::Exit;
+use super::output::say;
 use anyhow::bail;
 use clap::Args;
 use skinbench::report::comparison;
 use skinbench::results::compare::{Verdict, compare};
 use skinbench::results::recorded::Recorded;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Most problems of files that are listed one by one.
@@ -22,7 +22,7 @@ pub struct Arguments {
     /// Results to judge
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// Exit with 4 if a row is certainly slower by more than this, such as 5%
+    /// Exit with 4 if a row is certainly slower by more than this, such as 5%, or failed
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
     /// Show only rows that changed
@@ -49,14 +49,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why} ({count} rows)")).collect();
         bail!("nothing can be compared: {}", why.join("; "));
     }
-    write!(io::stdout().lock(), "{}", comparison::text(&comparison, !arguments.changed))?;
-    let beyond = arguments.fail_above.map_or(0, |limit| comparison.beyond(limit).len());
-    if beyond > 0 {
-        let limit = arguments.fail_above.unwrap_or_default() * 1e2;
-        writeln!(io::stdout().lock(), "{beyond} rows are slower by more than {limit} % for certain")?;
-        return Ok(Exit::Regression);
+    say(comparison::text(&comparison, !arguments.changed))?;
+    let Some(limit) = arguments.fail_above else { return Ok(Exit::Done) };
+    let (beyond, limit) = (comparison.beyond(limit).len(), limit * 1e2);
+    if !comparison.failed.is_empty() {
+        say(format_args!("failed in the new results: {}\n", comparison.failed.join("; ")))?;
     }
-    Ok(Exit::Done)
+    if beyond > 0 {
+        say(format_args!("{beyond} rows are slower by more than {limit} % for certain\n"))?;
+    }
+    Ok(if beyond > 0 || !comparison.failed.is_empty() { Exit::Regression } else { Exit::Done })
 }
 
 /// Reads results; reports unusable parts on stderr.

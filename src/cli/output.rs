@@ -1,24 +1,23 @@
-//! Files that are either complete or absent.
+//! Files that are either complete or absent, and text on stdout.
 
 use anyhow::Context as _;
-use std::io::{self, BufWriter, Write};
+use skinbench::results::whole;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::Path;
-use tempfile::Builder;
 
-/// Writes a file under a temporary name and moves it to its place when it is complete.
+/// Writes a file that is either complete or absent.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = Builder::new();
-    // Temporary files are private by default; this one becomes an ordinary file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let written = builder.prefix(".skinbench-").tempfile_in(folder).and_then(|file| {
-        let mut buffered = BufWriter::new(file);
-        write(&mut buffered)?;
-        buffered.into_inner()?.persist(path)?;
-        Ok(())
-    });
-    written.with_context(|| format!("cannot write {}", path.display()))
+    whole::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Prints text on stdout. A pipe that is closed at the other end is no error: the work and its verdict do not depend on a
+/// reader.
+pub fn say(text: impl Display) -> io::Result<()> {
+    match write!(io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }
 
 /// Writes RGBA 8 bit sRGB pixels, rows from the top, as a PNG file.

@@ -137,7 +137,9 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     for (submission, bundle) in submissions.iter().zip(&bundles) {
         write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.studies))?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
-        std::fs::copy(bundle, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
+        let mut bundle = std::fs::File::open(bundle).with_context(|| format!("cannot read {}", bundle.display()))?;
+        // The site may be written to the folder of the bundles.
+        write_file(&copy, |file| io::copy(&mut bundle, file).map(|_| ()))?;
     }
     Ok(())
 }

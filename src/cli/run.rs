@@ -2,7 +2,8 @@
 
 use super::built_from::built_from;
 use super::common::{self, WorkloadArguments, positive};
-use super::exit::Exit;
+use super::exit::{Exit, UsageError};
+use super::output::say;
 use super::progress::Progress;
 use anyhow::Context as _;
 use arrayvec::ArrayVec;
@@ -17,9 +18,10 @@ use skinbench::report::{card, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
 use skinbench::results::warnings;
-use skinbench::scene::BuiltScene;
+use skinbench::scene::{BuiltScene, Scene};
 use skinbench::threads::Threads;
-use std::io::{self, Write};
+use std::fmt::Display;
+use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,6 +85,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
     let keep = arguments.workload.keep()?;
     let scenes = arguments.workload.scenes(arguments.passes)?;
+    distinct("scenes are called", scenes.iter().map(Scene::name))?;
+    distinct("counts of --threads are", &arguments.workload.machine.threads)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
     common::choose_clock(&context, arguments.clock)?;
@@ -131,7 +135,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             text += &card::text(&table::study_of(&environment, scene, clip_error, &outcomes));
         }
         warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
-        progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
+        progress.suspend(|| say(format_args!("{text}\n")))?;
         progress.next_scene();
         all.extend(outcomes);
         if interrupted.load(Ordering::Relaxed) {
@@ -141,10 +145,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     drop(progress);
     results.end().with_context(|| format!("cannot write to {}", folder.display()))?;
     if let Some(warning) = warnings::of_machine() {
-        writeln!(io::stdout().lock(), "warning: {warning}")?;
+        say(format_args!("warning: {warning}\n"))?;
     }
-    writeln!(io::stdout().lock(), "results: {}", results.summary_path().display())?;
+    say(format_args!("results: {}\n", results.summary_path().display()))?;
     Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
+}
+
+/// Checks that nothing repeats that tells rows of the results apart.
+fn distinct<T: Display + PartialEq>(what: &str, all: impl IntoIterator<Item = T>) -> Result<(), UsageError> {
+    let mut known = Vec::new();
+    for next in all {
+        if known.contains(&next) {
+            return Err(UsageError(format!("two {what} {next}; expected each once, or two runs")));
+        }
+        known.push(next);
+    }
+    Ok(())
 }
 
 /// Peak rates of one thread and of all threads.

@@ -2,7 +2,7 @@
 
 use super::common;
 use super::exit::{Exit, UsageError};
-use super::output::write_file;
+use super::output::{say, write_file};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::report::{grouped, text};
@@ -10,7 +10,6 @@ use skinbench::results::bundle::{Bundle, MOST_NOTE};
 use skinbench::results::check::{Checked, Division, check};
 use skinbench::results::session::Session;
 use skinbench::results::study::Study;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Most faults of a bundle that are listed.
@@ -60,12 +59,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
-        writeln!(io::stdout().lock(), "{said}bundle: {}, {kilobytes} kB", output.display())?;
+        say(format_args!("{said}bundle: {}, {kilobytes} kB\n", output.display()))?;
         return Ok(Exit::Done);
     }
     for path in &arguments.paths {
         let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
-        write!(io::stdout().lock(), "{}", checked(path, &bundle, arguments.division)?)?;
+        say(checked(path, &bundle, arguments.division)?)?;
     }
     Ok(Exit::Done)
 }
@@ -97,7 +96,7 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<DivisionChoice>) -> anyh
     let mut programs: Vec<String> = sessions.iter().map(program).collect();
     programs.dedup();
     programs.iter().for_each(|program| said += &format!("{program}\n"));
-    let (_folder, recorded) = bundle.unpacked()?;
+    let (_folder, recorded) = bundle.unpacked().with_context(|| path.display().to_string())?;
     for study in Study::of_each_machine(recorded) {
         said += &format!("{}\n{}", study.machine, text::verdicts(&study));
     }

@@ -3,6 +3,7 @@
 use super::built_from::built_from;
 use super::common::{self, MachineArguments, OutputChoice, Requirement, StorageArguments, positive};
 use super::exit::Exit;
+use super::output::say;
 use super::progress::Progress;
 use super::run::passes;
 use anyhow::Context as _;
@@ -25,7 +26,7 @@ use skinbench::results::warnings::{of_machine, warnings};
 use skinbench::scene::{BuiltScene, Lod, Overrides};
 use std::collections::HashSet;
 use std::hash::Hasher;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -195,27 +196,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
     drop(book);
     print(arguments, &ending, scene.name())?;
-    let mut out = io::stdout().lock();
-    troubles.iter().take(LISTED).try_for_each(|trouble| writeln!(out, "warning: {trouble}"))?;
+    troubles.iter().take(LISTED).try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
     if troubles.len() > LISTED {
-        writeln!(out, "warning: {} more like these", troubles.len() - LISTED)?;
+        say(format_args!("warning: {} more like these\n", troubles.len() - LISTED))?;
     }
-    writeln!(out, "results: {}", summary.display())?;
+    say(format_args!("results: {}\n", summary.display()))?;
     Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
 }
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
 fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<()> {
     let &Arguments { budget, memory, ref results, .. } = arguments;
-    let mut out = io::stdout().lock();
     if ending.kept > 0 {
         eprintln!("note: {} measurements of an earlier sweep were kept", ending.kept);
     }
     if let Ok(recorded) = Recorded::read(&[results]) {
-        write!(out, "{}", text::swept(&Study::new(recorded)))?;
+        say(text::swept(&Study::new(recorded)))?;
     }
     if budget.is_some() || memory.is_some() {
-        write!(out, "{}", text::largest(scene, budget, memory, &ending.largest))?;
+        say(text::largest(scene, budget, memory, &ending.largest))?;
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use super::common::{self, WorkloadArguments};
 use super::exit::Exit;
+use super::output::say;
 use super::progress::Progress;
 use clap::Args;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, RunOptions};
 use skinbench::report::table;
-use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compare every vertex of every instance with the reference
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let mut watcher = Watcher { scene: &scene.name, progress: &progress, interrupted };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);
-        progress.suspend(|| writeln!(io::stdout().lock(), "{text}"))?;
+        progress.suspend(|| say(format_args!("{text}\n")))?;
         progress.next_scene();
         all.extend(outcomes);
         if interrupted.load(Ordering::Relaxed) {

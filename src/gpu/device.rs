@@ -1,11 +1,11 @@
 //! Adapter, device and queue: enumeration, features and errors.
 
 use super::layout;
-use super::shader::Modules;
 use super::timestamps::{CAPACITY, Timestamps};
 use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, Span};
 use arrayvec::ArrayVec;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct DeviceBandwidth {
     pub write: u64,
     /// Bytes per second copied from one buffer to another; each byte is read once and written once.
     pub copy: u64,
-    /// Bytes per second uploaded, including filling staging memory.
+    /// Bytes per second copied from staging memory, which the host can map.
     pub upload: u64,
 }
 
@@ -72,7 +72,8 @@ pub struct Gpu {
     /// Work of the frame that is being recorded.
     pub(super) work: Cell<FrameWork>,
     pipeline_cache: Option<wgpu::PipelineCache>,
-    pub(super) modules: Modules,
+    /// The shaders read so far, by their WGSL and whether it is trusted.
+    pub(super) modules: RefCell<HashMap<(String, bool), wgpu::ShaderModule>>,
     downlevel: wgpu::DownlevelFlags,
     captures: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
@@ -215,7 +216,7 @@ impl Gpu {
                 .contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
             downlevel: adapter.get_downlevel_capabilities().flags,
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
-            modules: Modules::default(),
+            modules: RefCell::default(),
             device,
             queue,
             failure,
@@ -247,7 +248,7 @@ impl Gpu {
             workgroup_limit: Cell::new(device.limits().max_compute_workgroups_per_dimension),
             downlevel: wgpu::DownlevelFlags::all(),
             pipeline_cache: None,
-            modules: Modules::default(),
+            modules: RefCell::default(),
             device,
             queue,
             failure: Arc::default(),

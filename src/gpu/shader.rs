@@ -1,8 +1,6 @@
 //! Shader modules, values of their overrides, and the edits with which tests break them.
 
 use super::Gpu;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Names and values of shader overrides.
@@ -11,11 +9,7 @@ pub type Constants = Vec<(&'static str, f64)>;
 /// A change to a shader's WGSL: tests break shaders with it and check that parity fails.
 pub type Edit = Rc<dyn Fn(String) -> String>;
 
-/// The modules that a device has, by their WGSL and whether it is trusted. Reading a shader takes longer than creating a
-/// pipeline from its module.
-pub(super) type Modules = RefCell<HashMap<(String, bool), wgpu::ShaderModule>>;
-
-/// The module of a shader, created the first time. Our own WGSL runs without the checks that untrusted shaders need: bounds checks and loop counters
+/// The module of a shader, created the first time: reading a shader takes longer than creating a pipeline. Our own WGSL runs without the checks that untrusted shaders need: bounds checks and loop counters
 /// slowed a compute kernel on llvmpipe down from approximately 135 to 360 ns per vertex.
 pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> wgpu::ShaderModule {
     let mut modules = gpu.modules.borrow_mut();

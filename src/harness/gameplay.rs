@@ -36,7 +36,7 @@ pub fn failure(
                 let outside = |vertex: &[f64]| {
                     (0..3).any(|axis| {
                         let (min, max) = (f64::from(bounds[axis]), f64::from(bounds[axis + 3]));
-                        !(min <= vertex[axis] && vertex[axis] <= max)
+                        !(min.is_finite() && max.is_finite() && min <= vertex[axis] && vertex[axis] <= max)
                     })
                 };
                 let found = vertices.chunks_exact(group.format.floats()).position(outside);

@@ -31,6 +31,8 @@ const VERIFIED_TICKS: [u32; 4] = [0, 1, 97, 1_000_003];
 /// Time for frames with two in flight, and their smallest and largest number.
 const THROUGHPUT: Duration = Duration::from_secs(1);
 const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
+/// Most samples of a stage that have room before the first frame; more would be memory that `--frames` asks for.
+const ROOM: u32 = 1 << 16;
 /// Fraction of a backend's work that its verification counts for in the progress.
 const VERIFYING: f64 = 0.25;
 
@@ -499,10 +501,10 @@ impl<'a> RunState<'a> {
                 Some(first) => depth_difference(first, &depths),
                 None => depth_difference(&depths, &depths),
             };
-            self.first_depths.get_or_insert(depths);
             if let Some(difference) = difference {
                 return Ok(Gate::Closed(Status::ParityFailed, difference));
             }
+            self.first_depths.get_or_insert(depths);
         }
         Ok(Gate::Open)
     }
@@ -524,7 +526,7 @@ impl<'a> RunState<'a> {
         let mut schedule = Order::new(self.options.frames, estimates);
         for stage in racing.iter_mut().flatten().flat_map(|c| &mut c.stages) {
             stage.samples.clear();
-            stage.samples.reserve_exact(schedule.most() as usize);
+            stage.samples.reserve_exact(schedule.most().min(ROOM) as usize);
             stage.dropped = 0;
         }
         for contender in racing.iter_mut().flatten() {

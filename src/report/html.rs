@@ -242,12 +242,13 @@ fn raw(study: &Study, prefix: &str) -> Markup {
 }
 
 fn downloads(study: &Study) -> Markup {
-    let files = ["summary.csv", "samples.csv"].map(|name| (name, joined(study, name)));
+    let files: Vec<(String, String)> =
+        ["summary", "samples"].into_iter().flat_map(|kind| joined(study, kind)).collect();
     html! {
         section #download {
             h2 { "The data" }
             ul {
-                @for (name, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
+                @for (name, text) in &files {
                     li {
                         @match link(name, text) {
                             Some(link) => (link),
@@ -272,19 +273,23 @@ fn link(name: &str, text: &str) -> Option<Markup> {
         .then(|| html! { a download=(name) href=(format!("data:{kind};base64,{}", STANDARD.encode(bytes))) { (name) } })
 }
 
-/// Files with one name beside the summaries, joined with a single heading.
-fn joined(study: &Study, name: &str) -> String {
-    let mut text = String::new();
+/// Names and texts of the files of a kind beside the summaries: those with the same columns are joined under a single
+/// heading, others are files of their own.
+fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
+    let mut texts: Vec<(String, String)> = Vec::new();
     for file in &study.files {
-        let file = if name == "summary.csv" { file.clone() } else { samples_beside(file) };
+        let file = if kind == "summary" { file.clone() } else { samples_beside(file) };
         let Ok(part) = text_of(&file) else { continue };
-        let rows = match part.split_once('\n') {
-            Some((heading, rows)) if text.lines().next() == Some(heading) => rows,
-            _ => &part,
-        };
-        text.push_str(rows);
+        // A last line without an end is cut off, and would run into the next file's first.
+        let whole = part.rfind('\n').map_or("", |end| &part[..=end]);
+        let Some((heading, rows)) = whole.split_once('\n') else { continue };
+        match texts.iter_mut().find(|(known, _)| known == heading.trim_end()) {
+            Some((_, text)) => text.push_str(rows),
+            None => texts.push((heading.trim_end().to_owned(), whole.to_owned())),
+        }
     }
-    text
+    let name = |index: usize| if index == 0 { format!("{kind}.csv") } else { format!("{kind}-{}.csv", index + 1) };
+    texts.into_iter().enumerate().map(|(index, (_, text))| (name(index), text)).collect()
 }
 
 fn gzip(text: &str) -> Option<Vec<u8>> {

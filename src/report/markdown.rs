@@ -2,7 +2,7 @@
 
 use super::card;
 use super::chart::Chart;
-use super::findings::{findings, place, verdict};
+use super::findings::{findings, place, plain_place, verdict};
 use super::units::{abbreviated, duration, grouped};
 use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
@@ -54,7 +54,8 @@ pub(super) fn headline_point(study: &Study) -> Option<&Point> {
 /// The caption of a table of a point, with the origin of its figures.
 pub(super) fn headline_place(study: &Study, point: &Point, source: &str) -> String {
     let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
-    format!("{}, {} vertices; {}:", place(point), grouped(vertices), origin(study, point, source))
+    // The page that has the table tells the options, and the folder is named after them.
+    format!("{}, {} vertices; {}:", plain_place(point), grouped(vertices), origin(study, point, source))
 }
 
 /// The origin of a point's figures: machine, threads, day, commit and folder.

@@ -12,12 +12,15 @@ use crate::results::ranking::{Lead, Ranking, ranking};
 use crate::results::session::Session;
 use crate::results::study::{Axis, Quantity, Study, StudyEntry};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("site.css"));
 const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("site.js"));
 const QUANTITIES: [Quantity; 2] = [Quantity::Frame, Quantity::Work];
+/// Characters that have a meaning in links, or may have one.
+const IN_LINKS: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A bundle whose check found no faults.
 #[derive(Debug)]
@@ -30,6 +33,13 @@ pub struct Submission {
     pub checked: Checked,
     /// Its machines, at least one.
     pub studies: Vec<Study>,
+}
+
+impl Submission {
+    /// Link to its file with this ending. `./` keeps a name with a colon from being read as a scheme.
+    fn link(&self, ending: &str) -> String {
+        format!("./{}{ending}", utf8_percent_encode(&self.name, &IN_LINKS))
+    }
 }
 
 /// One machine of one bundle: a column of the tables.
@@ -78,7 +88,7 @@ impl Column<'_> {
 
     fn label(&self) -> Markup {
         let Machine { cpu, adapter, .. } = &self.study.machine;
-        html! { a href={ (self.submission.name) ".html" } { (known(cpu, "unknown processor")) } br; (known(adapter, "no adapter")) }
+        html! { a href=(self.submission.link(".html")) { (known(cpu, "unknown processor")) } br; (known(adapter, "no adapter")) }
     }
 }
 
@@ -130,8 +140,8 @@ fn sent(submissions: &[Submission]) -> Markup {
                             @let sessions = &submission.checked.sessions;
                             tr {
                                 td {
-                                    a href={ (submission.name) ".html" } { (submission.name) } " ("
-                                    a href={ (submission.name) ".tar.gz" } { "bundle" } ")"
+                                    a href=(submission.link(".html")) { (submission.name) } " ("
+                                    a href=(submission.link(".tar.gz")) { "bundle" } ")"
                                 }
                                 td {
                                     @match &submission.checked.division {

@@ -49,13 +49,28 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     let mut lines = before.lines().enumerate();
     while let Some((number, line)) = lines.next() {
         after += &format!("{line}\n");
-        let Some(words) = marker(line) else { continue };
         let fault = |problem: String| error(format!("line {}: {problem}", number + 1));
+        if let Some(kind) = misspelt(line, &before) {
+            return Err(fault(wording::unknown("kind of marker", kind, &KINDS)));
+        }
+        let Some(words) = marker(line) else {
+            // The marker before it may be misspelt, and what it holds would never be written or checked.
+            if let Some(kind) = ended(line) {
+                return Err(fault(format!("{} ends nothing; expected <!-- {kind} ... --> before it", line.trim())));
+            }
+            continue;
+        };
         let [kind, source, rest @ ..] = &words[..] else { return Err(fault("a marker without its source".into())) };
         let end = format!("<!-- /{kind} -->");
-        after += results.part(kind, source, rest).map_err(fault)?.trim_end();
+        let part = results.part(kind, source, rest).map_err(fault)?;
+        if let Some(line) = part.lines().find(|line| is_marker(line)) {
+            return Err(fault(format!("{source} contains a marker, {}; expected text without any", line.trim())));
+        }
+        after += part.trim_end();
         after += &format!("\n{end}\n");
-        if !lines.any(|(_, line)| line.trim() == end) {
+        // What follows another marker is not of this part.
+        let last = lines.find(|(_, line)| is_marker(line));
+        if last.is_none_or(|(_, line)| line.trim() != end) {
             return Err(fault(format!("no {end} after this marker")));
         }
     }
@@ -70,10 +85,33 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, SpliceError> {
     Ok(files)
 }
 
+/// The words of a line that is a comment; `None` for other lines.
+fn comment(line: &str) -> Option<Vec<&str>> {
+    Some(line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.split_whitespace().collect())
+}
+
 /// The words of a marker that begins a part; `None` for other lines.
 fn marker(line: &str) -> Option<Vec<&str>> {
-    let words: Vec<&str> = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.split_whitespace().collect();
-    KINDS.contains(words.first()?).then_some(words)
+    comment(line).filter(|words| words.first().is_some_and(|kind| KINDS.contains(kind)))
+}
+
+/// The kind of a marker that ends a part; `None` for other lines.
+fn ended(line: &str) -> Option<&str> {
+    comment(line)?.first()?.strip_prefix('/').filter(|kind| KINDS.contains(kind))
+}
+
+/// Returns whether a line begins or ends a part.
+fn is_marker(line: &str) -> bool {
+    marker(line).is_some() || ended(line).is_some()
+}
+
+/// The kind of a marker that resembles a known one and has an end in the page. Other programs' markers have other names.
+fn misspelt<'a>(line: &'a str, page: &str) -> Option<&'a str> {
+    let kind = *comment(line)?.first()?;
+    let resembles = |known: &&str| strsim::jaro_winkler(&kind.to_lowercase(), known) > 0.7;
+    let end = format!("<!-- /{kind} -->");
+    let is_misspelt = !KINDS.contains(&kind) && KINDS.iter().any(resembles);
+    (is_misspelt && page.lines().any(|line| line.trim() == end)).then_some(kind)
 }
 
 /// Results that the markers of a page refer to.
@@ -89,7 +127,7 @@ impl PageResults<'_> {
     /// The text to put after a marker.
     fn part(&mut self, kind: &str, source: &str, words: &[&str]) -> Result<String, String> {
         match (kind, words) {
-            ("text", _) => self.text(source, words.first().copied()),
+            ("text", [] | [_]) => self.text(source, words.first().copied()),
             ("limits", []) => Ok(figure_tables::limits(&self.limits(source)?)),
             ("table", []) => Ok(headline(self.study(source)?, source)),
             ("table", _) => figure_tables::backends(self.study(source)?, words, source),
@@ -116,7 +154,7 @@ impl PageResults<'_> {
                 let items: Vec<_> = items.iter().map(|&(run, backend, n)| ((run, study(run)), backend, n)).collect();
                 figure_tables::peak(one, &items)
             }
-            _ => Err(format!("{kind} lacks arguments; docs/report.md lists them")),
+            _ => Err(format!("{kind} takes other arguments; docs/report.md lists them")),
         }
     }
 

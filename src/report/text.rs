@@ -68,8 +68,12 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
             ("vertices", series.vertices),
             ("influences", series.influences),
             ("active targets", series.active_targets),
+            ("models", series.models),
         ] {
             place += &value.map_or(String::new(), |value| format!(", {name} {value}"));
+        }
+        if let Some(lod) = series.lod {
+            place += &format!(", lod {}", if lod.is_none() { "none".into() } else { lod.name() });
         }
         let by_memory = memory.map(|MemoryBounds { fits, exceeds }| match (fits, exceeds) {
             (Some((fits, taken)), Some((exceeds, _))) => {

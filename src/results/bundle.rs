@@ -6,7 +6,7 @@
 //! Digests detect changes to a bundle, not invented figures: whoever edits a file can also write its digest.
 
 use super::digest;
-use super::recorded::{ReadError, Recorded, samples_beside, summaries, text_of};
+use super::recorded::{MOST_BYTES, ReadError, Recorded, samples_beside, summaries, text_of};
 use super::session;
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -28,8 +28,7 @@ const FORMAT: u32 = 1;
 const MANIFEST: &str = "manifest.json";
 /// Names of files that a bundle may hold beside the list, each in any folder.
 const NAMES: [&str; 4] = ["summary.csv", "samples.csv", "limits.csv", session::FILE];
-/// Most bytes of all files together, most files, and most folders above a file.
-const MOST_BYTES: u64 = 128 << 20;
+/// Most files, and most folders above a file.
 const MOST_FILES: usize = 256;
 const MOST_FOLDERS: usize = 6;
 /// Most characters of a note.
@@ -40,13 +39,20 @@ pub const MOST_NOTE: usize = 400;
 pub enum BundleError {
     /// Error from the system, or an archive that is damaged.
     #[error("cannot read: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// Results that cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Results(#[from] ReadError),
     /// The content is not that of a bundle.
     #[error("{0}")]
     Content(String),
+}
+
+impl From<io::Error> for BundleError {
+    /// Without a source: the message has its text, and whoever prints causes as well would say it twice.
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// Size and digest of a file.
@@ -84,13 +90,14 @@ fn content<T>(problem: impl Into<String>) -> Result<T, BundleError> {
 }
 
 impl Bundle {
-    /// The bundle of a folder of results: each `summary.csv` at or below it, and the files beside it.
+    /// The bundle of a folder of results: each `summary.csv` at or below it, and the files beside it. Errors name files
+    /// by their place in the folder.
     ///
     /// # Errors
     /// No results, results without samples or without a record of the environment, or too many or too large files.
     pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, BundleError> {
         let mut files = BTreeMap::new();
-        for summary in summaries(folder)? {
+        for summary in summaries(folder).map_err(|error| error.below(folder))? {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
             let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();
@@ -188,7 +195,7 @@ impl Bundle {
     }
 
     /// Writes the files to a temporary folder and reads the results in it. The folder must outlive the paths in the
-    /// results.
+    /// results. Problems name files as the bundle does.
     ///
     /// # Errors
     /// The folder cannot be written, or results that cannot be read.
@@ -199,7 +206,8 @@ impl Bundle {
             fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
             fs::write(path, bytes)?;
         }
-        let recorded = Recorded::read(&[folder.path()])?;
+        let recorded = Recorded::read(&[folder.path()]).map_err(|error| error.below(folder.path()))?;
+        let recorded = recorded.below(folder.path());
         Ok((folder, recorded))
     }
 }
@@ -288,6 +296,31 @@ mod tests {
         assert_eq!(problem(&archive(&[("summary.csv", &b""[..]); 2])), "summary.csv stands in it twice");
         let later = br#"{"format":2,"files":{}}"#;
         assert_eq!(problem(&archive(&[(MANIFEST, later)])), "manifest.json: format 2; this skinbench reads 1");
+    }
+
+    #[test]
+    fn errors_and_problems_are_said_once_and_name_no_temporary_folder() {
+        let results = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sweep/");
+        let text = |name: &str| fs::read_to_string(format!("{results}{name}")).unwrap();
+        let (summary, samples) = (text("summary.csv").replace("\n2,2026", "\n1,2026"), text("samples.csv"));
+        let older = of_files(&[("a/environment.json", "[]"), ("a/samples.csv", &samples), ("a/summary.csv", &summary)]);
+        let (_folder, recorded) = older.unpacked().unwrap();
+        let said: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["a/summary.csv: older schema 1; columns that it lacks are empty"]);
+        assert!(recorded.files[0].is_file());
+
+        let empty = of_files(&[("environment.json", "[]"), ("samples.csv", ""), ("summary.csv", "run")]);
+        let error = anyhow::Error::new(empty.unpacked().unwrap_err());
+        let said = format!("{error:#}");
+        assert!(said.starts_with("nothing in it can be used: summary.csv: no column run_id, scene"), "{said}");
+        let folder = tempfile::tempdir().unwrap();
+        for folder in [folder.path(), &folder.path().join("none")] {
+            let said = format!("{:#}", anyhow::Error::new(Bundle::of_folder(folder, None).unwrap_err()));
+            assert!(!said.contains(folder.to_str().unwrap()), "the caller names it: {said}");
+            assert!(said.starts_with("no summary.csv in it; ") || said.starts_with("cannot read: "), "{said}");
+        }
+        let said = format!("{:#}", anyhow::Error::new(read(b"text").unwrap_err()));
+        assert!(said.starts_with("cannot read: ") && said.matches("unexpected end of file").count() == 1, "{said}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::recorded::Recorded;
 use super::rows::Measurement;
 use super::{CONFIDENCE, RESOLUTION};
 use crate::frame::{Clock, Stage};
+use crate::harness::run::Status;
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,8 @@ pub struct StageComparison {
 pub struct Comparison {
     /// The largest change first, then rows that cannot be compared.
     pub rows: Vec<StageComparison>,
+    /// Names of rows that the base measured and that failed in the new results.
+    pub failed: Vec<String>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
@@ -99,6 +102,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     let keys: BTreeSet<&MeasurementKey> = base_rows.keys().chain(new_rows.keys()).collect();
     let pairs: Vec<(&MeasurementKey, Result<Measured, String>)> =
         keys.into_iter().map(|key| (key, measured(base_rows.get(key), new_rows.get(key)))).collect();
+    let failed = pairs.iter().filter(|(key, _)| failed(base_rows.get(key), new_rows.get(key)));
+    let failed = failed.map(|(key, _)| name(key)).collect();
     let compared = pairs.iter().filter(|(_, row)| row.is_ok()).count();
     let noise = between_runs(pairs.iter().filter_map(|(_, row)| row.as_ref().ok().map(|row| row.ratio)));
     let mut drift: f64 = 0.0;
@@ -124,6 +129,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         .collect();
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let mut warnings = machines(base, new);
+    warnings.extend(pooled(&base_rows, "base"));
+    warnings.extend(pooled(&new_rows, "new results"));
     if !by_threads && base_threads != new_threads {
         warnings.push("the numbers of threads differ".into());
     }
@@ -138,7 +145,7 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
                 .into(),
         );
     }
-    Comparison { rows, warnings }
+    Comparison { rows, failed, warnings }
 }
 
 fn rows(set: &Recorded, by_threads: bool) -> MeasurementsByKey<'_> {
@@ -204,6 +211,12 @@ fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -
     Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
 }
 
+/// Returns whether a row was measured in the base and failed in all new results.
+fn failed(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> bool {
+    let fails = |m: &&Measurement| matches!(m.row.status, Status::ParityFailed | Status::TooLarge | Status::Error);
+    base.is_some_and(|rows| rows.iter().any(|m| m.is_ok())) && new.is_some_and(|rows| rows.iter().all(fails))
+}
+
 /// The runs that measured a row, in their order, or the reason why it cannot be compared.
 fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measurement>, String> {
     let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
@@ -239,6 +252,14 @@ fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
     vec![format!("the machines differ: {} against {}", list(&old), list(&new))]
 }
 
+/// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
+fn pooled(rows: &MeasurementsByKey, side: &str) -> Option<String> {
+    let of_row = |row: &Vec<&Measurement>| row.iter().map(|m| m.machine()).collect::<BTreeSet<_>>();
+    let machines = rows.values().map(of_row).find(|machines| machines.len() > 1)?;
+    let list = machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    Some(format!("runs of several machines in one row of the {side}: {list}; compare them apart"))
+}
+
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
 fn in_common(rows: &[StageComparison]) -> Option<String> {
     let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
@@ -262,5 +283,34 @@ impl Comparison {
     /// Rows that are certainly slower by more than `limit` (0.05 is 5 %): their whole interval is beyond it.
     pub fn beyond(&self, limit: f64) -> Vec<&StageComparison> {
         self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn several_machines_in_one_row_are_warned_of() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sweep");
+        let one = Recorded::read(&[fixture]).unwrap();
+        let mut two = one.clone();
+        for mut measurement in one.measurements.iter().cloned() {
+            measurement.row.cpu = Some("Other CPU".into());
+            measurement.row.run_id += "-other";
+            two.measurements.push(measurement);
+        }
+        let warned = |base: &Recorded, new: &Recorded| {
+            let warnings = compare(base, new).warnings;
+            warnings
+                .into_iter()
+                .filter(|warning| warning.contains("of several machines in one row"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(warned(&one, &one), [""; 0]);
+        let mixed = warned(&two, &one);
+        assert!(mixed.len() == 1 && mixed[0].contains("of the base") && mixed[0].contains("Other CPU"), "{mixed:?}");
+        assert_eq!(warned(&two, &two).len(), 2);
     }
 }

@@ -1,10 +1,13 @@
-//! `summary.csv` and `samples.csv`, and beside them `limits.csv` and `environment.json`. Rows are written as soon as a backend is finished, so that an interrupted run keeps
-//! them. Times are integer nanoseconds; an empty field means absent.
+//! `summary.csv` and `samples.csv`, and beside them `limits.csv` and `environment.json`. Rows are written as soon as a
+//! backend is finished, so that an interrupted run keeps them. Times are integer nanoseconds; an empty field means
+//! absent.
 
-use super::resume::mend;
-use super::rows::{LimitsRow, Measurement, SampleRow};
+use super::resume::{foreign, mend};
+use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow};
 use super::session::{self, Session};
 use crate::harness::hardware::Conditions;
+use serde::de::value::Error as NoValue;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,6 +43,9 @@ pub enum ResultsError {
     /// The folder contains results already.
     #[error("{} exists already; name a folder without results", .0.display())]
     Exists(PathBuf),
+    /// A file of the folder was not written by this version.
+    #[error("{}: {}: another version or program wrote it; name another folder", .0.display(), .1)]
+    Foreign(PathBuf, String),
     /// Another process appends to the folder.
     #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
     Busy(PathBuf),
@@ -71,7 +77,8 @@ impl Results {
     /// interrupted process.
     ///
     /// # Errors
-    /// The folder or a file cannot be created or written, or another process has it open.
+    /// The folder or a file cannot be created or written, another process has it open, or its files have other columns;
+    /// then they are as they were.
     pub fn append(folder: &Path) -> Result<Self, ResultsError> {
         let io = |error| ResultsError::Io(folder.into(), error);
         std::fs::create_dir_all(folder).map_err(io)?;
@@ -80,8 +87,18 @@ impl Results {
         let file = File::create(&path).map_err(io)?;
         file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
         let lock = Lock { path, _file: file };
-        mend(folder).map_err(io)?;
+        for (name, columns) in [("summary.csv", columns::<SummaryRow>()), ("samples.csv", columns::<SampleRow>())] {
+            let file = folder.join(name);
+            let problem = foreign(&file, columns).map_err(|error| ResultsError::Io(file.clone(), error))?;
+            problem.map_or(Ok(()), |what| Err(ResultsError::Foreign(file, what)))?;
+        }
+        let samples = folder.join("samples.csv");
+        if samples.exists() && !folder.join("summary.csv").exists() {
+            return Err(ResultsError::Foreign(samples, "there is no summary.csv beside it".into()));
+        }
+        // Whatever can be wrong with the folder is found before anything in it is changed.
         let sessions = session::read(folder).map_err(io)?;
+        mend(folder).map_err(io)?;
         let open = |name| {
             let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
             let fresh = file.metadata()?.len() == 0;
@@ -166,13 +183,47 @@ impl Results {
     }
 }
 
+/// Names of a row's fields, which are the columns of its file.
+fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
+    /// Takes the names that a structure asks for, and gives no values.
+    struct Names<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Names<'_> {
+        type Error = NoValue;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, NoValue> {
+            *self.0 = fields;
+            Err(NoValue::custom("names only"))
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, NoValue> {
+            Err(NoValue::custom("no structure"))
+        }
+
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    let mut names: &[&str] = &[];
+    let no_value = T::deserialize(Names(&mut names));
+    debug_assert!(no_value.is_err());
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::frame::{Clock, Stage};
     use crate::harness::environment::{Build, Environment};
     use crate::harness::run::{Outcome, StageTimes, Status};
-    use crate::results::rows::{SummaryRow, measurements};
+    use crate::results::rows::measurements;
     use crate::scene::{Overrides, Scene};
 
     fn outcome(stages: Vec<StageTimes>) -> Outcome {
@@ -217,6 +268,7 @@ mod tests {
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px";
         assert_eq!(summary.lines().next(), Some(header));
+        assert_eq!(columns::<SummaryRow>().join(","), header);
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
         let rows: Vec<SummaryRow> =
             csv::Reader::from_reader(summary.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
@@ -224,6 +276,71 @@ mod tests {
         assert_eq!((rows[1].median_ns, rows[1].frames, rows[1].stage), (None, None, Stage::Frame));
         assert_eq!(samples.lines().count(), 4);
         assert!(summary.contains(",cpu-scalar,,skin,wall,ok,,3,1,") && samples.contains(",skin,wall,2,6\n"));
+    }
+
+    /// Rows under other columns would be lost at the next resumption.
+    #[test]
+    fn nothing_is_appended_under_other_columns() {
+        let heading = format!("{}\n", columns::<SummaryRow>().join(","));
+        let samples = format!("{}\n", columns::<SampleRow>().join(","));
+        let older = heading.replace(",models,lod_error,lod_error_px", "");
+        let utf_16: Vec<u8> = heading.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let cases: [(&[u8], &[u8], &str); 8] = [
+            (older.as_bytes(), samples.as_bytes(), "summary.csv: it has no column models, lod_error, lod_error_px: "),
+            (
+                heading.as_bytes(),
+                b"run_id,frame,ns\n",
+                "samples.csv: it has no column scene, backend, variant and 2 more",
+            ),
+            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 59 more: "),
+            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 59 more: "),
+            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 59 more: "),
+            (&heading.as_bytes()[..heading.len() / 2], b"mine\n1\n", "samples.csv: it has no column run_id, "),
+            (&heading.clone().replace(",models", ",more,models").into_bytes(), b"", "its columns are not those of"),
+            (b"", b"x", "samples.csv: it has no column run_id, "),
+        ];
+        for (summary, samples, expected) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name);
+            std::fs::write(path("summary.csv"), summary).unwrap();
+            std::fs::write(path("samples.csv"), samples).unwrap();
+            let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(problem.contains(expected) && problem.contains("; name another folder"), "{problem}: {expected}");
+            assert_eq!(std::fs::read(path("summary.csv")).unwrap(), summary, "{expected}");
+            assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "{expected}");
+            std::fs::remove_file(path("summary.csv")).unwrap();
+            let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(problem.contains("samples.csv: "), "{problem}");
+            assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
+        }
+    }
+
+    /// A session record that cannot be read stops the process before files are repaired.
+    #[test]
+    fn a_damaged_record_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = folder.path().join("summary.csv");
+        std::fs::write(&summary, "schema,run").unwrap();
+        std::fs::write(folder.path().join(session::FILE), "{").unwrap();
+        assert!(matches!(Results::append(folder.path()), Err(ResultsError::Io(..))));
+        assert_eq!(std::fs::read_to_string(summary).unwrap(), "schema,run");
+    }
+
+    /// Others may read results as they may read files that any program writes.
+    #[cfg(unix)]
+    #[test]
+    fn replaced_files_are_as_readable_as_new_ones() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let heading = format!("{}\n", columns::<SummaryRow>().join(","));
+        std::fs::write(path("summary.csv"), format!("{heading}2,cut")).unwrap();
+        Results::append(folder.path()).unwrap().record(Session::default()).unwrap();
+        std::fs::write(path("new"), "").unwrap();
+        let mode = |name: &str| std::fs::metadata(path(name)).unwrap().permissions().mode();
+        assert_eq!(std::fs::read_to_string(path("summary.csv")).unwrap(), heading);
+        assert_eq!([mode("summary.csv"), mode(session::FILE)], [mode("new"); 2]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod rows;
 pub mod session;
 pub mod study;
 pub mod warnings;
+pub mod whole;
 
 /// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;

@@ -11,10 +11,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Depth of the search for results in folders.
 const DEPTH: usize = 6;
+/// Most bytes of a compressed file, or of all files of a bundle together.
+pub(super) const MOST_BYTES: u64 = 128 << 20;
 /// Required columns of `summary.csv`.
 const NEEDED: [&str; 10] =
     ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
@@ -38,10 +40,50 @@ impl fmt::Display for Problem {
 
 /// Error for results that cannot be read at all.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
+#[error("{}{}{problem}", .path.display(), if .path.as_os_str().is_empty() { "" } else { ": " })]
 pub struct ReadError {
     path: PathBuf,
     problem: String,
+}
+
+impl ReadError {
+    /// The error with places relative to a folder.
+    pub(super) fn below(self, folder: &Path) -> Self {
+        let path = self.path.strip_prefix(folder).map(Path::to_owned).unwrap_or(self.path);
+        Self { path, problem: below(&self.problem, folder) }
+    }
+}
+
+/// A text in which the places of files are relative to a folder.
+fn below(text: &str, folder: &Path) -> String {
+    text.replace(&format!("{}{MAIN_SEPARATOR}", folder.display()), "")
+}
+
+/// Samples, and the rows that they may belong to, of all files that are read.
+#[derive(Default)]
+struct Owners {
+    rows: HashSet<SampleSeries>,
+    /// Samples without a row in the summary beside them, and the number of each: they may have one in another file.
+    others: Vec<Strays>,
+    /// Number of rows that another file has, too.
+    copies: usize,
+}
+
+impl Owners {
+    /// A problem for each file with samples that belong to no row at all.
+    fn orphans(self) -> impl Iterator<Item = Problem> {
+        let Self { rows, others, .. } = self;
+        others.into_iter().filter_map(move |(place, mut others)| {
+            others.retain(|(series, _)| !rows.contains(series));
+            others.sort_unstable();
+            let ((run, scene, backend, variant, stage, clock), _) = others.first()?;
+            let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
+            let who = format!("{backend}{variant} {} {} of {scene} in run {run}", stage.name(), clock.name());
+            let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
+            let count: usize = others.iter().map(|(_, count)| count).sum();
+            Some(Problem { place, what: format!("{who}{more}: {count} samples belong to no row: not used") })
+        })
+    }
 }
 
 /// Measurements read from result files, and the problems found.
@@ -62,23 +104,34 @@ impl Recorded {
     /// # Errors
     /// A path that does not exist, cannot be read, or contains no results; or a file without any usable row.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
-        let mut recorded = Self::default();
+        let (mut recorded, mut owners) = (Self::default(), Owners::default());
         for path in paths.iter().map(AsRef::as_ref) {
             let error = |problem: String| ReadError { path: path.into(), problem };
             let found = summaries(path)?;
-            let (before, problems) = (recorded.measurements.len(), recorded.problems.len());
+            let (before, problems, copies) = (recorded.measurements.len(), recorded.problems.len(), owners.copies);
             for file in found.into_iter().filter(|file| !recorded.files.contains(file)).collect::<Vec<_>>() {
-                recorded.read_file(&file).map_err(|e| error(format!("cannot read: {e}")))?;
+                recorded.read_file(&file, &mut owners).map_err(|e| error(format!("cannot read: {e}")))?;
             }
-            if recorded.measurements.len() == before && recorded.problems.len() > problems {
+            // Nothing of a copy is used, but nothing of it is wrong.
+            let nothing = recorded.measurements.len() == before && owners.copies == copies;
+            if nothing && recorded.problems.len() > problems {
                 return Err(error(format!("nothing in it can be used: {}", recorded.problems[problems])));
             }
         }
+        recorded.problems.extend(owners.orphans());
         if recorded.measurements.is_empty() {
             let path = paths.first().map_or(PathBuf::new(), |p| p.as_ref().into());
             return Err(ReadError { path, problem: "no measurements in it".into() });
         }
         Ok(recorded)
+    }
+
+    /// The results with problems whose places are relative to a folder.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        for Problem { place, what } in &mut self.problems {
+            (*place, *what) = (below(place, folder), below(what, folder));
+        }
+        self
     }
 
     /// The machines, the one with most measurements first.
@@ -90,10 +143,20 @@ impl Recorded {
         machines.into_iter().map(|(machine, _)| machine).collect()
     }
 
-    fn read_file(&mut self, file: &Path) -> csv::Result<()> {
+    fn read_file(&mut self, file: &Path, owners: &mut Owners) -> csv::Result<()> {
         let name = file.display().to_string();
         self.files.push(file.into());
+        let before = self.problems.len();
         let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
+        if rows.is_empty() {
+            // What the samples lack does not matter then.
+            if self.problems.len() == before {
+                self.problems.push(Problem { place: name, what: "no rows".into() });
+            }
+            return Ok(());
+        }
+        // Rows that are left out below own their samples nevertheless.
+        let own: HashSet<SampleSeries> = rows.iter().map(|(_, row)| series(row)).collect();
         let mut lines: HashMap<(String, MeasurementKey), (u64, usize)> = HashMap::new();
         let first = self.measurements.len();
         let in_run = |m: &Measurement| (m.row.run_id.clone(), m.key());
@@ -124,6 +187,7 @@ impl Recorded {
                     self.problem(&name, line, what);
                 }
                 None if elsewhere.contains(&key) => {
+                    owners.copies += 1;
                     self.problem(&name, line, "this run is in another file, too: counted once".into());
                 }
                 None => {
@@ -132,15 +196,18 @@ impl Recorded {
                 }
             }
         }
-        self.read_samples(&samples_beside(file), first)
+        let others = self.read_samples(&samples_beside(file), first, &own)?;
+        owners.others.extend(others);
+        owners.rows.extend(own);
+        Ok(())
     }
 
-    /// Assigns samples to the measurements from `first` on.
-    fn read_samples(&mut self, file: &Path, first: usize) -> csv::Result<()> {
+    /// Assigns samples to the measurements from `first` on. Returns those that belong to none of `rows`, with the file.
+    fn read_samples(&mut self, file: &Path, first: usize, rows: &HashSet<SampleSeries>) -> csv::Result<Option<Strays>> {
         let name = file.display().to_string();
         if !file.is_file() {
             self.problems.push(Problem { place: name, what: "missing: medians only, no uncertainties".into() });
-            return Ok(());
+            return Ok(None);
         }
         let mut by_key: HashMap<SampleSeries, Vec<(u32, u64)>> = HashMap::new();
         for (_, row) in self.rows::<SampleRow>(file, &SAMPLES_NEEDED)? {
@@ -165,17 +232,21 @@ impl Recorded {
                 let what = format!("{who}: {} samples stand there twice: counted once", given - samples.len());
                 self.problems.push(Problem { place: name.clone(), what });
             }
-            let problem = match owners[&key] {
-                1 if samples.len() == expected => None,
-                1 => Some(format!("{who}: {} samples for {expected} frames: not used", samples.len())),
-                owners => Some(format!("{who}: {owners} rows of the summary share these samples: not used")),
+            let twice = samples.windows(2).find(|two| two[0].0 == two[1].0);
+            let problem = match (owners[&key], twice) {
+                (1, Some(two)) => Some(format!("{who}: frame {} has several times: not used", two[0].0)),
+                (1, None) if samples.len() == expected => None,
+                (1, None) => Some(format!("{who}: {} samples for {expected} frames: not used", samples.len())),
+                (owners, _) => Some(format!("{who}: {owners} rows of the summary share these samples: not used")),
             };
             match problem {
                 Some(what) => self.problems.push(Problem { place: name.clone(), what }),
                 None => self.measurements[index].samples = samples,
             }
         }
-        Ok(())
+        let others = by_key.into_iter().filter(|(series, _)| !rows.contains(series));
+        let others: Vec<_> = others.map(|(series, samples)| (series, samples.len())).collect();
+        Ok((!others.is_empty()).then_some((name, others)))
     }
 
     /// The rows of a file with their lines; a row that cannot be parsed becomes a problem.
@@ -269,16 +340,22 @@ pub fn samples_beside(summary: &Path) -> PathBuf {
     if packed.is_file() && !plain.is_file() { packed } else { plain }
 }
 
-/// The text of a file, decompressed if its name ends in `.gz`.
+/// The text of a file, decompressed if its name ends in `.gz`. A compressed file may be a thousandth of its content, so
+/// that is bounded.
 ///
 /// # Errors
-/// A file that cannot be read or decompressed.
+/// A file that cannot be read or decompressed, or holds too much.
 pub fn text_of(file: &Path) -> io::Result<String> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
     let mut bytes = fs::read(file).map_err(named)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
         let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).map_err(named)?;
+        GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(named)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            let what =
+                format!("holds more than {} MiB; expected less, or a file that is not compressed", MOST_BYTES >> 20);
+            return Err(named(io::Error::new(io::ErrorKind::FileTooLarge, what)));
+        }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -295,6 +372,8 @@ pub fn read_limits(folder: &Path) -> Result<Vec<LimitsRow>, ReadError> {
 
 /// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
 type SampleSeries = (String, String, String, Option<String>, Stage, Clock);
+/// A file, and its series that belong to no row beside it, with the number of samples.
+type Strays = (String, Vec<(SampleSeries, usize)>);
 
 fn series(row: &SummaryRow) -> SampleSeries {
     let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
@@ -317,4 +396,95 @@ fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+    use tempfile::TempDir;
+
+    /// A folder with the fixed results, changed: `summary.csv` and `samples.csv`.
+    fn folder(summary: impl Fn(String) -> String, samples: impl Fn(String) -> String) -> TempDir {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sweep");
+        let folder = tempfile::tempdir().unwrap();
+        let text = |name: &str| fs::read_to_string(fixture.join(name)).unwrap();
+        fs::write(folder.path().join("summary.csv"), summary(text("summary.csv"))).unwrap();
+        fs::write(folder.path().join("samples.csv"), samples(text("samples.csv"))).unwrap();
+        folder
+    }
+
+    fn same(text: String) -> String {
+        text
+    }
+
+    fn said(recorded: &Recorded) -> Vec<String> {
+        recorded.problems.iter().map(|problem| problem.what.clone()).collect()
+    }
+
+    #[test]
+    fn samples_of_no_row_are_listed_unless_another_file_has_the_row() {
+        let more =
+            |text: String| text + "r.9,walkers,cpu-old,fast,frame,wall,0,5\nr.9,walkers,cpu-old,fast,frame,wall,1,6\n";
+        let first = folder(same, more);
+        let recorded = Recorded::read(&[first.path()]).unwrap();
+        let expected = "cpu-old:fast frame wall of walkers in run r.9: 2 samples belong to no row: not used";
+        assert_eq!(said(&recorded), [expected]);
+        assert!(recorded.problems[0].place.ends_with("samples.csv"));
+
+        let part = |wanted: fn(usize) -> bool| {
+            let keep = move |text: String| {
+                let lines = text.lines().enumerate().filter(|(at, _)| *at == 0 || wanted(*at));
+                lines.map(|(_, line)| format!("{line}\n")).collect()
+            };
+            folder(keep, same)
+        };
+        let (even, odd) = (part(|at| at % 2 == 0), part(|at| at % 2 == 1));
+        assert_eq!(said(&Recorded::read(&[even.path(), odd.path()]).unwrap()), [""; 0]);
+        let half = said(&Recorded::read(&[even.path()]).unwrap());
+        assert!(
+            half.len() == 1 && half[0].contains(" more: ") && half[0].contains("samples belong to no row"),
+            "{half:?}"
+        );
+    }
+
+    #[test]
+    fn two_times_of_a_frame_are_not_used() {
+        // As many samples as frames, but two of the first frame and none of the second.
+        let folder = folder(same, |text| text.replacen(",wall,1,", ",wall,0,", 1));
+        let recorded = Recorded::read(&[folder.path()]).unwrap();
+        let problems = said(&recorded);
+        assert!(problems.len() == 1 && problems[0].ends_with(": frame 0 has several times: not used"), "{problems:?}");
+        assert!(recorded.measurements[0].samples.is_empty() && !recorded.measurements[1].samples.is_empty());
+    }
+
+    #[test]
+    fn a_copy_is_noted_and_a_file_without_rows_is_named() {
+        let (one, two) = (folder(same, same), folder(same, same));
+        let recorded = Recorded::read(&[one.path(), two.path()]).unwrap();
+        assert_eq!(recorded.measurements, Recorded::read(&[one.path()]).unwrap().measurements);
+        assert!(said(&recorded).iter().all(|what| what == "this run is in another file, too: counted once"));
+        assert_eq!(recorded.problems.len(), recorded.measurements.len());
+
+        let heading = |text: String| text.lines().next().unwrap().to_owned();
+        for without in [folder(heading, same), folder(|text| heading(text) + "\n", same)] {
+            fs::remove_file(without.path().join("samples.csv")).unwrap();
+            let error = Recorded::read(&[without.path()]).unwrap_err().to_string();
+            assert!(error.ends_with("summary.csv: no rows"), "{error}");
+        }
+    }
+
+    #[test]
+    fn compressed_files_are_bounded() {
+        let file = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
+        let mut packed = GzEncoder::new(&file, Compression::fast());
+        let zeros = vec![0; 1 << 20];
+        (0..MOST_BYTES >> 20).for_each(|_| packed.write_all(&zeros).unwrap());
+        packed.write_all(b"0").unwrap();
+        packed.finish().unwrap();
+        let error = text_of(file.path()).unwrap_err().to_string();
+        assert!(error.contains(".gz: holds more than 128 MiB; expected "), "{error}");
+    }
 }

@@ -1,35 +1,84 @@
 //! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
+use super::whole::write_file;
 use crate::frame::{Clock, Stage};
 use csv::StringRecord;
 use std::collections::HashSet;
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Columns that identify a backend's rows in both files.
 const GROUP: [&str; 4] = ["run_id", "scene", "backend", "variant"];
 
+/// Most bytes of a heading that are read.
+const MOST_HEADING: u64 = 1 << 16;
+/// Most columns that an error names.
+const LISTED: usize = 3;
+
+/// The reason why rows with these columns cannot be appended to a file, if there is one. A file may be missing, or cut
+/// off in its heading.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn foreign(file: &Path, columns: &[&str]) -> io::Result<Option<String>> {
+    let Some(bytes) = first_line(file)? else { return Ok(None) };
+    if !bytes.ends_with(b"\n") && format!("{}\n", columns.join(",")).as_bytes().starts_with(&bytes) {
+        return Ok(None);
+    }
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
+    let heading = reader.byte_headers().map_err(io::Error::from)?;
+    if bytes.ends_with(b"\n") && heading.iter().eq(columns.iter().map(|name| name.as_bytes())) {
+        return Ok(None);
+    }
+    let lacking: Vec<_> =
+        columns.iter().copied().filter(|name| !heading.iter().any(|h| h == name.as_bytes())).collect();
+    let what = match lacking.len() {
+        // More columns, or another order.
+        0 => "its columns are not those of this skinbench".into(),
+        1..=LISTED => format!("it has no column {}", lacking.join(", ")),
+        count => format!("it has no column {} and {} more", lacking[..LISTED].join(", "), count - LISTED),
+    };
+    Ok(Some(what))
+}
+
+/// The first line of a file, with its end if it has one; `None` if there is no file.
+fn first_line(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(file) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut line = Vec::new();
+    BufReader::new(file).take(MOST_HEADING).read_until(b'\n', &mut line)?;
+    Ok(Some(line))
+}
+
 /// Removes incomplete rows after the end of a process. A backend's rows are complete if its `frame` by the wall clock,
-/// which is written last, is there. Complete files are not touched.
+/// which is written last, is there. Complete files are not touched. A file that is [`foreign`] must not come here.
 ///
 /// # Errors
 /// A file that cannot be read or written, or that is no CSV.
 pub fn mend(folder: &Path) -> io::Result<()> {
     let (summary, samples) = (folder.join("summary.csv"), folder.join("samples.csv"));
-    let table = if summary.exists() { Some(Table::read(&summary)?) } else { None };
-    // Samples are written before the summary's rows, so without the summary's heading nothing is complete.
-    let Some((mut table, stage)) = table.and_then(|table| table.column("stage").map(|stage| (table, stage))) else {
-        return [summary, samples].into_iter().filter(|file| file.exists()).try_for_each(fs::remove_file);
-    };
-    let clock = table.column("clock");
-    let ends = |row: &&StringRecord| {
-        row.get(stage) == Some(Stage::Frame.name())
-            && clock.is_none_or(|clock| row.get(clock) == Some(Clock::Wall.name()))
-    };
+    let is_cut = |file: &Path| Ok::<_, io::Error>(first_line(file)?.is_some_and(|line| !line.ends_with(b"\n")));
+    // Samples are written before the summary's rows, so without the summary's heading nothing is complete. They go
+    // first: samples alone are never left behind.
+    if is_cut(&summary)? {
+        return [samples, summary].into_iter().filter(|file| file.exists()).try_for_each(fs::remove_file);
+    }
+    if !summary.exists() {
+        return Ok(());
+    }
+    let mut table = Table::read(&summary)?;
+    let (stage, clock) = (table.column("stage"), table.column("clock"));
+    let is = |row: &StringRecord, at: Option<usize>, name| at.and_then(|at| row.get(at)) == Some(name);
+    let ends = |row: &&StringRecord| is(row, stage, Stage::Frame.name()) && is(row, clock, Clock::Wall.name());
     let whole: HashSet<Vec<String>> = table.rows.iter().filter(ends).map(|row| table.group(row)).collect();
     table.keep(&whole, &summary)?;
-    if samples.exists() {
+    if is_cut(&samples)? {
+        fs::remove_file(samples)?;
+    } else if samples.exists() {
         Table::read(&samples)?.keep(&whole, &samples)?;
     }
     Ok(())
@@ -71,14 +120,12 @@ impl Table {
         if self.rows.len() == before && !self.cut {
             return Ok(());
         }
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut writer = csv::Writer::from_writer(tempfile::NamedTempFile::new_in(folder)?);
-        writer.write_record(&self.headers)?;
-        self.rows.iter().try_for_each(|row| writer.write_record(row))?;
-        let mut file = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-        file.flush()?;
-        file.persist(path)?;
-        Ok(())
+        write_file(path, |file| {
+            let mut writer = csv::Writer::from_writer(file);
+            writer.write_record(&self.headers)?;
+            self.rows.iter().try_for_each(|row| writer.write_record(row))?;
+            writer.flush()
+        })
     }
 }
 

@@ -153,6 +153,14 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
+    /// The backend's name as in `skinbench list`.
+    pub fn backend_and_variant(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}:{variant}", self.backend),
+            None => self.backend.clone(),
+        }
+    }
+
     /// The point at which a row was measured.
     pub fn point(&self) -> Point {
         Point {
@@ -334,10 +342,7 @@ fn text(value: &str) -> Option<String> {
 impl Measurement {
     /// The backend's name as in `skinbench list`.
     pub fn backend(&self) -> String {
-        match &self.row.variant {
-            Some(variant) => format!("{}:{variant}", self.row.backend),
-            None => self.row.backend.clone(),
-        }
+        self.row.backend_and_variant()
     }
 
     /// The key of the measurement.

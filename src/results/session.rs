@@ -4,13 +4,14 @@
 //! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
 
 use super::digest;
+use super::whole::write_file;
 use crate::frame::{Clock, DeviceClock};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// Name of the file in a folder of results.
@@ -135,9 +136,8 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(folder: &Path, sessions: &[Session]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, sessions)?;
-    writeln!(file)?;
-    file.persist(folder.join(FILE))?;
-    Ok(())
+    write_file(&folder.join(FILE), |file| {
+        serde_json::to_writer_pretty(&mut *file, sessions)?;
+        writeln!(file)
+    })
 }

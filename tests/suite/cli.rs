@@ -164,6 +164,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ("run city --models 9 --instances 5", 1, "city: 9 models for 5 instances; expected at most 5"),
         ("run --models 4", 1, "walkers: 4 models, but no group of people; expected a scene with one, such as city"),
         ("run city --lod mesh,joint", 2, "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,"),
+        ("run walkers smoke walkers", 2, "two scenes are called walkers; expected each once, or two runs"),
+        ("run --threads 2,1,2", 2, "two counts of --threads are 2; expected each once, or two runs"),
         ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
         ("run --clock sundial", 2, "unknown clock \"sundial\"; expected timestamps, fenced or auto"),
         ("sweep smoke --clock fence -o out", 2, "unknown clock \"fence\"; did you mean \"fenced\"?"),

@@ -53,7 +53,7 @@ impl Estimate {
         let seconds: f64 = work.into_iter().map(|(backend, size)| self.seconds(backend, size)).sum();
         // Parity and pictures cost time that frames do not show, so the total is scaled by the ratio observed so far.
         let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
-        Duration::from_secs_f64(seconds * correction)
+        Duration::try_from_secs_f64(seconds * correction).unwrap_or(Duration::MAX)
     }
 
     /// Seconds of one backend at one point.

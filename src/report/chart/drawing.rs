@@ -46,9 +46,9 @@ pub(super) fn index(study: &Study, backend: &str) -> usize {
     study.backends().iter().position(|known| *known == backend).unwrap_or(0)
 }
 
-/// The text as a word for ids and file names.
+/// The text as a word for ids and file names: letters and digits of all scripts, in lower case.
 pub(super) fn slug(text: &str) -> String {
-    let words: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let lower = text.to_lowercase();
+    let words: String = lower.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }

@@ -12,6 +12,7 @@ pub use drawing::{Chart, STYLE};
 pub use page::escaped;
 
 use crate::results::study::Study;
+use std::collections::HashSet;
 
 /// All charts for which the results have figures.
 pub fn charts(study: &Study) -> Vec<Chart> {
@@ -21,5 +22,19 @@ pub fn charts(study: &Study) -> Vec<Chart> {
     charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
     charts.extend(bars::distributions(study));
+    number_repeated(&mut charts);
     charts
+}
+
+/// Appends `-2` and so on to ids that an earlier chart has, as they name files, too.
+fn number_repeated(charts: &mut [Chart]) {
+    let mut taken: HashSet<String> = charts.iter().map(|chart| chart.id.clone()).collect();
+    let mut met = HashSet::new();
+    for chart in charts {
+        if !met.insert(chart.id.clone()) {
+            let numbered = (2..).map(|number| format!("{}-{number}", chart.id)).find(|id| !taken.contains(id));
+            chart.id = numbered.unwrap_or_default();
+            taken.insert(chart.id.clone());
+        }
+    }
 }

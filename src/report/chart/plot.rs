@@ -12,6 +12,7 @@ use plotters::style::{IntoTextStyle, TextStyle};
 use plotters_backend::{BackendCoord, DrawingErrorKind};
 use std::convert::Infallible;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Width of every chart; charts shrink with the window.
 const WIDTH: u32 = 760;
@@ -21,6 +22,9 @@ const CHARACTER: f64 = 7.2;
 /// Space for numbers below the plot, and beside it if there are numbers.
 const BELOW: u32 = 44;
 const BESIDE: u32 = 76;
+/// Largest end of a scale, and smallest of a logarithmic one.
+const MOST: f64 = 1e15;
+const LEAST: f64 = 1e-9;
 /// Height of one line of the legend.
 const LEGEND: u32 = 20;
 
@@ -69,6 +73,17 @@ pub struct Item {
     pub points: Vec<(f64, f64)>,
     /// Description that is shown on hover and read aloud; items with one are marks.
     pub words: String,
+}
+
+impl Item {
+    /// The item with all of its points inside of the scales: pixels of points far outside overflow.
+    fn within(&self, x: &Scale, y: &Scale) -> Self {
+        let range = |scale: &Scale| if scale.logarithmic { positive(scale.range) } else { linear(scale.range) };
+        let (x, y) = (range(x), range(y));
+        let inside = |point: &(f64, f64)| (point.0.clamp(x.start, x.end), point.1.clamp(y.start, y.end));
+        let points = self.points.iter().map(inside).collect();
+        Self { shape: self.shape.clone(), class: self.class.clone(), points, words: self.words.clone() }
+    }
 }
 
 /// A chart.
@@ -182,18 +197,29 @@ impl Plot {
         }
         mesh.draw().map_err(|error| error.to_string())?;
         for item in &self.items {
-            chart.plotting_area().draw(item).map_err(|error| error.to_string())?;
+            let item = item.within(&self.x, &self.y);
+            chart.plotting_area().draw(&item).map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 }
 
-fn linear((low, high): (f64, f64)) -> std::ops::Range<f64> {
-    low..high
+/// A range that a scale can be drawn for: figures of others may be anything, and the search for ticks of an empty or an
+/// infinite range does not end.
+fn linear((low, high): (f64, f64)) -> Range<f64> {
+    let end = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(-MOST, MOST) };
+    let (low, high) = (end(low), end(high));
+    if low < high { low..high } else { low..low + low.abs().max(1.0) }
 }
 
-fn log((low, high): (f64, f64)) -> LogCoord<f64> {
-    (low..high).log_scale().into()
+/// As [`linear`], with ends above 0.
+fn positive((low, high): (f64, f64)) -> Range<f64> {
+    let low = if low.is_nan() { LEAST } else { low.clamp(LEAST, MOST / 10.0) };
+    if high > low { low..high.min(MOST) } else { low..10.0 * low }
+}
+
+fn log(range: (f64, f64)) -> LogCoord<f64> {
+    positive(range).log_scale().into()
 }
 
 impl<'a> PointCollection<'a, (f64, f64)> for &'a Item {
@@ -259,5 +285,38 @@ fn dot(form: usize, x: i32, y: i32, class: &str) -> String {
         2 => polygon(&[(0, -6), (6, 5), (-6, 5)]),
         3 => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]),
         _ => polygon(&[(0, 6), (6, -5), (-6, -5)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_figures_have_a_scale() {
+        let ends = [0.0, -1.0, 1e-12, 5.0, 1.7e308, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        for range in ends.iter().flat_map(|&low| ends.map(|high| (low, high))) {
+            for logarithmic in [false, true] {
+                let scale =
+                    || Scale { title: "t".into(), range, logarithmic, label: Some(|v| v.to_string()), ticks: 6 };
+                let drawn = if logarithmic { positive(range) } else { linear(range) };
+                assert!(drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(), "{range:?}: {drawn:?}");
+                let (id, title) = (String::new(), String::new());
+                let points = vec![range, (f64::MAX, -f64::MAX)];
+                let bar = Item { shape: Shape::Bar, class: "c".into(), points, words: String::new() };
+                let plot = Plot {
+                    id,
+                    title,
+                    height: 100,
+                    left: 0,
+                    x: scale(),
+                    y: scale(),
+                    items: vec![bar],
+                    legend: Vec::new(),
+                };
+                assert!(plot.svg().contains("<rect class=\"c\""), "{range:?}");
+            }
+        }
+        assert_eq!((linear((0.0, 2.0)), positive((0.5, 2.0))), (0.0..2.0, 0.5..2.0), "ordinary ranges stay");
     }
 }

@@ -4,6 +4,7 @@ use super::{ROWS, changed, fixture, read, skinbench, unchanged};
 use skinbench::report::comparison;
 use skinbench::results::compare::{Verdict, compare};
 use skinbench::results::recorded::Recorded;
+use snapbox::cmd::cargo_bin;
 use std::path::Path;
 
 #[test]
@@ -45,6 +46,20 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
     assert_eq!(exit(&format!("compare {base} {new}")), Some(0));
     assert_eq!(exit(&format!("compare {new} {base} --fail-above 5%")), Some(0), "faster is no failure");
     assert_eq!(exit(&format!("compare {base} {new} --fail-above much")), Some(2));
+
+    // A backend that has become wrong fails, although it has no times.
+    let broken = |text: String| text.replace(",cpu-rayon,,frame,wall,ok,", ",cpu-rayon,,frame,wall,parity_failed,");
+    let wrong = changed(broken, unchanged);
+    let wrong = wrong.path().display();
+    assert_eq!(exit(&format!("compare {base} {wrong} --fail-above 5%")), Some(4));
+    assert_eq!(exit(&format!("compare {wrong} {base} --fail-above 5%")), Some(0), "mended");
+
+    // The verdict does not depend on a reader of the table.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut unread = std::process::Command::new(cargo_bin!("skinbench"));
+    let status = unread.args(["compare", &base, &new, "--fail-above", "5%"]).stdout(writer).status().unwrap();
+    assert_eq!(status.code(), Some(4));
 }
 
 /// Six runs a side, by turns, of a binary and of one whose scalar kernel skinned every tenth instance twice.

@@ -69,6 +69,11 @@ fn pages_are_spliced_and_drift_is_found() {
         ("nothing", "page.md: no marker such as"),
         ("<!-- table -->", "line 1: a marker without its source"),
         ("<!-- table . -->", "line 1: no <!-- /table --> after this marker"),
+        (
+            "<!-- table . -->\nkept\n<!-- limits . -->\n<!-- /limits -->\n<!-- table . -->\n<!-- /table -->",
+            "line 1: no <!-- /table --> after this marker",
+        ),
+        ("<!-- tabel . -->\n<!-- /table -->", "line 2: <!-- /table --> ends nothing; expected <!-- table ... -->"),
         ("<!-- text none.md -->\n<!-- /text -->", "line 1: cannot read none.md"),
         ("<!-- charts . pie -->\n<!-- /charts -->", "line 1: no such chart; expected the start of stages-"),
     ] {
@@ -130,7 +135,7 @@ fn chosen_figures_are_spliced() {
         ("table many a/b", "line 1: unknown figure \"a\";"),
         ("runs . few,none cpu-rayon skin", "none: cannot read: "),
         ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
-        ("runs . few", "line 1: runs lacks arguments"),
+        ("runs . few", "line 1: runs takes other arguments"),
         ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
         ("limits few", "few/limits.csv: "),
     ] {

@@ -105,13 +105,33 @@ fn every_contradiction_is_found() {
     let field = |column: &'static str, value: &'static str| move |text: &str| with_field(text, 2, column, value);
     let cut = |text: &str| text.lines().take(text.lines().count() - 1).map(|line| format!("{line}\n")).collect();
     let doubled = |text: &str| format!("{text}{}\n", text.lines().last().unwrap());
-    let edits: [Edit; 14] = [
+    let limited = |bytes: &'static str| {
+        move |text: &str| {
+            let fields = [("bytes", bytes), ("limit", "1000000000"), ("pct_of_limit", "50")];
+            fields.iter().fold(text.to_owned(), |text, (column, value)| with_field(&text, 2, column, value))
+        }
+    };
+    let none = |text: &str| text.lines().take(1).map(|line| format!("{line}\n")).collect();
+    let edits: [Edit; 23] = [
         ("summary.csv", &field("mad_ns", "1"), "mad_ns is 1, but the samples give"),
         ("summary.csv", &field("max_ns", ""), "max_ns is empty, but the samples give"),
         ("summary.csv", &field("noisy", ""), "noisy does not follow"),
         ("summary.csv", &field("frames", "7"), "frames is 7, but samples.csv has 6 samples"),
         ("summary.csv", &field("parity_max_rel", "0.1"), "is not within parity_tol"),
-        ("summary.csv", &field("parity_max_rel", "NaN"), "is not within parity_tol"),
+        ("summary.csv", &field("parity_max_rel", "NaN"), "summary.csv:2: status ok, but parity_max_rel NaN and"),
+        ("summary.csv", &field("parity_max_rel", "-1"), "parity_max_rel -1 and parity_tol"),
+        (
+            "summary.csv",
+            &|text| with_field(&with_field(text, 2, "parity_max_rel", "inf"), 2, "parity_tol", "inf"),
+            "parity_tol inf; expected finite numbers of at least 0",
+        ),
+        ("summary.csv", &field("pct_of_limit", "NaN"), "pct_of_limit is NaN"),
+        ("summary.csv", &field("pct_of_limit", "inf"), "pct_of_limit is inf"),
+        ("summary.csv", &limited(""), "pct_of_limit is 50 without bytes, limit and median_ns"),
+        ("summary.csv", &limited("1"), "pct_of_limit is 50, but bytes, limit and median_ns give another"),
+        ("summary.csv", &field("schema", "9"), "summary.csv:2: schema 9; this skinbench reads up to 2"),
+        ("summary.csv", &none, "summary.csv: no rows"),
+        ("summary.csv", &|_| String::new(), "summary.csv: no rows"),
         ("summary.csv", &field("parity_max_rel", ""), "status ok without parity_max_rel"),
         ("summary.csv", &field("status", "parity_failed"), "only a backend that was verified is timed"),
         ("summary.csv", &field("status", "fine"), "summary.csv: CSV deserialize error"),
@@ -184,6 +204,9 @@ fn only_a_release_with_default_options_is_closed() {
         ("scene_hash", "0000000000000000", "is not the built-in one"),
         ("instances", "41", "is not the built-in one"),
         ("scene", "/etc/passwd", "/etc/passwd is not a built-in scene"),
+        ("backend", "cpu-fast", "cpu-fast is not a backend of "),
+        ("variant", "fast", ":fast is not a backend of "),
+        ("parity_tol", "5e-3", "parity_tol of cpu-scalar is more than 0.002"),
     ] {
         let open = reasons(&with_file(&whole, "summary.csv", |text| with_field(text, 2, column, value)));
         assert!(open.contains(expected), "{open}");
@@ -283,6 +306,11 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     }
     // Both have the same times: they agree, or neither is sure.
     assert!(["confirmed by 2 machines", "none is sure"].iter().any(|said| index.contains(said)), "{index}");
+
+    // Into the folder of the bundles themselves.
+    let sent = fs::read(path("sent/one.tar.gz")).unwrap();
+    assert_eq!(report("sent -o sent/").0, Some(0));
+    assert_eq!(fs::read(path("sent/one.tar.gz")).unwrap(), sent, "nothing is lost");
 
     let edited = with_file(&whole, "samples.csv", |text| with_field(text, 2, "ns", "1"));
     fs::write(path("sent/three.tar.gz"), edited.packed().unwrap()).unwrap();

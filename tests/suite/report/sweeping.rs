@@ -52,6 +52,28 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert_eq!((recorded.problems.len(), recorded.measurements.len()), (0, whole.len()), "{:?}", recorded.problems);
 }
 
+/// Neither measurements of another version nor files of another program are touched.
+#[test]
+fn foreign_files_stop_a_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let heading = "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
+    for (text, expected) in [
+        (heading, "it has no column utc, git_rev, dirty and 52 more: another version or program wrote it"),
+        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 59 more: another version or program wrote it"),
+    ] {
+        fs::write(out.join("summary.csv"), text).unwrap();
+        fs::write(out.join("samples.csv"), "mine").unwrap();
+        let output = skinbench(folder.path(), SWEEP).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let line = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+        assert!(output.status.code() == Some(1) && line.contains("summary.csv") && line.contains(expected), "{said}");
+        let left = ["summary.csv", "samples.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
+        assert_eq!((left, fs::read_dir(&out).unwrap().count()), ([text.into(), "mine".into()], 2));
+    }
+}
+
 /// Active morph targets are an axis that begins at none.
 #[test]
 fn active_targets_are_an_axis() {
