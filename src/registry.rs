@@ -90,8 +90,8 @@ impl BackendEntry {
         }
     }
 
-    /// Layers that instances may play. The backend's own check decides: it is asked with small crowds that play one clip,
-    /// merge two, and add one to another.
+    /// Layers that instances may play. The backend's own check decides: it is asked with small crowds that play one
+    /// clip, merge two, and add one to another.
     pub fn layers(&self) -> LayerSupport {
         static CROWDS: LazyLock<Option<[Crowd; 3]>> = LazyLock::new(|| {
             let layer = Layer::held(0, 0.0);

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
-/// Part of it that the coarsest rounding tried may move the ends beneath a joint by, the factor from one to the next, and
-/// the number of attempts before numbers keep all their bits.
+/// Part of it that the coarsest rounding tried may move the ends beneath a joint by, the factor from one to the next,
+/// and the number of attempts before numbers keep all their bits.
 const COARSEST: f64 = 0.5;
 const FINER: f64 = 0.9;
 const ATTEMPTS: i32 = 64;

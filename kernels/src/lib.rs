@@ -1,4 +1,4 @@
-//! Stores, poses and skinning kernels: all of skinbench that an engine may want for itself.
+//! Models, crowds, poses and skinning kernels: all of skinbench that an engine may want for itself.
 //!
 //! Nothing here reads a file, measures time or knows a graphics API. Kernels are free functions over slices; functions
 //! that a frame calls are compiled here, once, for every instruction set, so that a crate that calls them compiles none

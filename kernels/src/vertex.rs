@@ -49,7 +49,8 @@ pub enum Normals {
     Unit,
     /// `sum w * M3x3 * n`, to be normalised by the pixel shader.
     Raw,
-    /// `normalise(cofactor(sum w * M3x3) * n)`: perpendicular under non-uniform scale too. Tangents as [`Normals::Unit`].
+    /// `normalise(cofactor(sum w * M3x3) * n)`: perpendicular under non-uniform scale too. Tangents as
+    /// [`Normals::Unit`].
     Exact,
 }
 

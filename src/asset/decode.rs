@@ -9,7 +9,8 @@ use zune_core::options::DecoderOptions;
 
 /// Most pixels across or down.
 const MOST_PIXELS: u32 = 8192;
-/// Most bytes of decoded pixels, as the file stores them: 8192 x 8192 with 8 bits for each of red, green, blue and alpha.
+/// Most bytes of decoded pixels, as the file stores them: 8192 x 8192 with 8 bits for each of red, green, blue and
+/// alpha.
 const MOST_DECODED: u64 = 256 << 20;
 
 /// A decoded image.

@@ -1,5 +1,5 @@
-//! Built-in models that stand in for those of engines' stress tests, which this repository does not ship: as many joints,
-//! vertices and clips, in tubes.
+//! Built-in models that stand in for those of engines' stress tests, which this repository does not ship: as many
+//! joints, vertices and clips, in tubes.
 
 use super::extremes::{Tube, clip, half_way, model, rotation, translated};
 use crate::model::{Joint, JointTransform, Model, ModelError, Skeleton, Transform};

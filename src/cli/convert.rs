@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Model file (or a built-in model), clips in files of their own (.raa, .md5anim), and last the .glb to write
-    #[arg(value_name = "IN... OUT.glb", num_args = 2.., required = true)]
+    #[arg(value_names = ["MODEL", "OUT.glb"], num_args = 2.., required = true)]
     files: Vec<PathBuf>,
 }
 

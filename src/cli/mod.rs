@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 /// Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
 #[derive(Debug, Parser)]
-#[command(version, after_help = "Without a command: the built-in thousand walkers on every backend there is.")]
+#[command(version, after_help = "Without a command: measures a thousand walkers with all backends but variants.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
     #[arg(long)]
     card: bool,
-    /// Folder for summary.csv, samples.csv and limits.csv; default: a new one in skinbench-results
+    /// Folder for summary.csv, samples.csv, limits.csv and environment.json; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR")]
     results: Option<PathBuf>,
 }

@@ -94,7 +94,7 @@ pub struct Arguments {
     /// ones; with --budget, for one that fits both
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"])]
     memory: Option<u64>,
-    /// Folder for summary.csv and samples.csv; a sweep that is in it is resumed
+    /// Folder for summary.csv, samples.csv and environment.json; a sweep that is in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first

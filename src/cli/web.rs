@@ -23,7 +23,7 @@ pub struct Arguments {
     /// HTML file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// GPU backends by name or pattern; default: all that skin the whole crowd
+    /// GPU backends by name or pattern; default: all but gpu-compute and those that cull
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
     /// Crowds to measure, by the number of instances; default: the scene's, a third and a tenth of it

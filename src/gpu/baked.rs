@@ -124,7 +124,8 @@ pub fn width(crowd: &Crowd, group: &Group) -> u32 {
 /// Bytes on the device.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
+/// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
+/// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
 pub fn bytes(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat) -> Result<Bytes> {
     gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
     let clips = |g: &Group| items_bytes::<layout::BakedClip>(g.model.clips().len() + 1);

@@ -164,7 +164,8 @@ impl Gpu {
         };
         let adapter = &adapters[index];
         let timing = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        // With draws counted on the device come several draws in one command; wgpu would otherwise issue them one by one.
+        // With draws counted on the device come several draws in one command; wgpu would otherwise issue them one by
+        // one.
         let multi_draws = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT | wgpu::Features::INDIRECT_FIRST_INSTANCE;
         let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP | multi_draws;
         let features = adapter.features() & (timing | optional);

@@ -28,7 +28,8 @@ fn matrix_error(scale: f64) -> f64 {
     RELATIVE * 3f64.sqrt() * scale + 3.0 * ABSOLUTE
 }
 
-/// For each entry of a group's palettes the point that [`half_entries`](crate::device_palette::half_entries) maps exactly.
+/// For each entry of a group's palettes the point that [`half_entries`](crate::device_palette::half_entries) maps
+/// exactly.
 pub(super) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
     crowd.entry_reaches(group).iter().map(|reach| reach.centre.as_vec3().to_array()).collect()
 }

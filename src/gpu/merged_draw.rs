@@ -1,5 +1,5 @@
-//! Draws of a crowd whose models share buffers: all of a span at once where the adapter can, otherwise one draw per chunk
-//! without changing a binding between them.
+//! Draws of a crowd whose models share buffers: all of a span at once where the adapter can, otherwise one draw per
+//! chunk without changing a binding between them.
 
 use super::binding::GroupLayout;
 use super::group_draw::{GroupDraw, Paint, colors, edges};
@@ -89,8 +89,8 @@ impl Lists {
 }
 
 impl MergedDraw {
-    /// Creates what draws the vertices, with edges if `wireframe` is set. `bind` makes group 1 of timed frames; without it,
-    /// as in pictures, each group is drawn with buffers of its own.
+    /// Creates what draws the vertices, with edges if `wireframe` is set. `bind` makes group 1 of timed frames; without
+    /// it, as in pictures, each group is drawn with buffers of its own.
     pub fn new(
         gpu: &Gpu,
         vertices: &Rc<MergedVertices>,

@@ -9,8 +9,9 @@ pub type Constants = Vec<(&'static str, f64)>;
 /// A change to a shader's WGSL: tests break shaders with it and check that parity fails.
 pub type Edit = Rc<dyn Fn(String) -> String>;
 
-/// The module of a shader, created the first time: reading a shader takes longer than creating a pipeline. Our own WGSL runs without the checks that untrusted shaders need: bounds checks and loop counters
-/// slowed a compute kernel on llvmpipe down from approximately 135 to 360 ns per vertex.
+/// The module of a shader, created the first time: reading a shader takes longer than creating a pipeline. Our own WGSL
+/// runs without the checks that untrusted shaders need: bounds checks and loop counters slowed a compute kernel on
+/// llvmpipe down from approximately 135 to 360 ns per vertex.
 pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> wgpu::ShaderModule {
     let mut modules = gpu.modules.borrow_mut();
     let key = (wgsl, trusted);

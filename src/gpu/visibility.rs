@@ -1,5 +1,5 @@
-//! Visibility of a crowd's instances, and their levels of detail. A compute pass finds the instances in view, chooses the
-//! level of each if the crowd has families, and copies their players and placements to a contiguous range: level by
+//! Visibility of a crowd's instances, and their levels of detail. A compute pass finds the instances in view, chooses
+//! the level of each if the crowd has families, and copies their players and placements to a contiguous range: level by
 //! level, and in the crowd's order within a level. Every later kernel and draw takes its count from this pass and
 //! processes only these instances.
 

@@ -1,4 +1,5 @@
-//! Comparison of bounds and sockets with the reference: every vertex lies within its box, every socket where its joint is.
+//! Comparison of bounds and sockets with the reference: every vertex lies within its box, every socket where its joint
+//! is.
 
 use super::parity::reference_vertices;
 use super::reference::ReferencePose;

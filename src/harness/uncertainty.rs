@@ -111,15 +111,34 @@ impl RunLevel {
 /// within a block. The series is closed to a ring, so that every value is drawn equally often.
 fn block_bootstrap(values: &[f64], block: usize) -> f64 {
     let count = values.len();
+    let mut ascending: Vec<usize> = (0..count).collect();
+    ascending.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    // The ring twice, so that each block is a slice. Ranks stand for values: counting them finds a median without
+    // sorting.
+    let mut ring = vec![0; 2 * count];
+    for (rank, &at) in ascending.iter().enumerate() {
+        (ring[at], ring[count + at]) = (rank, rank);
+    }
     let mut random = Pcg32::seed_from_u64(count as u64);
-    let mut resampled = vec![0.0; count];
+    let mut drawn = vec![0_usize; count];
     let medians: Vec<f64> = (0..RESAMPLED)
         .map(|_| {
-            for chunk in resampled.chunks_mut(block) {
+            drawn.fill(0);
+            for before in (0..count).step_by(block) {
                 let start = random.next_u32() as usize % count;
-                chunk.iter_mut().enumerate().for_each(|(at, value)| *value = values[(start + at) % count]);
+                for &rank in &ring[start..start + block.min(count - before)] {
+                    drawn[rank] += 1;
+                }
             }
-            median(&mut resampled)
+            let value = |place: usize| {
+                let mut below = 0;
+                let rank = drawn.iter().take_while(|&&times| {
+                    below += times;
+                    below <= place
+                });
+                values[ascending[rank.count()]]
+            };
+            value((count - 1) / 2).midpoint(value(count / 2))
         })
         .collect();
     let mean = medians.iter().sum::<f64>() / f64::from(RESAMPLED);

@@ -297,3 +297,22 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
     encoder.write_all(text.as_bytes()).ok()?;
     encoder.finish().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::recorded::Recorded;
+
+    #[test]
+    fn downloads_have_whole_lines_and_one_heading_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut study = Study::new(Recorded::default());
+        for (index, text) in ["a,b\n1,2\n3,", "a,b\n5,6\n", "a,b,c\n7,8,9\n", ""].into_iter().enumerate() {
+            let file = folder.path().join(format!("{index}.csv"));
+            std::fs::write(&file, text).unwrap();
+            study.files.push(file);
+        }
+        let expected = [("summary.csv", "a,b\n1,2\n5,6\n"), ("summary-2.csv", "a,b,c\n7,8,9\n")];
+        assert_eq!(joined(&study, "summary"), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    }
+}

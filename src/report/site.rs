@@ -1,5 +1,5 @@
-//! The comparison site: submitted results of many machines side by side. It needs neither a server nor a network; filters
-//! are a script in the page, and without it everything but the comparison of two backends can be read.
+//! The comparison site: submitted results of many machines side by side. It needs neither a server nor a network;
+//! filters are a script in the page, and without it everything but the comparison of two backends can be read.
 
 use super::findings::{drawn, fastest};
 use super::head::head;
@@ -36,10 +36,15 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// Link to its file with this ending. `./` keeps a name with a colon from being read as a scheme.
+    /// Link to its file with this ending.
     fn link(&self, ending: &str) -> String {
-        format!("./{}{ending}", utf8_percent_encode(&self.name, &IN_LINKS))
+        link(&self.name, ending)
     }
+}
+
+/// Link to a file beside the page. `./` keeps a name with a colon from being read as a scheme.
+fn link(name: &str, ending: &str) -> String {
+    format!("./{}{ending}", utf8_percent_encode(name, &IN_LINKS))
 }
 
 /// One machine of one bundle: a column of the tables.
@@ -414,4 +419,16 @@ fn data(columns: &[Column], crowds: &[Crowd]) -> String {
     });
     // No text can end the element.
     data.to_string().replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_files_of_any_name() {
+        assert_eq!(link("javascript:alert(1)#x", ".html"), "./javascript%3Aalert%281%29%23x.html");
+        assert_eq!(link("a b?c%20", ".tar.gz"), "./a%20b%3Fc%2520.tar.gz");
+        assert_eq!(link("epyc-7_2.1", ".html"), "./epyc-7_2.1.html");
+    }
 }

@@ -105,7 +105,7 @@ fn is_marker(line: &str) -> bool {
     marker(line).is_some() || ended(line).is_some()
 }
 
-/// The kind of a marker that resembles a known one and has an end in the page. Other programs' markers have other names.
+/// The kind of a marker that resembles a known one and has an end in the page; other programs have markers, too.
 fn misspelt<'a>(line: &'a str, page: &str) -> Option<&'a str> {
     let kind = *comment(line)?.first()?;
     let resembles = |known: &&str| strsim::jaro_winkler(&kind.to_lowercase(), known) > 0.7;
@@ -179,7 +179,14 @@ impl PageResults<'_> {
             return Err(format!("no such chart; expected the start of {}", wording::list(&ids)));
         }
         for chart in &chosen {
-            self.pictures.push((self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file()));
+            let (file, picture) = (self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file());
+            if self.pictures.iter().any(|(other, drawn)| *other == file && *drawn != picture) {
+                return Err(format!(
+                    "another marker draws a different {}; expected charts of one folder",
+                    file.display()
+                ));
+            }
+            self.pictures.push((file, picture));
         }
         Ok(pictures(&chosen, images))
     }

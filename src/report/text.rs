@@ -97,3 +97,30 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::sweep::Series;
+    use crate::scene::Lod;
+
+    #[test]
+    fn answers_of_each_series_have_another_label() {
+        let series = |models, lod| Series {
+            threads: None,
+            vertices: None,
+            influences: None,
+            active_targets: None,
+            models: Some(models),
+            lod: Some(lod),
+            passes: None,
+        };
+        let mesh = Lod { mesh: true, ..Lod::default() };
+        let answer = |series| Found { series, backend: "cpu-simd", time: None, memory: None, problem: None };
+        let found = [series(1, Lod::default()), series(1, mesh), series(2, mesh)].map(answer);
+        let text = largest("walkers", Some(Duration::from_millis(16)), None, &found);
+        for label in ["models 1, lod none:", "models 1, lod mesh:", "models 2, lod mesh:"] {
+            assert_eq!(text.matches(label).count(), 1, "{label} in {text}");
+        }
+    }
+}

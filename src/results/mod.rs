@@ -1,7 +1,7 @@
 //! Results: measurements of runs, as rows of CSV files and as a typed model.
 //!
-//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs write
-//! measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
+//! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs
+//! write measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
 //! [`ranking`] and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the changes between
 //! two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`] packs the folder
 //! into one file that travels, and [`check`] recomputes everything in it.

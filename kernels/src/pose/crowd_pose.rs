@@ -44,8 +44,8 @@ pub enum PaletteOut<'a> {
     /// For CPU crowd kernels: `[block][entry][12][BLOCK]`, of [`CrowdPose::block_entries`] items. Only for
     /// [`Width::Block`].
     Lanes(&'a mut [Affine<BLOCK>]),
-    /// As [`PaletteOut::Lanes`], but the share of a block that [is sparse](is_sparse) begins with `[instance][entry][12]`,
-    /// of [`sparse_rows`]. Only for [`Width::Block`].
+    /// As [`PaletteOut::Lanes`], but the share of a block that [is sparse](is_sparse) begins with
+    /// `[instance][entry][12]`, of [`sparse_rows`]. Only for [`Width::Block`].
     Mixed(&'a mut [Affine<BLOCK>]),
     /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.

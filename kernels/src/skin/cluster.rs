@@ -10,8 +10,8 @@ use crate::vertex::{Cube, Normals, VertexFormat};
 /// Numbers of a vertex's position and normal, and of a tangent with its handedness.
 const POINT: usize = 6;
 const TANGENT: usize = 4;
-/// Neighbouring vertices that are sorted together. Their output stays in the first-level cache until all are written, and
-/// is prefetched meanwhile. A multiple of the lanes of any vector.
+/// Neighbouring vertices that are sorted together. Their output stays in the first-level cache until all are written,
+/// and is prefetched meanwhile. A multiple of the lanes of any vector.
 const WINDOW: usize = 1024;
 
 /// The vertices of a mesh in clusters.

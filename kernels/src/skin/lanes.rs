@@ -226,8 +226,8 @@ impl<P: BlockPalette> Filler<'_, P> {
 
     /// Skins neighbouring vertices of one run of `INFLUENCES`, or of the run's count if that is 0.
     ///
-    /// Numbers are stored as soon as they are computed, so that the vertex's source numbers can be broadcast by the loads
-    /// that read them.
+    /// Numbers are stored as soon as they are computed, so that the vertex's source numbers can be broadcast by the
+    /// loads that read them.
     #[inline(always)]
     fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool, const INFLUENCES: usize>(
         &self,

@@ -207,8 +207,8 @@ impl Writer<'_> {
         skins
     }
 
-    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs end
-    /// where other morph targets begin, so that each node has weights of its own.
+    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
+    /// end where other morph targets begin, so that each node has weights of its own.
     fn meshes(&mut self) {
         #[derive(Clone, Copy, PartialEq)]
         enum Mover {

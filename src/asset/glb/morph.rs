@@ -25,8 +25,8 @@ pub(super) fn of(primitives: &[PrimitiveTargets]) -> Vec<usize> {
     all.into_iter().collect()
 }
 
-/// The `targets` property of a primitive whose vertices are stored at `vertices`. Deltas of normals become shorter as the
-/// normals do, which glTF requires to be of unit length.
+/// The `targets` property of a primitive whose vertices are stored at `vertices`. Deltas of normals become shorter as
+/// the normals do, which glTF requires to be of unit length.
 pub(super) fn targets(
     mesh: &Mesh,
     primitive: &Primitive,
@@ -67,7 +67,8 @@ pub(super) fn targets(
 
 /// The weights of some targets in a clip, from the first key to the clip's end; `None` if no track sets any of them.
 ///
-/// If one track sets all of them, its keys stay as they are. Otherwise the weights are sampled at the keys of all tracks.
+/// If one track sets all of them, its keys stay as they are. Otherwise the weights are sampled at the keys of all
+/// tracks.
 pub(super) fn weights(clip: &Clip, mesh: &Mesh, targets: &[usize]) -> Option<WeightKeys> {
     let sets = |track: &&WeightKeys| targets.iter().any(|target| track.targets.contains(&(*target as u32)));
     let tracks: Vec<&WeightKeys> = clip.weights().iter().filter(sets).collect();

@@ -191,7 +191,8 @@ impl<'a> Reader<'a> {
         elements.map(|elements| elements.bytes).map_err(|fault| fault.at(|field| format!("{user}{field}")))
     }
 
-    /// Checks an accessor and charges its elements to the budget: all of them, or those that differ from zero if `sparse`.
+    /// Checks an accessor and charges its elements to the budget: all of them, or those that differ from zero if
+    /// `sparse`.
     fn layout<const N: usize>(&self, index: u32, user: &str, sparse: bool) -> Result<CheckedAccessor<'a>, Fault> {
         let Some(accessor) = self.document.accessors.get(index as usize) else {
             let count = self.document.accessors.len();

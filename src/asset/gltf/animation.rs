@@ -6,8 +6,8 @@ use super::targets::NodeTargets;
 use crate::asset::fault::{Fault, OffUnit};
 use crate::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys};
 
-/// Converts every animation to a clip, so that a clip's index is the same as in the file. Channels that move no joint and
-/// set no weight only count towards its duration.
+/// Converts every animation to a clip, so that a clip's index is the same as in the file. Channels that move no joint
+/// and set no weight only count towards its duration.
 pub(super) fn clips(
     reader: &Reader,
     joint_of: &[Option<u16>],

@@ -24,8 +24,8 @@ pub(super) enum Binding {
     Rigid { skin: u16, entry: u16 },
 }
 
-/// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first one
-/// becomes.
+/// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first
+/// one becomes.
 pub(super) fn primitives(
     reader: &Reader,
     mesh_index: usize,

@@ -139,8 +139,8 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
     rows.collect()
 }
 
-/// Converts nodes with a skin or morph targets by index, then the other rigid ones. The palette entries of all that have no
-/// skin share one more.
+/// Converts nodes with a skin or morph targets by index, then the other rigid ones. The palette entries of all that
+/// have no skin share one more.
 fn primitives(
     reader: &Reader,
     rig: &NodeRig,

@@ -131,8 +131,8 @@ struct Role {
 }
 
 impl NodeRig {
-    /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that moves them, and the nodes that move rigid meshes below
-    /// them.
+    /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
+    /// moves them, and the nodes that move rigid meshes below them.
     pub(super) fn new(
         document: &Document,
         hierarchy: &Hierarchy,

@@ -1,5 +1,5 @@
-//! Plain `cpu-simd` and `cpu-rayon`: 16 instances side by side where there are that many, one at a time where a block has
-//! few.
+//! Plain `cpu-simd` and `cpu-rayon`: 16 instances side by side where there are that many, one at a time where a block
+//! has few.
 
 use super::super::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
 use super::super::{Backend, Context};
@@ -29,8 +29,8 @@ pub fn all_threads(context: &Context) -> Box<dyn Backend> {
     }
 }
 
-/// Returns whether full blocks are faster with instances side by side. With SSE2 they are not: registers hold four numbers,
-/// of vertices as well as of instances, and the palettes of 16 instances exceed the first-level cache.
+/// Returns whether full blocks are faster with instances side by side. With SSE2 they are not: registers hold four
+/// numbers, of vertices as well as of instances, and the palettes of 16 instances exceed the first-level cache.
 fn lanes_pay(isa: Isa) -> bool {
     !(cfg!(target_arch = "x86_64") && isa == Isa::Baseline)
 }

@@ -26,8 +26,8 @@ fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
     if crowd.has_update_rates() { instances } else { 0 }
 }
 
-/// Bytes of the buffers of a chunk, or of the chunks of a family; `rigid` is that of the groups' [`Needs`]. With `culled`,
-/// the batch and the players are those in view, which [`visibility`](crate::gpu::visibility) holds.
+/// Bytes of the buffers of a chunk, or of the chunks of a family; `rigid` is that of the groups' [`Needs`]. With
+/// `culled`, the batch and the players are those in view, which [`visibility`](crate::gpu::visibility) holds.
 pub fn family_bytes(crowd: &Crowd, family: &[Chunk], rigid: bool, culled: bool) -> Bytes {
     let finest = &family[0];
     let instances = finest.instances.len();
@@ -325,8 +325,8 @@ impl PoseBatch {
         let cursors = room("cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
         let momenta = room("momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
         let pairs = room("pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
-        // Channels that no clip moves keep the value written here. For this reason each level of a family has local poses
-        // of its own, with room for all instances.
+        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
+        // poses of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let rest = statics.rest.repeat(numbers.slots as usize);
         let locals = gpu.filled(Purpose::Scratch, "local poses", bytemuck::cast_slice(&rest), usage);

@@ -1,4 +1,5 @@
-//! Morph targets, by the definition in docs/animation.md: weights of an instance at a tick, and the vertices that they make.
+//! Morph targets, by the definition in docs/animation.md: weights of an instance at a tick, and the vertices that they
+//! make.
 
 use super::blend::weight;
 use crate::crowd::{Crowd, Fade, Layer, LayerKind, time};

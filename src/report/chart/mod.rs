@@ -38,3 +38,20 @@ fn number_repeated(charts: &mut [Chart]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_in_all_scripts() {
+        assert_eq!(drawing::slug("Frame: \u{41a}\u{43e}\u{442}, 1 pass"), "frame-\u{43a}\u{43e}\u{442}-1-pass");
+        let chart = |id: &str| {
+            let (id, empty) = (id.to_owned(), String::new);
+            Chart { id, title: empty(), caption: empty(), svg: empty(), marks: 0, table: Vec::new() }
+        };
+        let mut charts = ["a", "a", "a-2", "a", "b"].map(chart);
+        number_repeated(&mut charts);
+        assert_eq!(charts.map(|chart| chart.id), ["a", "a-3", "a-2", "a-4", "b"]);
+    }
+}

@@ -27,8 +27,8 @@ pub(super) struct SceneKeys {
     /// Joints whose poses gameplay reads in every frame. Names of joints that all models have; default: none.
     #[serde(default)]
     pub(super) sockets: Vec<String>,
-    /// Kinds of detail that instances lose which are small on the screen: `"mesh"` (triangles), `"joints"` (small limbs)
-    /// and `"influences"`. Default: none.
+    /// Kinds of detail that instances lose when they are small on the screen: `"mesh"` (triangles), `"joints"` (small
+    /// limbs) and `"influences"`. Default: none.
     pub(super) lod: Option<Spanned<Vec<String>>>,
     /// Position of the camera.
     #[serde(default)]
@@ -102,8 +102,8 @@ pub(super) struct GroupKeys {
     pub(super) weight: Option<Spanned<f64>>,
     /// Weights of morph targets by name, which clips do not change. Default: those of the file and of clips.
     pub(super) weights: Option<Spanned<BTreeMap<String, Spanned<f64>>>>,
-    /// Further morph targets of each instance that the seed chooses, with weights of 0.25 to 1; all others have the weight
-    /// 0. At most as many as there are; default: weights are those of the file and of clips.
+    /// Further morph targets of each instance that the seed chooses, with weights of 0.25 to 1; all others have the
+    /// weight 0. At most as many as there are; default: weights are those of the file and of clips.
     pub(super) active_targets: Option<Spanned<u32>>,
     /// Further clips, one `[[group.layer]]` after the other, merge layers first. At most 7.
     #[serde(default)]

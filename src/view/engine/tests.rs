@@ -167,7 +167,8 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
         assert_eq!(side.worst.map(|worst| worst.error), Some(0.0));
         let colors = covered(side);
         let black = colors.iter().filter(|color| **color == [0; 3]).count();
-        // At edges black is mixed with the background, in which blue is brightest; every colour of an error has more red.
+        // At edges black is mixed with the background, in which blue is brightest; every colour of an error has more
+        // red.
         let mixed = |[r, g, b]: &[u8; 3]| r <= g && g <= b;
         assert!(black > 300 && colors.iter().all(mixed), "all black: {black} of {}", colors.len());
     }

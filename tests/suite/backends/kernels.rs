@@ -191,8 +191,8 @@ fn lanes_agree_with_scalar() {
     }
 }
 
-/// Clusters write what the scalar form writes, to the same places, for numbers of vertices that fill no vector, one window
-/// and more than one.
+/// Clusters write what the scalar form writes, to the same places, for numbers of vertices that fill no vector, one
+/// window and more than one.
 #[test]
 fn clusters_agree_with_scalar() {
     for vertices in [1, 7, 250, 1024, 1043] {
@@ -219,7 +219,8 @@ fn clusters_agree_with_scalar() {
     }
 }
 
-/// Streamed vertices are the very ones that cached stores write, wherever lines begin and tiles end, in lanes and between.
+/// Streamed vertices are the very ones that cached stores write, wherever lines begin and tiles end, in lanes and
+/// between.
 #[test]
 fn streamed_vertices_are_those_of_cached_stores() {
     const N: usize = 16;

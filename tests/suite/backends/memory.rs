@@ -127,7 +127,8 @@ fn chunks_rings_and_kept_frames_are_counted() {
     }
 }
 
-/// A frame of `gpu-full` sends its tick, and its camera if it culls; one of `gpu-compute` its palettes; one on the host sends nothing.
+/// A frame of `gpu-full` sends its tick, and its camera if it culls; one of `gpu-compute` its palettes; one on the host
+/// sends nothing.
 #[cfg(feature = "gpu")]
 #[test]
 fn the_work_of_a_frame_is_counted() {

@@ -74,6 +74,13 @@ fn pages_are_spliced_and_drift_is_found() {
             "line 1: no <!-- /table --> after this marker",
         ),
         ("<!-- tabel . -->\n<!-- /table -->", "line 2: <!-- /table --> ends nothing; expected <!-- table ... -->"),
+        ("<!-- table . -->\nkept\n<!-- /limits -->\n<!-- /table -->", "line 1: no <!-- /table --> after this marker"),
+        (
+            "<!-- tabel . -->\n<!-- /tabel -->\n<!-- table . -->\n<!-- /table -->",
+            "line 1: unknown kind of marker \"tabel\"; did you mean \"table\"?",
+        ),
+        ("<!-- text page.md -->\n<!-- /text -->", "line 1: page.md contains a marker, <!-- text page.md -->"),
+        ("<!-- text page.md a b -->\n<!-- /text -->", "line 1: text takes other arguments"),
         ("<!-- text none.md -->\n<!-- /text -->", "line 1: cannot read none.md"),
         ("<!-- charts . pie -->\n<!-- /charts -->", "line 1: no such chart; expected the start of stages-"),
     ] {
@@ -82,6 +89,68 @@ fn pages_are_spliced_and_drift_is_found() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(1) && said.contains(problem), "{text}: {said}");
         assert_eq!(fs::read_to_string(&page).unwrap(), text);
+    }
+    // Charts of two folders have one name.
+    let renamed = |text: String| text.replace(",cpu-scalar,", ",cpu-simd,");
+    let other = changed(renamed, renamed);
+    let charts = |source: &str| format!("<!-- charts {source} frame-instances -->\n<!-- /charts -->\n");
+    fs::write(&page, charts(".") + &charts(&other.path().display().to_string())).unwrap();
+    let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("line 3: another marker draws a different "), "{said}");
+}
+
+#[test]
+fn findings_are_of_crowds_that_were_measured_and_say_how() {
+    // The rows that a change makes empty are left out.
+    let report = |change: &dyn Fn(&[&str], &str) -> String| {
+        let edited = |text: String| {
+            let heading: Vec<String> = text.lines().next().unwrap().split(',').map(Into::into).collect();
+            let at = |name: &str| heading.iter().position(|known| known == name).unwrap();
+            let columns = ["backend", "passes", "instances", "attributes", "pct_of_limit"].map(at);
+            let line = |line: &str| {
+                let fields: Vec<&str> = line.split(',').collect();
+                change(&columns.map(|column| fields[column]), line)
+            };
+            let lines = text.lines().skip(1).map(line).filter(|line| !line.is_empty());
+            std::iter::once(heading.join(",")).chain(lines).map(|line| line + "\n").collect::<String>()
+        };
+        markdown::report(&Study::new(super::read(&changed(edited, unchanged))))
+    };
+    // Fewer milliseconds at a smaller crowd are no answer.
+    let few = report(&|row, line| match row {
+        ["cpu-rayon", "0", "1000", ..] => String::new(),
+        _ => line.into(),
+    });
+    assert!(few.contains("More than 1,000 walkers fit a 60 Hz frame on gpu-compute (nothing drawn)."), "{few}");
+    let fewer = report(&|row, line| match row {
+        ["cpu-rayon", "0", "1000", ..] | ["gpu-compute", "0", ..] => String::new(),
+        _ => line.into(),
+    });
+    assert!(fewer.contains(" fit a 60 Hz frame on cpu-scalar (nothing drawn)."), "{fewer}");
+
+    let noisy = report(&|row, line| match row {
+        ["cpu-rayon", "0", "10", _, "5.42"] => line.replace(",5.42,", ",121,"),
+        _ => line.into(),
+    });
+    assert!(noisy.contains("comes to 24 % of this machine's bandwidth: gpu-compute, 1,000 walkers."), "{noisy}");
+    let beyond = report(&|_, line| line.replace(",23.86,", ",121,"));
+    assert!(beyond.contains("121 % of this machine's bandwidth: gpu-compute, 1,000 walkers. More than"), "{beyond}");
+
+    let packed = report(&|_, line| line.replace(",pn,,", ",p,output=packed,"));
+    for said in [
+        "1,000 walkers (nothing drawn, output=packed, attributes=p): gpu-compute",
+        "## 1,000 walkers, 1 pass, output=packed, attributes=p",
+        "walkers (nothing drawn, output=packed, attributes=p); 95 % certain",
+        "on gpu-compute (nothing drawn, output=packed, attributes=p).",
+    ] {
+        assert!(packed.contains(said), "{said} in {packed}");
+    }
+    let mixed = changed(|text| text.clone() + &text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1, unchanged);
+    let charts = chart::charts(&Study::new(super::read(&mixed)));
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    for id in ["frame-instances-walkers-1-pass-attributes-p", "frame-instances-walkers-1-pass-attributes-pn"] {
+        assert!(ids.contains(&id), "{ids:?}");
     }
 }
 

@@ -132,8 +132,9 @@ impl Listing {
     }
 
     /// Counts for one vertex of one instance, its share of what a thread does once included, and for another of its
-    /// first four influences. Both sides of a branch count. None where the loops are not those of skinning: over instances or vertices if a thread takes several, one
-    /// over the first four influences, and others over those after the fourth.
+    /// first four influences. Both sides of a branch count. None where the loops are not those of skinning: over
+    /// instances or vertices if a thread takes several, one over the first four influences, and others over those after
+    /// the fourth.
     pub fn per_pair(&self, work: Work) -> Option<[Counts; 2]> {
         let all = 0..self.instructions.len();
         let stores = |l: &&Range<usize>| self.sum((*l).clone()).stores > 0.0;
