@@ -336,6 +336,28 @@ mod tests {
     }
 
     #[test]
+    fn counting_finds_the_medians_that_sorting_does() {
+        let mut noise = Noise(Pcg32::seed_from_u64(3));
+        for (count, block) in [(5, 1), (6, 2), (40, 8), (83, 9)] {
+            // Rounded, so that some are equal.
+            let values: Vec<f64> = (0..count).map(|_| (8.0 * noise.normal()).round()).collect();
+            let mut random = Pcg32::seed_from_u64(count as u64);
+            let mut resampled = || {
+                let mut drawn = Vec::new();
+                while drawn.len() < count {
+                    let start = random.next_u32() as usize % count;
+                    drawn.extend(values.iter().cycle().skip(start).take(block.min(count - drawn.len())));
+                }
+                median(&mut drawn)
+            };
+            let medians: Vec<f64> = (0..RESAMPLED).map(|_| resampled()).collect();
+            let mean = medians.iter().sum::<f64>() / medians.len() as f64;
+            let variance = medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (medians.len() - 1) as f64;
+            assert_eq!(block_bootstrap(&values, block), variance, "{count} in blocks of {block}");
+        }
+    }
+
+    #[test]
     fn pairs_are_free_of_what_they_have_in_common() {
         let mut noise = Noise(Pcg32::seed_from_u64(9));
         let mut told_apart = |factor: f64, pairs: usize| {
