@@ -46,6 +46,9 @@ pub enum ResultsError {
     /// A file of the folder was not written by this version.
     #[error("{}: {}: another version or program wrote it; name another folder", .0.display(), .1)]
     Foreign(PathBuf, String),
+    /// Samples that are compressed; new ones beside them would hide them.
+    #[error("{}: compressed samples cannot be added to; unpack them (gunzip) or name another folder", .0.display())]
+    Compressed(PathBuf),
     /// Another process appends to the folder.
     #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
     Busy(PathBuf),
@@ -77,8 +80,8 @@ impl Results {
     /// interrupted process.
     ///
     /// # Errors
-    /// The folder or a file cannot be created or written, another process has it open, or its files have other columns;
-    /// then they are as they were.
+    /// The folder or a file cannot be created or written, another process has it open, or its files have other columns
+    /// or are compressed; then they are as they were.
     pub fn append(folder: &Path) -> Result<Self, ResultsError> {
         let io = |error| ResultsError::Io(folder.into(), error);
         std::fs::create_dir_all(folder).map_err(io)?;
@@ -95,6 +98,10 @@ impl Results {
         let samples = folder.join("samples.csv");
         if samples.exists() && !folder.join("summary.csv").exists() {
             return Err(ResultsError::Foreign(samples, "there is no summary.csv beside it".into()));
+        }
+        let compressed = folder.join("samples.csv.gz");
+        if compressed.exists() && !samples.exists() {
+            return Err(ResultsError::Compressed(compressed));
         }
         // Whatever can be wrong with the folder is found before anything in it is changed.
         let sessions = session::read(folder).map_err(io)?;
@@ -314,6 +321,19 @@ mod tests {
             assert!(problem.contains("samples.csv: "), "{problem}");
             assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
         }
+    }
+
+    /// Readers take `samples.csv` where it exists.
+    #[test]
+    fn compressed_samples_are_not_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("samples.csv.gz"), "").unwrap();
+        let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(problem.contains("samples.csv.gz: compressed samples cannot be added to; unpack them"), "{problem}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        std::fs::write(folder.path().join("samples.csv"), "").unwrap();
+        std::fs::write(folder.path().join("summary.csv"), "").unwrap();
+        assert!(Results::append(folder.path()).is_ok());
     }
 
     /// A session record that cannot be read stops the process before files are repaired.

@@ -146,7 +146,7 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
     ] {
         assert!(packed.contains(said), "{said} in {packed}");
     }
-    let mixed = changed(|text| text.clone() + &text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1, unchanged);
+    let mixed = changed(|text| text.clone() + text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1, unchanged);
     let charts = chart::charts(&Study::new(super::read(&mixed)));
     let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
     for id in ["frame-instances-walkers-1-pass-attributes-p", "frame-instances-walkers-1-pass-attributes-pn"] {
