@@ -270,10 +270,14 @@ impl Recorded {
         for (index, mut record) in records.into_iter().enumerate() {
             let line = record.position().map_or(0, csv::Position::line);
             let cut = index + 1 == count && !text.ends_with('\n');
-            if cut || record.len() != headers.len() {
-                let what = match cut {
-                    true => "the last line is cut off: left out".into(),
-                    false => format!("{} fields; expected {}: line left out", record.len(), headers.len()),
+            // Only messages may have several lines.
+            let fields = record.iter().zip(headers.iter()).filter(|(_, column)| *column != "error");
+            let more: u64 = fields.map(|(field, _)| field.trim_end().matches('\n').count() as u64).sum();
+            if cut || more > 0 || record.len() != headers.len() {
+                let what = match (more, cut) {
+                    (1.., _) => format!("a quotation mark without its other: left out up to line {}", line + more),
+                    (0, true) => "the last line is cut off: left out".into(),
+                    (0, false) => format!("{} fields; expected {}: line left out", record.len(), headers.len()),
                 };
                 self.problem(&name, line, what);
                 continue;

@@ -82,7 +82,7 @@ Options:
   -h, --help     Print help
   -V, --version  Print version
 
-Without a command: the built-in thousand walkers on every backend there is.
+Without a command: measures a thousand walkers with all backends but variants.
 
 "#]]
     );

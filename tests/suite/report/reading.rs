@@ -22,13 +22,25 @@ fn good_results_are_read_without_a_word() {
 fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
     // Name, change, rows that are left, and what is said.
     type Case<'a> = (&'a str, &'a dyn Fn(String) -> String, usize, &'a str);
-    let cases: [Case; 11] = [
+    let cases: [Case; 13] = [
         ("cut", &|text| text[..text.len() - 9].into(), ROWS - 1, "summary.csv:214: the last line is cut off: left out"),
         (
             "short line",
             &|text| text.replacen("\n2,2026", "\n2,20\n2,2026", 1),
             ROWS,
             "summary.csv:2: 2 fields; expected 58",
+        ),
+        (
+            "quotation mark",
+            &|text| with_field(&text, 212, "variant", "\"naive"),
+            ROWS - 3,
+            "summary.csv:212: a quotation mark without its other: left out up to line 214",
+        ),
+        (
+            "closed later",
+            &|text| with_field(&with_field(&text, 3, "variant", "\"naive"), 5, "variant", "naive\""),
+            ROWS - 3,
+            "summary.csv:3: a quotation mark without its other: left out up to line 5",
         ),
         (
             "stage",
