@@ -7,7 +7,7 @@ use skinbench::backend::Context;
 use skinbench::gpu::Gpu;
 use skinbench::harness::run::{self, RunOptions, Status};
 use skinbench::registry;
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 use std::error::Error;
 
 /// The CPU poses and a compute kernel skins; the GPU does both; the vertex shader skins in the draw.
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("{instances} walkers on {}", gpu.summary().name);
 
-    let overrides = Overrides { instances: Some(instances), ..Overrides::default() };
-    let scene = Scene::load("walkers")?.with(overrides).build(u64::MAX)?;
+    let settings = Settings { instances: Some(instances), ..Settings::default() };
+    let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
     let context = Context { gpu: Some(gpu), ..Context::default() };
     let options = RunOptions {
         backends: BACKENDS.iter().filter_map(|name| registry::find(name)).collect(),

@@ -11,7 +11,7 @@ use skinbench::frame::{BackendError, Result, Stage};
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::model::{Mesh, Rows};
 use skinbench::registry::{self, BackendEntry};
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::vertex::VertexFormat;
 
@@ -60,8 +60,8 @@ fn skin_instance(mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let overrides = Overrides { instances: Some(64), passes: Some(0), ..Overrides::default() };
-    let scene = Scene::load("walkers")?.with(overrides).build(u64::MAX)?;
+    let settings = Settings { instances: Some(64), passes: Some(0), ..Settings::default() };
+    let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
     let backends = registry::find("cpu-scalar").into_iter().chain([&PLAIN_LOOP]).collect();
     let options = RunOptions { backends, frames: Some(20), ..RunOptions::default() };
     for outcome in run::run(&scene, &Context::default(), &options, &mut ())? {

@@ -1,4 +1,4 @@
-// A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/packing.rs writes it.
+// A mesh with 20 bytes per vertex, for palettes of at most 256 entries. src/gpu/skin/packing.rs writes it.
 //
 // import INFLUENCES from chunk.wgsl
 // import chunk from numbers

@@ -1,4 +1,4 @@
-// The deltas of morph targets by vertex, and the weights of instances. src/gpu/morph.rs writes both.
+// The deltas of morph targets by vertex, and the weights of instances. src/gpu/skin/morph.rs writes both.
 
 // Four to an element, the elements at which each vertex's deltas begin and those of the last one end; then what
 // morph_sparse.wgsl or morph_short.wgsl describes.

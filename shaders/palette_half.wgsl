@@ -1,5 +1,5 @@
 // Palette entries in half precision, 32 bytes: the translation as f32, then three rows of rotation and scale as f16.
-// src/gpu/half_palette.rs writes them and states their error. They are read in two loads of 16 bytes.
+// src/gpu/pose/half_palette.rs writes them and states their error. They are read in two loads of 16 bytes.
 //
 // import chunk from numbers
 // import Rows from rows.wgsl

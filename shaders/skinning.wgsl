@@ -1,40 +1,10 @@
-// The arithmetic of skinning: `skin` transforms a vertex with the matrix that its influences blend.
+// Skinning: `skin` transforms a vertex with the matrix that its influences blend.
 //
-// import FLOATS, NORMALS, Skinned from chunk.wgsl
-// import Rows from rows.wgsl
+// import Skinned from chunk.wgsl
+// import transformed from transform.wgsl
 // import blended from blend
 // import LoadedVertex from mesh
 
-fn finished(v: vec3f) -> vec3f {
-    if NORMALS == 1u {
-        return v;
-    }
-    let length_squared = dot(v, v);
-    // A vector of zero length stays zero instead of NaN.
-    return v * select(0.0, inverseSqrt(length_squared), length_squared > 0.0);
-}
-
-fn rotated(m: Rows, v: vec3f) -> vec3f {
-    return vec3f(dot(m.x.xyz, v), dot(m.y.xyz, v), dot(m.z.xyz, v));
-}
-
-fn transformed(m: Rows, vertex: LoadedVertex) -> Skinned {
-    let p = vec4f(vertex.position, 1.0);
-    var skinned = Skinned(vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p)), vec3f(0.0), vec4f(0.0));
-    if FLOATS >= 6u {
-        if NORMALS == 2u {
-            let cofactors = mat3x3f(cross(m.y.xyz, m.z.xyz), cross(m.z.xyz, m.x.xyz), cross(m.x.xyz, m.y.xyz));
-            skinned.normal = finished(vertex.normal * cofactors);
-        } else {
-            skinned.normal = finished(rotated(m, vertex.normal));
-        }
-    }
-    if FLOATS >= 10u {
-        skinned.tangent = vec4f(finished(rotated(m, vertex.tangent.xyz)), vertex.tangent.w);
-    }
-    return skinned;
-}
-
 fn skin(vertex: LoadedVertex, instance: u32) -> Skinned {
-    return transformed(blended(vertex, instance), vertex);
+    return transformed(blended(vertex, instance), vertex.position, vertex.normal, vertex.tangent);
 }

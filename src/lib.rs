@@ -9,7 +9,29 @@
 //! - **Content.** [`asset`] reads models, [`scene`] builds crowds of them.
 //! - **Harness.** [`harness::run`] verifies and measures [`backend`]s: those in [`registry`], and your own.
 //!
-//! # Example
+//! With `default-features = false`, the crate has no wgpu and no command line.
+//!
+//! # Examples
+//!
+//! Pose the built-in walker at a quarter of a second, and skin it:
+//!
+//! ```
+//! use skinbench::{asset::walker::walker, pose, skin, vertex::VertexFormat};
+//!
+//! let model = walker(1_000)?;
+//! let joints = model.skeleton().len();
+//! let mut local_pose: Vec<pose::Local<1>> = vec![[[0.0]; 10]; joints];
+//! let mut model_pose: Vec<pose::Affine<1>> = vec![[[0.0]; 12]; joints];
+//! let mut palette = vec![[0.0; 12]; model.palette_joints().len()];
+//! let mut vertices = vec![0.0; model.mesh().vertex_count() * 6];
+//!
+//! pose::one::sample(model.skeleton(), model.clips().first(), 0.25, &mut local_pose);
+//! pose::one::local_to_model(model.skeleton(), &local_pose, &mut model_pose);
+//! pose::one::palette(model.palette_joints(), model.inverse_binds(), &model_pose, &mut palette);
+//! skin::skin(model.mesh(), &palette, VertexFormat::default(), &mut vertices);
+//! assert!(vertices.iter().all(|number| number.is_finite()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Verify two backends on 40 instances of the built-in walker. [`harness::run::run`] takes the same arguments and also
 //! measures what has passed.
@@ -18,10 +40,10 @@
 //! use skinbench::backend::Context;
 //! use skinbench::harness::run::{self, RunOptions, Status};
 //! use skinbench::registry;
-//! use skinbench::scene::{Overrides, Scene};
+//! use skinbench::scene::{Settings, Scene};
 //!
-//! let overrides = Overrides { instances: Some(40), ..Overrides::default() };
-//! let scene = Scene::load("walkers")?.with(overrides).build(u64::MAX)?;
+//! let settings = Settings { instances: Some(40), ..Settings::default() };
+//! let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
 //! let backends = ["cpu-scalar", "cpu-simd"].iter().filter_map(|name| registry::find(name)).collect();
 //! let options = RunOptions { backends, ..RunOptions::default() };
 //!
@@ -34,24 +56,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The folder `examples/` has three programs to copy: `skin_one` skins one character on the CPU, `gpu_crowd` a crowd on
-//! the GPU, and `own_backend` adds a backend from outside the crate.
+//! The folder `examples/` has four programs to copy: `skin_one` skins one character on the CPU, `gpu_crowd` a crowd on
+//! the GPU, `own_backend` adds a backend from outside the crate, and `own_gpu_kernel` a compute kernel.
 //!
 //! # Floor plan
 //!
 //! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
-//! the source to it. The lowest floors are a crate of their own, `skinbench-kernels`, which is re-exported here.
+//! the source to it. The lowest floors are crates of their own, which are re-exported here: `skinbench-kernels`, and
+//! `skinbench-formats` as [`asset`], which holds importers, the exporter and the built-in characters.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `wording` | lists, numbers and suggestions in messages |
-//! | `asset` | importers, exporters, the built-in characters |
 //! | `frustum` | the part of the world that a camera sees, and the size of things in it |
 //! | `frame` | the parts of a frame: stages, timer, arena, errors |
 //! | `scene` | scene files, and the crowds and cameras that they describe |
 //! | `gpu` | device, buffers, layouts, shaders, timestamps |
 //! | `backend` | the contract of a backend, and one file for each way of skinning |
 //! | `registry` | the list of all backends |
+//! | `peers` | programs of others that are run as backends |
 //! | `harness` | reference, parity, schedule, limits, statistics, the run |
 //! | `results` | results as rows of CSV files, and everything that is concluded from them |
 //! | `report` | tables, text, charts and pages |
@@ -83,13 +106,14 @@
 //!
 //! METHODOLOGY.md defines the terms of measuring, such as stage, parity and frame.
 
-pub mod asset;
 pub mod backend;
 pub mod frame;
 pub mod frustum;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod harness;
+#[cfg(feature = "cli")]
+pub mod peers;
 pub mod registry;
 pub mod report;
 #[cfg(feature = "cli")]
@@ -101,11 +125,7 @@ pub mod view;
 pub mod web;
 pub mod wording;
 
+pub use skinbench_formats as asset;
 pub use skinbench_kernels::{
     bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe, simd, skin, threads, vertex,
 };
-
-/// Compiles the examples of README.md as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct ReadmeExamples;

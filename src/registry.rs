@@ -1,6 +1,5 @@
 //! The list of all backends.
 
-use crate::asset::{extremes, face};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
 use crate::backend::cpu_simd::{
@@ -8,22 +7,22 @@ use crate::backend::cpu_simd::{
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
-use crate::backend::{Backend, Context, Traits};
+use crate::backend::{Abilities, Backend, Context};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
-use crate::crowd::{Crowd, Layer, LayerKind};
-use crate::frame::{Job, Result};
+use crate::frame::{Ability, Result};
 #[cfg(feature = "gpu")]
-use crate::gpu::compute::SkinKernel;
+use crate::gpu::skin::compute::SkinKernel;
 #[cfg(feature = "gpu")]
-use crate::gpu::skin_kernels::{
+use crate::gpu::skin::skin_kernels::{
     BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, MORPH_SHORT, NAIVE,
     PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
-use crate::model::IDENTITY_ROWS;
-use std::sync::{Arc, LazyLock};
+
+/// Owner of the backends in [`REGISTRY`].
+pub const OWN: &str = "skinbench";
 
 /// A row of the registry.
 pub struct BackendEntry {
@@ -34,9 +33,17 @@ pub struct BackendEntry {
     constructor: Constructor,
 }
 
+impl std::fmt::Debug for BackendEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// A way of making a backend.
 enum Constructor {
     Host(fn(&Context) -> Box<dyn Backend>),
+    /// Made by code of others: whose it is, and how.
+    Other(&'static str, &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
     #[cfg(feature = "gpu")]
     Device(Strategy),
 }
@@ -47,6 +54,22 @@ impl BackendEntry {
         Self { name, summary, constructor: Constructor::Host(create) }
     }
 
+    /// Describes a backend outside of [`REGISTRY`] that runs code of others, of `owner`.
+    pub const fn of_others(
+        name: &'static str,
+        summary: &'static str,
+        owner: &'static str,
+        create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync),
+    ) -> Self {
+        Self { name, summary, constructor: Constructor::Other(owner, create) }
+    }
+
+    /// Describes a backend on the device outside of [`REGISTRY`], which may skin by a kernel of its own.
+    #[cfg(feature = "gpu")]
+    pub const fn on_device(name: &'static str, summary: &'static str, strategy: Strategy) -> Self {
+        Self { name, summary, constructor: Constructor::Device(strategy) }
+    }
+
     /// Creates the backend.
     ///
     /// # Errors
@@ -55,6 +78,7 @@ impl BackendEntry {
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
+            Constructor::Other(_, create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
         }
@@ -68,91 +92,38 @@ impl BackendEntry {
     pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
+            Constructor::Other(_, create) => Ok(create(context)),
             Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
+        }
+    }
+
+    /// What it can do.
+    pub fn abilities(&self) -> Abilities {
+        match &self.constructor {
+            Constructor::Host(create) => create(&Context::default()).abilities(),
+            Constructor::Other(_, create) => create(&Context::default()).abilities(),
+            #[cfg(feature = "gpu")]
+            Constructor::Device(strategy) => strategy.abilities(),
+        }
+    }
+
+    /// Whose code it is: `skinbench`, or the project that it belongs to.
+    pub fn owner(&self) -> &'static str {
+        match &self.constructor {
+            Constructor::Other(owner, _) => owner,
+            _ => OWN,
         }
     }
 
     /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
     pub fn chooses_levels(&self) -> bool {
-        match &self.constructor {
-            Constructor::Host(_) => false,
-            #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.chooses_levels(),
-        }
-    }
-
-    /// Abilities beyond vertices.
-    pub fn traits(&self) -> Traits {
-        match &self.constructor {
-            Constructor::Host(create) => create(&Context::default()).traits(),
-            #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.traits(),
-        }
-    }
-
-    /// Layers that instances may play. The backend's own check decides: it is asked with small crowds that play one
-    /// clip, merge two, and add one to another.
-    pub fn layers(&self) -> LayerSupport {
-        static CROWDS: LazyLock<Option<[Crowd; 3]>> = LazyLock::new(|| {
-            let layer = Layer::held(0, 0.0);
-            let added = Layer { kind: LayerKind::Additive, ..Layer::held(1, 0.0) };
-            Some([layered(&[layer])?, layered(&[layer; 2])?, layered(&[layer, added])?])
-        });
-        match CROWDS.as_ref().map(|crowds| crowds.each_ref().map(|crowd| self.accepts(crowd))) {
-            // A backend that refuses all has another reason.
-            None | Some([.., true] | [false, ..]) => LayerSupport::All,
-            Some([_, true, false]) => LayerSupport::Whole,
-            Some([_, false, false]) => LayerSupport::One,
-        }
-    }
-
-    fn accepts(&self, crowd: &Crowd) -> bool {
-        match &self.constructor {
-            Constructor::Host(create) => create(&Context::default()).footprint(crowd, &Job::default()).is_ok(),
-            #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.without_levels().accepts(crowd).is_ok(),
-        }
-    }
-
-    /// Returns whether models may have morph targets. The backend's own check decides, as for layers.
-    pub fn morphs(&self) -> bool {
-        static CROWDS: LazyLock<Option<[Crowd; 2]>> =
-            LazyLock::new(|| Some([layered(&[Layer::held(0, 0.0)])?, morphing()?]));
-        CROWDS.as_ref().is_none_or(|[plain, morphing]| self.accepts(morphing) || !self.accepts(plain))
+        self.abilities().lack(Ability::OneLevel)
     }
 
     /// The name without the variant, and the variant; an empty one for the plain backend.
     pub fn name_and_variant(&self) -> (&'static str, &'static str) {
         self.name.split_once(':').unwrap_or((self.name, ""))
     }
-}
-
-/// Layers of clips that the instances of a backend may play.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LayerSupport {
-    /// One whole clip.
-    One,
-    /// Several whole clips that merge and crossfade.
-    Whole,
-    /// All kinds, with masks and all fades.
-    All,
-}
-
-/// One instance that plays these layers of a clip and its differences.
-fn layered(layers: &[Layer]) -> Option<Crowd> {
-    let model = extremes::chain_64().ok()?;
-    let clip = model.clips().first()?;
-    let clips = vec![clip.clone(), clip.additive().ok()?];
-    let mut crowd = Crowd::new();
-    crowd.push_group(Arc::new(model.with_clips(clips)), [(IDENTITY_ROWS, layers)]).ok()?;
-    Some(crowd)
-}
-
-/// One face.
-fn morphing() -> Option<Crowd> {
-    let mut crowd = Crowd::new();
-    crowd.push_group(Arc::new(face::face(200, 1).ok()?), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).ok()?;
-    Some(crowd)
 }
 
 /// The backend with this name.
@@ -169,7 +140,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-simd",
-        summary: "SIMD, one thread: 16 instances in lanes, or one at a time where a block has few",
+        summary: "SIMD, one thread: the fastest of lanes, cluster and columns, found by a trial in the first frame",
         constructor: Constructor::Host(cpu_simd::one_thread),
     },
     BackendEntry {
@@ -199,12 +170,12 @@ pub const REGISTRY: &[BackendEntry] = &[
     },
     BackendEntry {
         name: "cpu-simd:dual-quaternion",
-        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume, does not support uneven scale",
+        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume",
         constructor: Constructor::Host(Cpu::<DualQuaternionSkinner>::one_thread),
     },
     BackendEntry {
         name: "cpu-rayon",
-        summary: "pose and skin as cpu-simd, all threads",
+        summary: "as cpu-simd, all threads, with a trial of its own",
         constructor: Constructor::Host(cpu_simd::all_threads),
     },
     #[cfg(feature = "gpu")]
@@ -264,13 +235,13 @@ pub const REGISTRY: &[BackendEntry] = &[
     #[cfg(feature = "gpu")]
     BackendEntry {
         name: "gpu-compute:dual-quaternion",
-        summary: "as instances, joints blended as dual quaternions: keeps volume, does not support uneven scale",
+        summary: "as instances, joints blended as dual quaternions: keeps volume",
         constructor: compute(Posing::Host, &[&DUAL_QUATERNION]),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {
         name: "gpu-compute:f16",
-        summary: "as instances, palettes with 16-bit rotation and scale: a stated error, does not support uneven scale",
+        summary: "as instances, palettes with 16-bit rotation and scale: a stated error",
         constructor: compute(Posing::Host, &[&HALF]),
     },
     #[cfg(feature = "gpu")]

@@ -20,6 +20,12 @@ pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'sta
     all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))
 }
 
+/// A number that is not negative, rounded to a whole one with this many digits other than 0.
+pub fn rounded(number: f64, digits: i32) -> u64 {
+    let unit = 10f64.powi(number.max(1.0).log10().floor() as i32 + 1 - digits).max(1.0);
+    ((number / unit).round() * unit) as u64
+}
+
 /// `a, b or c`.
 pub fn list(words: &[&str]) -> String {
     match words {
@@ -32,6 +38,11 @@ pub fn list(words: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_digits_stay() {
+        assert_eq!([0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)), [0, 8, 1_230, 100_000]);
+    }
 
     #[test]
     fn only_a_similar_name_is_suggested() {

@@ -1,4 +1,4 @@
-//! Holds the source to the floor plans in `src/lib.rs` and `kernels/src/lib.rs`: imports go down, and never round.
+//! Holds the source to the floor plans in `src/lib.rs`, `kernels/src/lib.rs` and `formats/src/lib.rs`: imports go down, and never round.
 //!
 //! Each path that a file imports or names is followed through re-exports to the file that defines it. A re-export by
 //! itself is a signpost, not an import: it counts where the file that makes it uses the name.
@@ -231,6 +231,11 @@ fn assert_down(root: &str) {
 #[test]
 fn imports_of_the_kernels_go_down() {
     assert_down("kernels/src/lib.rs");
+}
+
+#[test]
+fn imports_of_the_formats_go_down() {
+    assert_down("formats/src/lib.rs");
 }
 
 #[test]

@@ -70,13 +70,36 @@ fn own_backend_passes_verification_next_to_a_built_in_one() {
     }
 }
 
+#[cfg(feature = "gpu")]
+#[test]
+fn own_gpu_kernel_passes_verification_next_to_a_built_in_one() {
+    let lines = output_of("own_gpu_kernel", &[]);
+    if is_without_adapter(&lines) {
+        return;
+    }
+    for backend in ["gpu-compute:naive: ok, parity ", "linked-lists: ok, parity "] {
+        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..] else {
+            panic!("{lines:#?}");
+        };
+        assert!(parity > 0.0 && parity < 1e-5 && skin > 0.0, "{lines:#?}");
+    }
+}
+
+/// Returns whether a program said that there is no adapter, which there must be under SKINBENCH_REQUIRE_GPU.
+#[cfg(feature = "gpu")]
+fn is_without_adapter(lines: &[String]) -> bool {
+    let is_without = lines == ["no adapter: nothing was measured"];
+    let is_required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
+    assert!(!(is_without && is_required), "no adapter, and SKINBENCH_REQUIRE_GPU is set");
+    is_without
+}
+
 /// Without an adapter, the program must say so; under SKINBENCH_REQUIRE_GPU there must be one.
 #[cfg(feature = "gpu")]
 #[test]
 fn gpu_crowd_prints_stages_of_verified_backends_or_that_there_is_no_adapter() {
     let lines = output_of("gpu_crowd", &["20"]);
-    if lines == ["no adapter: nothing was measured"] {
-        assert!(std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no adapter, and SKINBENCH_REQUIRE_GPU is set");
+    if is_without_adapter(&lines) {
         return;
     }
     assert!(lines[0].starts_with("20 walkers on "), "{lines:#?}");

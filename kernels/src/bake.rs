@@ -1,7 +1,7 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
 use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
-use crate::model::{Clip, IDENTITY_ROWS, Model, Rows, Similarity, rows_to_affine};
+use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, rows_to_affine};
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
@@ -148,20 +148,11 @@ pub struct Baker<'a> {
 impl<'a> Baker<'a> {
     /// A baker for a model's mesh and skeleton.
     pub fn new(model: &'a Model, format: BakeFormat) -> Self {
-        let mesh = model.mesh();
-        let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.palette_joints().len()];
-        for (vertex, position) in mesh.positions().iter().enumerate() {
-            let position = DVec3::from(position.map(f64::from));
-            for (entry, _) in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
-                let (min, max) = &mut boxes[usize::from(entry)];
-                (*min, *max) = (min.min(position), max.max(position));
-            }
-        }
-        let corner = |[min, max]: [DVec3; 2], i: usize| {
-            DVec3::from_array(std::array::from_fn(|axis| if i >> axis & 1 == 0 { min[axis] } else { max[axis] }))
+        let corner = |Bounds { min, max }: Bounds, i: usize| {
+            DVec3::from_array([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { min[axis] } else { max[axis] }.into()))
         };
-        let reach = boxes.into_iter().zip(model.inverse_binds()).map(|((min, max), bind)| {
-            let corners = min.is_finite().then(|| std::array::from_fn(|i| corner([min, max], i)));
+        let reach = model.entry_boxes().into_iter().zip(model.inverse_binds()).map(|(bounds, bind)| {
+            let corners = bounds.map(|bounds| std::array::from_fn(|i| corner(bounds, i)));
             (corners, rows_to_affine(bind).inverse())
         });
         Self { model, format, ends: Ends::new(model.skeleton()), reach: reach.collect() }

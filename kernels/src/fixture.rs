@@ -1,7 +1,7 @@
 //! A model for unit tests.
 
 use crate::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
+    Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
     PrimitiveData, RotationBlend, Skeleton, SkinData, Transform,
 };
 use glam::{Quat, Vec3};
@@ -37,7 +37,7 @@ pub fn chain() -> Model {
             })
             .collect(),
     };
-    let mut influences = Influences::new();
+    let mut influences = Influences::default();
     (0..3).for_each(|joint| influences.push([(joint, 1.0)]));
     let primitive = PrimitiveData {
         positions: vec![[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 1.0]],
@@ -46,16 +46,6 @@ pub fn chain() -> Model {
         dumped_vertices: 3,
         ..PrimitiveData::default()
     };
-    Model::new(ModelParts {
-        name: "chain".into(),
-        axes: Axes::Y_UP,
-        skeleton,
-        skins: vec![skin],
-        clips: vec![clip],
-        primitives: vec![primitive],
-        targets: Vec::new(),
-        materials: Vec::new(),
-        repairs: Vec::new(),
-    })
-    .unwrap()
+    let parts = ModelParts::new("chain", skeleton, skin, vec![primitive]);
+    Model::new(ModelParts { clips: vec![clip], ..parts }).unwrap()
 }

@@ -6,11 +6,10 @@
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::model::{Model, ModelError, Rows, affine_to_rows, rows_to_affine};
+use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, is_sparse, sparse_rows};
 use crate::simd::{self, Isa, Kernel, Simd, abs, load_group};
 use crate::threads::Threads;
-use glam::Vec3;
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
 /// vertices are allowed against the reference.
@@ -55,10 +54,9 @@ impl ModelReads {
     pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
         let boxes = if bounds { entry_boxes(model) } else { Vec::new() };
         if bounds && !model.mesh().targets().is_empty() {
-            return Err(ModelError::new(
-                format!("model {:?}", model.name()),
-                "has morph targets, and their weights have no limit; expected a model without targets for bounds",
-            ));
+            let problem =
+                "has morph targets, and their weights have no limit; expected a model without targets for bounds";
+            return Err(ModelError::new(format!("model {:?}", model.name()), problem));
         }
         let socket = |name: &String| {
             let problem = |problem: &str| ModelError::new(format!("socket {name:?}"), problem);
@@ -76,23 +74,11 @@ impl ModelReads {
 
 /// The box around the vertices of each palette entry that moves any.
 fn entry_boxes(model: &Model) -> Vec<EntryBox> {
-    let mesh = model.mesh();
-    let mut boxes = vec![[Vec3::INFINITY, Vec3::NEG_INFINITY]; model.palette_joints().len()];
-    for (vertex, position) in mesh.positions().iter().enumerate() {
-        let position = Vec3::from(*position);
-        for (entry, _) in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
-            let [min, max] = &mut boxes[usize::from(entry)];
-            (*min, *max) = (min.min(position), max.max(position));
-        }
-    }
-    let boxes = (0..).zip(boxes).filter(|(_, [min, _])| min.is_finite());
-    boxes
-        .map(|(entry, [min, max])| EntryBox {
-            entry,
-            centre: ((min + max) / 2.0).to_array(),
-            half: ((max - min) / 2.0).to_array(),
-        })
-        .collect()
+    let own = |(entry, bounds): (u32, Option<model::Bounds>)| {
+        let model::Bounds { min, max } = bounds?;
+        Some(EntryBox { entry, centre: ((min + max) / 2.0).to_array(), half: ((max - min) / 2.0).to_array() })
+    };
+    (0..).zip(model.entry_boxes()).filter_map(own).collect()
 }
 
 /// The choice of bounds and sockets for a crowd, with those of each of its models.

@@ -24,23 +24,15 @@
 //! let clip = Clip::new("bend", None, RotationBlend::Slerp, mast.keys("top", &[Frame::REST, bent])?)?;
 //!
 //! // Mesh: two vertices follow the foot, one follows the top.
-//! let mut influences = Influences::new();
+//! let mut influences = Influences::default();
 //! influences.push([(0, 1.0)]);
 //! influences.push([(0, 1.0)]);
 //! influences.push([(1, 1.0)]);
 //! let positions = vec![[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 2.0, 0.0]];
 //! let triangle = PrimitiveData { positions, influences, indices: vec![0, 1, 2], ..PrimitiveData::default() };
-//! let model = Model::new(ModelParts {
-//!     name: "mast".into(),
-//!     axes: Axes::Y_UP,
-//!     skins: vec![mast.skin()],
-//!     skeleton: mast.skeleton,
-//!     clips: vec![clip],
-//!     primitives: vec![triangle],
-//!     targets: vec![],
-//!     materials: vec![],
-//!     repairs: vec![],
-//! })?;
+//! let skin = SkinData::at_rest(&mast.skeleton, vec![0, 1])?;
+//! let parts = ModelParts::new("mast", mast.skeleton, skin, vec![triangle]);
+//! let model = Model::new(ModelParts { clips: vec![clip], ..parts })?;
 //!
 //! // Buffers of a character; a frame allocates nothing.
 //! let joints = model.skeleton().len();
@@ -98,3 +90,8 @@ pub mod simd;
 pub mod skin;
 pub mod threads;
 pub mod vertex;
+
+/// Compiles the example of README.md as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -31,6 +31,9 @@ pub enum Attributes {
 }
 
 impl Attributes {
+    /// All of them, the fewest first.
+    pub const ALL: [Self; 3] = [Self::P, Self::Pn, Self::Pnt];
+
     /// Name on the command line and in CSV.
     pub fn name(self) -> &'static str {
         match self {
@@ -55,6 +58,9 @@ pub enum Normals {
 }
 
 impl Normals {
+    /// All of them, the default first.
+    pub const ALL: [Self; 3] = [Self::Unit, Self::Raw, Self::Exact];
+
     /// Name on the command line and in CSV.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
 //! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
 //! stages. A backend adds a [`Skinner`].
 
-use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits, stage_bytes};
+use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer,
+    Arena, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
     ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
 use crate::gameplay::{GameplayData, Palettes};
@@ -127,6 +127,8 @@ pub trait Skinner: Sized + Sync {
     const WIDTH: Width = Width::Block;
     /// Instruction set, if not the one that the run uses.
     const ISA: Option<Isa> = None;
+    /// What the kernel cannot do.
+    const LACKS: &'static [Lack] = &[];
     /// Rule by which vertices follow several joints.
     const BLENDING: Blending = Blending::Linear;
     /// Place of the vertices: [`Skinned::Host`], unless the arena holds something other than
@@ -136,7 +138,8 @@ pub trait Skinner: Sized + Sync {
     /// Builds everything that does not change from frame to frame.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] if the kernel cannot skin the crowd, or this instruction set lacks what it needs.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if this instruction set lacks what the
+    /// kernel needs.
     fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
 
     /// Bytes that [`Skinner::new`] will allocate.
@@ -147,14 +150,6 @@ pub trait Skinner: Sized + Sync {
     /// Bytes that [`Skinner::new`] allocated.
     fn allocated(&self) -> Bytes {
         Bytes::default()
-    }
-
-    /// Checks what [`Skinner::new`] would refuse, without allocating.
-    ///
-    /// # Errors
-    /// As [`Skinner::new`].
-    fn check(_: &Crowd, _: Isa) -> Result<()> {
-        Ok(())
     }
 
     /// Skins a block into its share of the arena.
@@ -226,22 +221,16 @@ fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
 }
 
 impl<S: Skinner + 'static> Backend for Cpu<S> {
-    fn traits(&self) -> Traits {
+    fn abilities(&self) -> Abilities {
         let later_passes = match S::SKINNED {
             Skinned::HostInBlocks => LaterPasses::NotDrawn,
             _ => LaterPasses::Free,
         };
-        Traits { joints: Joints::Host, later_passes }
+        Abilities { joints: Joints::Host, later_passes, lacks: S::LACKS.to_vec() }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        S::check(crowd, self.isa)?;
-        HostGameplay::check(job, S::BLENDING)?;
-        if S::LAYOUT == PaletteLayout::Fused && job.gameplay.is_some() {
-            return Err(BackendError::Unavailable(
-                "keeps no palettes; needs a run without --bounds and --sockets".into(),
-            ));
-        }
+        self.abilities().check(crowd, job)?;
         let (rows, lanes) = palettes(crowd, S::LAYOUT);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let threads = self.threads(crowd).count();

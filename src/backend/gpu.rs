@@ -2,26 +2,23 @@
 //! A [`Strategy`] says how a backend poses and skins; `GpuSkinner` is the interface
 //! of the two kinds of skinning.
 
-use super::even_scale::require_even_scale;
 use super::gpu_compute::ComputeSkinner;
 use super::gpu_merged::MergedSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::{VertexSkinner, morph_form};
-use super::stage_bytes::posed;
-use super::targets::require_no_targets;
-use super::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
+use super::stage_bytes::{posed, skinned};
+use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, Arena, BackendError, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Result, StageTimer,
-    Traffic, clips_in_place,
+    Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
-use crate::gpu::compute::SkinKernel;
-use crate::gpu::gameplay::DeviceGameplay;
-use crate::gpu::morph::{MorphForm, Morphs};
-use crate::gpu::shader::Edit;
-use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
+use crate::gpu::pose::gameplay::DeviceGameplay;
+use crate::gpu::shader::kernel::Edit;
+use crate::gpu::skin::compute::SkinKernel;
+use crate::gpu::skin::morph::{MorphForm, Morphs};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -47,48 +44,6 @@ pub enum Skinning {
 }
 
 impl Strategy {
-    /// Checks what a crowd must be like on any adapter.
-    ///
-    /// # Errors
-    /// The backend does not support the crowd; the message says why.
-    pub fn accepts(self, crowd: &Crowd) -> Result<()> {
-        if !self.skin.palette().scales_unevenly() {
-            require_even_scale(crowd)?;
-        }
-        let palette = self.skin.palette();
-        let unmorphed = matches!(palette, PaletteForm::Baked(_) | PaletteForm::Half);
-        if self.posing.culls() || unmorphed || matches!(self.skin, Skinning::Merged(_)) {
-            require_no_targets(crowd)?;
-        }
-        self.posing.accepts(crowd, palette)
-    }
-
-    /// Returns whether the backend chooses levels of detail among those of a crowd of families.
-    pub fn chooses_levels(self) -> bool {
-        self.posing == Posing::Levels
-    }
-
-    /// The strategy for crowds without levels to choose from, which is otherwise the same.
-    pub fn without_levels(self) -> Self {
-        let posing = if self.posing == Posing::Levels { Posing::Visible } else { self.posing };
-        Self { posing, ..self }
-    }
-
-    /// The abilities of the backend.
-    pub fn traits(self) -> Traits {
-        let joints = match (self.posing, self.skin.palette()) {
-            (_, PaletteForm::Baked(_)) => Joints::Nowhere,
-            (Posing::Host, _) => Joints::Host,
-            (Posing::Device, _) => Joints::Device,
-            (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
-        };
-        let later_passes = match self.skin {
-            Skinning::Vertex(..) => LaterPasses::SkinAgain,
-            Skinning::Compute(_) | Skinning::Merged(_) => LaterPasses::Free,
-        };
-        Traits { joints, later_passes }
-    }
-
     /// The rule by which vertices follow several joints.
     fn blending(self) -> Blending {
         match self.skin.palette() {
@@ -104,7 +59,7 @@ impl Strategy {
 }
 
 impl Skinning {
-    fn palette(self) -> PaletteForm {
+    pub(super) fn palette(self) -> PaletteForm {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
@@ -140,68 +95,30 @@ struct GpuBackend {
 /// Creates the backend of a strategy.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] if there is no adapter.
+/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
     Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
 }
 
 impl GpuBackend {
-    /// The spans of a crowd that is skinned by merged dispatches; other kinds of skinning have none.
-    fn spans(&self, crowd: &Crowd) -> Result<Vec<Vec<Chunk>>> {
-        if let Skinning::Merged(_) = self.strategy.skin { self.gpu.spans(crowd) } else { Ok(Vec::new()) }
-    }
-}
-
-impl Backend for GpuBackend {
-    fn traits(&self) -> Traits {
-        self.strategy.traits()
-    }
-
-    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+    /// As [`Backend::prepare`], on a device of choice: the adapter's, or one that only counts.
+    fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
         let Strategy { posing, skin } = self.strategy;
-        let (gpu, chunks, spans) = (&self.gpu, self.gpu.chunks(crowd)?, self.spans(crowd)?);
-        let own = match skin {
-            Skinning::Vertex(mesh, palette) => {
-                VertexSkinner::footprint(gpu, posing, (mesh, palette), crowd, &chunks, job)?
-            }
-            Skinning::Compute(kernels) => ComputeSkinner::footprint(gpu, posing, kernels, crowd, &chunks, job)?,
-            Skinning::Merged(kernel) => MergedSkinner::footprint(gpu, kernel, crowd, &spans, job)?,
-        };
-        self.strategy.accepts(crowd)?;
-        HostGameplay::check(job, self.strategy.blending())?;
-        if job.gameplay.is_some() && posing.culls() {
-            return Err(BackendError::Unavailable(
-                "poses only instances in view; needs a run without --bounds and --sockets".into(),
-            ));
-        }
-        let (host, palettes) = match skin {
-            Skinning::Merged(kernel) => {
-                PosedPalettes::bytes(crowd, spans.iter().map(Vec::as_slice), kernel.palette, job)
-            }
-            _ => posing.bytes(gpu, crowd, &chunks, skin.palette(), job)?,
-        };
-        let (morph_host, morphs) = skin.morph().bytes(gpu, crowd, &chunks)?;
-        let (host, device) = (host + morph_host, own.device + palettes + morphs);
-        Ok(Footprint { host, device, in_place: self.strategy.in_place(crowd), ..own })
-    }
-
-    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        let Strategy { posing, skin } = self.strategy;
-        let gpu = Rc::clone(&self.gpu);
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let spans = self.spans(crowd)?;
+        let spans = if let Skinning::Merged(_) = skin { gpu.spans(crowd)? } else { Vec::new() };
         let (palettes, memory) = gpu.counted(|| match skin {
             Skinning::Merged(kernel) => {
                 let buffers = spans.iter().map(Vec::as_slice);
-                let palettes = PosedPalettes::new(&gpu, crowd, buffers, kernel.palette, job);
+                let palettes = PosedPalettes::new(gpu, crowd, buffers, kernel.palette, job);
                 Ok(Box::new(palettes) as Box<dyn PaletteSource>)
             }
-            _ => posing.source(&gpu, crowd, &chunks, skin.palette(), job, edit),
+            _ => posing.source(gpu, crowd, &chunks, skin.palette(), job, edit),
         });
-        let (morphs, morph_memory) = gpu.counted(|| Morphs::new(&gpu, crowd, &chunks, skin.morph()));
-        let posed = Posed { gpu, chunks, palettes: palettes?, morphs, memory: memory + morph_memory };
-        let on_device = self.strategy.traits().joints != Joints::Host;
+        let (morphs, morph_memory) = gpu.counted(|| Morphs::new(gpu, crowd, &chunks, skin.morph()));
+        let (gpu, memory) = (Rc::clone(gpu), memory + morph_memory);
+        let posed = Posed { gpu, chunks, palettes: palettes?, morphs: morphs?, memory };
+        let on_device = self.strategy.abilities().joints != Joints::Host;
         let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
             let Posed { gpu, chunks, palettes, .. } = &posed;
             let approximation = palettes.approximation().map_or(0.0, |stated| stated.position);
@@ -210,15 +127,42 @@ impl Backend for GpuBackend {
         });
         let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
-            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)),
+            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)?),
             Skinning::Compute(kernels) => {
                 Box::new(ComputeSkinner::new(&posed, crowd, kernels, posing == Posing::Levels, edit)?)
             }
-            Skinning::Merged(kernel) => Box::new(MergedSkinner::new(&posed, crowd, kernel, spans, job.keep, edit)),
+            Skinning::Merged(kernel) => Box::new(MergedSkinner::new(&posed, crowd, kernel, &spans, job.keep, edit)?),
         };
-        self.gpu.check()?;
+        posed.gpu.check()?;
         let morph_approximation = skin.morph().approximation(crowd);
-        Ok(Box::new(PreparedGpu { strategy: self.strategy, posed, skinner, gameplay, morph_approximation }))
+        Ok(PreparedGpu {
+            strategy: self.strategy,
+            posed,
+            skinner,
+            gameplay: gameplay.transpose()?,
+            morph_approximation,
+        })
+    }
+}
+
+impl Backend for GpuBackend {
+    fn abilities(&self) -> Abilities {
+        self.strategy.abilities()
+    }
+
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        self.strategy.abilities().check(crowd, job)?;
+        let gpu = self.gpu.planning();
+        let mut planned = self.prepare_on(&gpu, crowd, job)?;
+        let mut arena = Arena::default();
+        gpu.allocate_arena(crowd, job.keep, &mut arena)?;
+        planned.skinner.bind(&planned.posed, &FrameInput { crowd, tick: 0, arena: &mut arena });
+        planned.skinner.prepare_read(&planned.posed, crowd)?;
+        Ok(planned.footprint(crowd))
+    }
+
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(self.prepare_on(&self.gpu, crowd, job)?))
     }
 }
 
@@ -280,7 +224,7 @@ impl Prepared for PreparedGpu {
         }
         let Strategy { posing, skin } = self.strategy;
         let mut traffic = posed(crowd, posing, skin.palette(), self.posed.palettes.poses());
-        traffic.extend(self.skinner.traffic(crowd));
+        traffic.extend(self.skinner.kernel().map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)));
         traffic
     }
 

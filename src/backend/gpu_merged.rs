@@ -3,11 +3,13 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, Clock, Footprint, FrameInput, Job, Memory, Result, Retention, Stage, Traffic};
-use crate::gpu::compute::SkinKernel;
-use crate::gpu::merged::{self, MergedSkin};
-use crate::gpu::shader::Edit;
-use crate::gpu::{Chunk, Commands, Drawable, Gpu, MeshBuffers, PosedPalettes};
+use crate::frame::{Arena, Bytes, FrameInput, Result, Retention, Stage};
+use crate::gpu::device::commands::ComputePass;
+use crate::gpu::draw::source::StoredPart;
+use crate::gpu::shader::kernel::Edit;
+use crate::gpu::skin::compute::SkinKernel;
+use crate::gpu::skin::merged::{self, MergedSkin};
+use crate::gpu::{Chunk, Commands, Drawable, Gpu};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -19,33 +21,25 @@ pub(super) struct MergedSkinner {
 }
 
 impl MergedSkinner {
-    /// Device memory besides palettes.
-    pub fn footprint(
-        gpu: &Gpu,
-        kernel: &SkinKernel,
-        crowd: &Crowd,
-        spans: &[Vec<Chunk>],
-        job: &Job,
-    ) -> Result<Footprint> {
-        gpu.has(wgpu::ShaderStages::COMPUTE, merged::STORAGE_BUFFERS)?;
-        Ok(Footprint { device: MergedSkin::bytes(crowd, kernel, spans, job.keep), ..Footprint::default() })
-    }
-
     /// Compiles the kernel and uploads what does not change.
+    ///
+    /// # Errors
+    /// The adapter binds too few buffers.
     pub fn new(
         posed: &Posed,
         crowd: &Crowd,
         kernel: &'static SkinKernel,
-        spans: Vec<Vec<Chunk>>,
+        spans: &[Vec<Chunk>],
         keep: Retention,
         edit: Option<&Edit>,
-    ) -> Self {
+    ) -> Result<Self> {
+        posed.gpu.has(wgpu::ShaderStages::COMPUTE, merged::STORAGE_BUFFERS)?;
         let skin = MergedSkin::new(&posed.gpu, crowd, kernel, spans, posed.palettes.chunks(), keep, edit);
-        let held_spans = vec![0; skin.vertices().buffers().len()];
-        Self { skin, held_spans }
+        let held_spans = vec![0; skin.buffers()];
+        Ok(Self { skin, held_spans })
     }
 
-    fn dispatch(&mut self, gpu: &Gpu, pass: &mut wgpu::ComputePass, span: usize) {
+    fn dispatch(&mut self, gpu: &Gpu, pass: &mut ComputePass, span: usize) {
         self.skin.dispatch(gpu, pass, span);
         let buffers = self.held_spans.len();
         self.held_spans[span % buffers] = span;
@@ -57,29 +51,22 @@ impl GpuSkinner for MergedSkinner {
         self.skin.allocated()
     }
 
-    fn traffic(&self, crowd: &Crowd) -> Option<Traffic> {
-        let kernel = self.skin.kernel();
-        Some(Traffic {
-            stage: Stage::Skin,
-            clock: Clock::Gpu,
-            read: PosedPalettes::uploaded(crowd, kernel.palette) + MeshBuffers::bytes(crowd, kernel.mesh),
-            written: crowd.output_words() * size_of::<f32>() as u64,
-            memory: Memory::Device,
-        })
+    fn kernel(&self) -> Option<&'static SkinKernel> {
+        Some(self.skin.kernel())
     }
 
     fn bind(&mut self, _: &Posed, _: &FrameInput) {
-        self.skin.vertices().swap();
+        self.skin.swap();
     }
 
     fn record(&mut self, posed: &Posed, _: &FrameInput, commands: &mut Commands) {
         posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
-            (0..self.skin.vertices().spans().len()).for_each(|span| self.dispatch(&posed.gpu, pass, span));
+            (0..self.skin.vertices().parts.len()).for_each(|span| self.dispatch(&posed.gpu, pass, span));
         });
     }
 
     fn skinned(&self, _: &Posed) -> Skinned {
-        Skinned::Device(Drawable::Merged(Rc::clone(self.skin.vertices())))
+        Skinned::Device(Drawable::Stored(Rc::clone(self.skin.vertices())))
     }
 
     fn read(
@@ -91,23 +78,25 @@ impl GpuSkinner for MergedSkinner {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let (gpu, vertices) = (&posed.gpu, Rc::clone(self.skin.vertices()));
-        for span in 0..vertices.spans().len() {
-            let buffer = span % vertices.buffers().len();
-            for (chunk, first) in vertices.places(span) {
+        for (span, StoredPart { chunks, buffer, .. }) in vertices.parts.iter().enumerate() {
+            let mut first = 0;
+            for chunk in chunks {
+                let words = crowd.groups()[chunk.group].instance_words();
+                let begin = first;
+                first += chunk.instances.len() * words;
                 let part = chunk.part(&instances);
                 if part.is_empty() {
                     continue;
                 }
                 // A later span may have overwritten a ring's buffer, so the span is skinned again.
-                if self.held_spans[buffer] != span {
-                    gpu.poison(&vertices.buffers()[buffer..=buffer])?;
+                if self.held_spans[span % self.held_spans.len()] != span {
+                    gpu.poison(std::slice::from_ref(buffer))?;
                     let mut commands = gpu.commands("skin again");
-                    self.dispatch(gpu, &mut commands.encoder.begin_compute_pass(&Default::default()), span);
+                    commands.compute_pass("skin again", None, |pass| self.dispatch(gpu, pass, span));
                     commands.finish()?;
                 }
-                let words = crowd.groups()[chunk.group].instance_words();
-                let first = first * crowd.format().words() + (part.start - chunk.instances.start) as usize * words;
-                gpu.read_back(&vertices.buffers()[buffer], first as u64, part.len() * words, out)?;
+                let begin = begin + (part.start - chunk.instances.start) as usize * words;
+                gpu.read_back(buffer, begin as u64, part.len() * words, out)?;
             }
         }
         Ok(())

@@ -2,9 +2,9 @@
 
 use super::Skinned;
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, FrameInput, Result, Traffic};
-use crate::gpu::compute::Inputs;
-use crate::gpu::morph::Morphs;
+use crate::frame::{Arena, Bytes, FrameInput, Result};
+use crate::gpu::skin::compute::{Inputs, SkinKernel};
+use crate::gpu::skin::morph::Morphs;
 use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
 use std::ops::Range;
 use std::rc::Rc;
@@ -38,14 +38,22 @@ pub(super) trait GpuSkinner {
     /// Bytes of its buffers on the device.
     fn memory(&self) -> Bytes;
 
-    /// Bytes that a frame's skinning stage must move, if it has a stage of its own.
-    fn traffic(&self, crowd: &Crowd) -> Option<Traffic>;
+    /// The kernel, if skinning has a stage of its own.
+    fn kernel(&self) -> Option<&'static SkinKernel> {
+        None
+    }
 
     /// Records the skinning of a frame after its posing.
     fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands);
 
     /// Creates bindings for the arena's buffers if these are new.
     fn bind(&mut self, posed: &Posed, frame: &FrameInput);
+
+    /// Allocates what [`GpuSkinner::read`] needs, if it is not there.
+    fn prepare_read(&mut self, posed: &Posed, crowd: &Crowd) -> Result<()> {
+        let _ = (posed, crowd);
+        Ok(())
+    }
 
     /// The place where vertices are.
     fn skinned(&self, posed: &Posed) -> Skinned;

@@ -3,16 +3,16 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Bytes, Footprint, FrameInput, Job, Purpose, Result, Retention, Traffic};
-use crate::gpu::binding::GroupLayout;
-use crate::gpu::compute::Inputs;
-use crate::gpu::morph::MorphForm;
-use crate::gpu::shader::Edit;
-use crate::gpu::skinning::{self, Kind, SkinBindings};
-use crate::gpu::source::VertexSource;
-use crate::gpu::wgsl::Role;
-use crate::gpu::{Capture, Chunk, Commands, Drawable, Gpu, MeshBuffers, MeshForm, PaletteForm, Posing, present};
-use crate::vertex::Encoding;
+use crate::frame::{Arena, Bytes, FrameInput, Result};
+use crate::gpu::draw::present;
+use crate::gpu::draw::source::VertexSource;
+use crate::gpu::shader::binding::GroupLayout;
+use crate::gpu::shader::kernel::Edit;
+use crate::gpu::shader::wgsl::Role;
+use crate::gpu::skin::compute::Inputs;
+use crate::gpu::skin::morph::MorphForm;
+use crate::gpu::skin::skinning::{self, Kind, SkinBindings};
+use crate::gpu::{Capture, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -36,36 +36,21 @@ pub(super) struct VertexSkinner {
 }
 
 impl VertexSkinner {
-    /// Device memory besides palettes.
-    pub fn footprint(
-        gpu: &Gpu,
-        posing: Posing,
-        (mesh, palette): (MeshForm, PaletteForm),
+    /// Uploads meshes and binds them and the palettes.
+    ///
+    /// # Errors
+    /// The adapter binds too few buffers, or its vertices cannot be read back.
+    pub fn new(
+        posed: &Posed,
         crowd: &Crowd,
-        chunks: &[Chunk],
-        job: &Job,
-    ) -> Result<Footprint> {
-        if job.keep == Retention::TwoFrames {
-            return Err(BackendError::Unavailable(
-                "stores no vertices, which --motion compares; needs a run without it".into(),
-            ));
-        }
-        if crowd.format().encoding == Encoding::Packed {
-            return Err(BackendError::Unavailable("writes plain floats; needs --output f32".into()));
-        }
+        mesh: MeshForm,
+        palette: PaletteForm,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
+        let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
         gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS + morph)?;
-        let bound = if posing.culls() { 0 } else { chunks.len() };
-        let device = Bytes::of(Purpose::Mesh, MeshBuffers::bytes(crowd, mesh))
-            + Bytes::of(Purpose::Scratch, skinning::uniform_bytes(bound))
-            + Bytes::of(Purpose::Staging, Capture::bytes(crowd));
-        Ok(Footprint { device, ..Footprint::default() })
-    }
-
-    /// Uploads meshes and binds them and the palettes.
-    pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, edit: Option<&Edit>) -> Self {
-        let Posed { gpu, chunks, palettes, .. } = posed;
         let kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
             skinning::vertex_shader(kind.mesh, palette, kind.morph, root, roles)
@@ -79,8 +64,9 @@ impl VertexSkinner {
             let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
             let Inputs { palettes, morph, visibility } = posed.inputs();
             let bindings = SkinBindings { meshes: &meshes, palettes, morph, outputs: &[], visibility };
-            skinning::bind_groups(gpu, crowd, chunks, &layout, &bindings)
+            skinning::bind_groups(gpu, crowd, chunks, &bindings, &layout)
         });
+        let parts = groups.into_iter().zip(chunks).map(|(group, chunk)| (group, vec![chunk.clone()])).collect();
         let edit = edit.cloned();
         let source = VertexSource {
             trusted: edit.is_none(),
@@ -89,13 +75,13 @@ impl VertexSkinner {
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
             kinds,
-            groups,
+            parts,
             layout,
             stride: palette.stride(),
             motion: false,
             visible: visibility.map(|visibility| Rc::clone(visibility.visible())),
         };
-        Self { source: Rc::new(source), memory, capture: None }
+        Ok(Self { source: Rc::new(source), memory, capture: None })
     }
 }
 
@@ -104,11 +90,15 @@ impl GpuSkinner for VertexSkinner {
         self.memory + self.capture.as_ref().map_or(Bytes::default(), |(_, bytes)| *bytes)
     }
 
-    fn traffic(&self, _: &Crowd) -> Option<Traffic> {
-        None
-    }
-
     fn bind(&mut self, _: &Posed, _: &FrameInput) {}
+
+    fn prepare_read(&mut self, posed: &Posed, crowd: &Crowd) -> Result<()> {
+        if self.capture.is_none() {
+            let (capture, bytes) = posed.gpu.counted(|| Capture::new(&posed.gpu, crowd, &self.source));
+            self.capture = Some((capture?, bytes));
+        }
+        Ok(())
+    }
 
     fn record(&mut self, _: &Posed, _: &FrameInput, _: &mut Commands) {}
 
@@ -124,15 +114,10 @@ impl GpuSkinner for VertexSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
+        self.prepare_read(posed, crowd)?;
+        let Some((capture, _)) = &self.capture else { return Ok(()) };
         let Posed { gpu, chunks, palettes, .. } = posed;
-        let (capture, _) = match &self.capture {
-            Some(capture) => capture,
-            None => {
-                let (capture, bytes) = gpu.counted(|| Capture::new(gpu, crowd, &self.source));
-                self.capture.insert((capture?, bytes))
-            }
-        };
-        for (index, (chunk, group)) in chunks.iter().zip(&self.source.groups).enumerate() {
+        for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);
             if !part.is_empty() {
                 let places = palettes.places(chunk, index, part)?;

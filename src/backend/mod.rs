@@ -1,11 +1,13 @@
 //! Backends: complete ways to turn a crowd into skinned vertices. [`crate::registry`] lists them.
 
+mod abilities;
 pub mod cpu;
 pub mod cpu_scalar;
 pub mod cpu_simd;
-mod even_scale;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(feature = "gpu")]
+mod gpu_abilities;
 #[cfg(feature = "gpu")]
 mod gpu_compute;
 #[cfg(feature = "gpu")]
@@ -15,17 +17,22 @@ mod gpu_skinner;
 #[cfg(feature = "gpu")]
 mod gpu_vertex;
 mod stage_bytes;
-#[cfg(feature = "gpu")]
-mod targets;
+
+pub use abilities::{Abilities, Joints, LaterPasses};
 
 use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
-use crate::frame::{Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTimer, Traffic};
+use crate::frame::{
+    Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic,
+};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
-use crate::gpu::{Commands, Drawable, Flight, Gpu, present::Presenter};
+use crate::gpu::draw::present::Presenter;
+#[cfg(feature = "gpu")]
+use crate::gpu::{Commands, Drawable, Flight, Gpu};
+use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::simd::Isa;
 use crate::threads::Threads;
@@ -35,8 +42,8 @@ use std::rc::Rc;
 
 /// A way to skin on this machine, before anything is allocated.
 pub trait Backend {
-    /// Abilities beyond vertices, which do not depend on the crowd.
-    fn traits(&self) -> Traits;
+    /// What it can do.
+    fn abilities(&self) -> Abilities;
 
     /// Memory that [`Backend::prepare`] and the first frame would allocate; allocates no buffer itself.
     ///
@@ -52,52 +59,50 @@ pub trait Backend {
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>>;
 }
 
-/// Abilities of a backend that gameplay and later passes rely on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Traits {
-    /// Place of the joints of a frame.
-    pub joints: Joints,
-    /// Cost of drawing the vertices of a frame once more.
-    pub later_passes: LaterPasses,
-}
-
-/// Place of the joints of a frame, from which gameplay reads sockets and bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joints {
-    /// In main memory, within the frame.
-    Host,
-    /// On the device: to be read back, or used there.
-    Device,
-    /// On the device, for instances in view only.
-    DeviceInView,
-    /// Nowhere: palettes are baked, and no frame computes a joint. Sockets and bounds can be computed from palettes.
-    Nowhere,
-}
-
-/// Cost of drawing the vertices of a frame once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaterPasses {
-    /// They read vertices that are already skinned.
-    Free,
-    /// Every pass skins again.
-    SkinAgain,
-    /// The output cannot be drawn.
-    NotDrawn,
-}
-
 /// A backend with its buffers for one crowd. Dropping it frees them.
 pub trait Prepared {
     /// Instruction set or adapter, threads, and the chosen kernels if there is a choice.
     fn device(&self) -> String;
 
     /// Memory that it holds, counted from its buffers. Equal to what [`Backend::footprint`] promised, once a frame has
-    /// been submitted, but for two things: a backend that chose a kernel promised the largest mesh that any of the
-    /// kernels reads, and memory for reading vertices back is allocated when it is needed.
+    /// been submitted, but for two things: a backend that chose a kernel promised the one that takes the most (on the
+    /// device, the largest mesh), and memory for reading vertices back is allocated when it is needed.
     fn footprint(&self, crowd: &Crowd) -> Footprint;
 
     /// The rule by which vertices follow several joints; it selects the reference for parity.
     fn blending(&self) -> Blending {
         Blending::Linear
+    }
+
+    /// The interpolation of linear rotation keys, if it is not that of the clips; it selects the reference for parity.
+    fn rotation_blend(&self) -> Option<RotationBlend> {
+        None
+    }
+
+    /// Returns whether poses or palettes can be read back and are compared with the reference.
+    fn has_poses(&self, what: PoseData) -> bool {
+        let _ = what;
+        // Poses with an error on purpose are not comparable.
+        self.approximation().is_none_or(|approximation| approximation.clip_error.is_none())
+    }
+
+    /// Returns whether it computes vertices, which are compared with the reference.
+    fn has_vertices(&self) -> bool {
+        true
+    }
+
+    /// Returns whether it runs and times frames by a clock of its own.
+    fn times_itself(&self) -> bool {
+        false
+    }
+
+    /// Runs frames if it times them itself: the spans of each frame.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the frames failed, or if the times cannot be true.
+    fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
+        let _ = frames;
+        Ok(Vec::new())
     }
 
     /// Bounds and sockets of the last frame, if the job asks for any; waits for them. Not timed.
@@ -131,8 +136,8 @@ pub trait Prepared {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket>;
 
-    /// Looks from elsewhere in the frames that follow than the job says, if the backend leaves out instances or chooses
-    /// their levels of detail.
+    /// Moves the camera for the frames that follow, for backends that leave out instances or choose their levels of
+    /// detail.
     fn look(&mut self, frustum: &Frustum, eye: &Eye) {
         let _ = (frustum, eye);
     }

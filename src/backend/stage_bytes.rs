@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Clock, Memory, Stage, Traffic};
 #[cfg(feature = "gpu")]
-use crate::gpu::{PaletteForm, PoseBytes, PosedPalettes, Posing};
+use crate::gpu::{MeshBuffers, MeshForm, PaletteForm, PoseBytes, PosedPalettes, Posing};
 use crate::model::Rows;
 use crate::pose::{Affine, Local};
 
@@ -36,6 +36,18 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
     let memory = Memory::Host { threads: 1 };
     stages.extend([Traffic { clock: Clock::Wall, read: palettes, memory, ..upload }, upload]);
     stages
+}
+
+/// Traffic of skinning once on the device, from palettes and meshes in these forms.
+#[cfg(feature = "gpu")]
+pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Traffic {
+    Traffic {
+        stage: Stage::Skin,
+        clock: Clock::Gpu,
+        read: PosedPalettes::uploaded(crowd, palette) + MeshBuffers::bytes(crowd, mesh),
+        written: crowd.output_words() * size_of::<f32>() as u64,
+        memory: Memory::Device,
+    }
 }
 
 /// Traffic of a backend that poses and skins in the cache: only clips, meshes and vertices leave or enter it.

@@ -4,17 +4,14 @@ use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
-use skinbench::frame::{BackendError, ClockChoice, Retention};
-#[cfg(feature = "gpu")]
-use skinbench::gpu::AdapterSummary;
-use skinbench::harness::environment::{Adapter, Environment, available_memory};
-use skinbench::harness::run::Status;
+use skinbench::frame::{BackendError, ClockChoice};
+use skinbench::harness::environment::{Environment, available_memory};
+use skinbench::harness::run::{Disturbance, Status};
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
-use skinbench::scene::{BuiltScene, Clips, Economy, Lod, Overrides, Scene, SceneError};
+use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
-use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 use skinbench::wording;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,163 +29,38 @@ pub struct WorkloadArguments {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     pub backends: Vec<String>,
-    /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
-    /// crowd share (nothing is drawn)
-    #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
-    pub output: OutputChoice,
-    /// Keep the last frame's vertices too, and draw motion vectors from both
-    #[arg(long)]
-    pub motion: bool,
-    /// Compute a box around each instance in every frame, as gameplay does
-    #[arg(long)]
-    pub bounds: bool,
-    /// Read the poses of these joints of each instance in every frame, as gameplay does
-    #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
-    pub sockets: Vec<String>,
     /// A model to use in place of those of the scenes, such as Fox.glb in many-foxes
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Instances of all groups together
-    #[arg(long, value_name = "N", value_parser = positive::<u64>)]
-    pub instances: Option<u64>,
     #[command(flatten)]
-    pub shape: ModelArguments,
+    pub settings: Settings,
     #[command(flatten)]
     pub machine: MachineArguments,
+    /// Backends that are not in the registry.
+    #[arg(skip)]
+    others: Vec<&'static BackendEntry>,
 }
 
-/// Changes to models and their vertices.
-#[derive(Debug, Args)]
-pub struct ModelArguments {
-    /// Approximate number of vertices to bring each model to
-    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
-    pub vertices: Option<u32>,
-    /// Most influences that a vertex keeps, 1 to 16
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
-    pub influences: Option<u32>,
-    /// Morph targets that the seed makes active on each instance; all others have the weight 0
-    #[arg(long, value_name = "N")]
-    pub active_targets: Option<u32>,
-    /// Number of models among people, as in the scene `city`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Overrides::MOST_MODELS)))]
-    pub models: Option<u32>,
-    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences
-    #[arg(long, value_name = "KIND,...|none")]
-    pub lod: Option<Lod>,
-    #[command(flatten)]
-    pub layout: StorageArguments,
-    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
-    /// show one pose
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Economy::MOST_BUCKETS)))]
-    pub phase_buckets: Option<u32>,
-    /// Pose instances farther from the camera than these metres every second and every fourth frame, interpolated in
-    /// between
-    #[arg(long, value_name = "NEAR,FAR", value_parser = update_rate, conflicts_with = "phase_buckets")]
-    pub update_rate: Option<Economy>,
-}
-
-/// Storage of clips and vertices.
-#[derive(Debug, Args)]
-pub struct StorageArguments {
-    /// Skinned attributes: position (p), normal (n), tangent (t)
-    #[arg(long, value_name = "p|pn|pnt", default_value = "pn", hide_default_value = true)]
-    pub attributes: AttributesChoice,
-    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact)
-    #[arg(long, value_name = "unit|raw|exact", default_value = "unit", hide_default_value = true)]
-    pub normals: NormalsChoice,
-    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
-    /// (compact)
-    #[arg(long, value_name = "raw|compact", default_value = "raw", hide_default_value = true)]
-    pub clips: ClipsChoice,
-    /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth)
-    #[arg(long, value_name = "authored|smooth", default_value = "authored", hide_default_value = true)]
-    pub interpolation: InterpolationChoice,
+/// Disturbances of measured frames.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct DisturbanceArguments {
+    /// Caches before each measured frame: as the last frame left them (warm), or emptied (cold)
+    #[arg(long, value_name = "warm|cold", default_value = "warm", hide_default_value = true)]
+    caches: CachesChoice,
+    /// Threads that read and write memory during measured frames
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u32).range(0..=256))]
+    neighbours: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InterpolationChoice {
-    Authored,
-    Smooth,
+pub enum CachesChoice {
+    Warm,
+    Cold,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ClipsChoice {
-    Raw,
-    Compact,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AttributesChoice {
-    P,
-    Pn,
-    Pnt,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputChoice {
-    F32,
-    Packed,
-    Ring,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NormalsChoice {
-    Unit,
-    Raw,
-    Exact,
-}
-
-impl OutputChoice {
-    /// The encoding of a vertex format.
-    pub fn encoding(self) -> Encoding {
-        match self {
-            Self::F32 | Self::Ring => Encoding::F32,
-            Self::Packed => Encoding::Packed,
-        }
-    }
-}
-
-impl ModelArguments {
-    /// The corresponding changes to a scene.
-    pub fn overrides(&self, instances: Option<u64>, passes: Option<u32>) -> Overrides {
-        let Self { vertices, influences, active_targets, models, lod, phase_buckets, update_rate, .. } = *self;
-        let economy = phase_buckets.map(Economy::PhaseBuckets).or(update_rate);
-        Overrides {
-            instances,
-            passes,
-            vertices,
-            influences,
-            active_targets,
-            models,
-            lod,
-            economy,
-            ..self.layout.overrides()
-        }
-    }
-}
-
-impl StorageArguments {
-    /// The corresponding changes to a scene.
-    pub fn overrides(&self) -> Overrides {
-        let format = VertexFormat {
-            attributes: match self.attributes {
-                AttributesChoice::P => Attributes::P,
-                AttributesChoice::Pn => Attributes::Pn,
-                AttributesChoice::Pnt => Attributes::Pnt,
-            },
-            normals: match self.normals {
-                NormalsChoice::Unit => Normals::Unit,
-                NormalsChoice::Raw => Normals::Raw,
-                NormalsChoice::Exact => Normals::Exact,
-            },
-            encoding: Encoding::F32,
-        };
-        let clips = match self.clips {
-            ClipsChoice::Raw => Clips::Raw,
-            ClipsChoice::Compact => Clips::Compact,
-        };
-        let smooth = self.interpolation == InterpolationChoice::Smooth;
-        Overrides { format, clips, smooth, ..Overrides::default() }
+impl DisturbanceArguments {
+    pub fn disturbance(self) -> Disturbance {
+        Disturbance { cold: self.caches == CachesChoice::Cold, neighbours: self.neighbours }
     }
 }
 
@@ -202,9 +74,12 @@ pub struct MachineArguments {
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
-    /// Fail if it is missing, instead of skipping backends
+    /// Fail if this is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT")]
     pub require: Option<Requirement>,
+    /// `true` to open none.
+    #[arg(skip)]
+    pub without_adapter: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -218,15 +93,6 @@ pub fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Resu
     text.parse().ok().filter(|number| *number > T::default()).ok_or("expected a whole number, 1 or more")
 }
 
-/// Parses the two distances of an update rate.
-fn update_rate(text: &str) -> Result<Economy, String> {
-    let distances: Option<Vec<f64>> = text.split(',').map(|metres| metres.parse().ok()).collect();
-    match distances.as_deref() {
-        Some(&[near, far]) => Economy::update_rate([near, far]),
-        _ => Err("expected two distances in metres, such as 20,40".into()),
-    }
-}
-
 /// Parses a time in seconds.
 pub fn seconds(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
@@ -234,9 +100,8 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
 
 impl WorkloadArguments {
     /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
-    pub fn scenes(&self, passes: Option<u32>) -> anyhow::Result<Vec<Scene>> {
-        let mut overrides = self.shape.overrides(self.instances, passes);
-        overrides.format.encoding = self.output.encoding();
+    pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {
+        checked(&self.settings)?;
         let default = ["walkers".to_owned()];
         let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
         let load = |scene: Scene| -> anyhow::Result<Scene> {
@@ -244,7 +109,7 @@ impl WorkloadArguments {
                 Some(model) => scene.with_model(model).map_err(unknown_name)?,
                 None => scene,
             };
-            Ok(scene.with(overrides).reading(self.bounds, &self.sockets))
+            Ok(scene.with(self.settings.clone()))
         };
         let models: Vec<&str> = names.iter().map(String::as_str).filter(|name| Scene::is_model(name)).collect();
         let mut scenes = Vec::with_capacity(names.len());
@@ -258,22 +123,24 @@ impl WorkloadArguments {
         Ok(scenes)
     }
 
-    /// The vertices that stay on the device.
-    pub fn keep(&self) -> anyhow::Result<Retention> {
-        match (self.output, self.motion) {
-            (OutputChoice::Ring, true) => {
-                Err(UsageError("--motion draws what --output ring does not keep; expected one of them".into()).into())
-            }
-            (OutputChoice::Ring, false) => Ok(Retention::Ring),
-            (_, true) => Ok(Retention::TwoFrames),
-            (_, false) => Ok(Retention::Frame),
-        }
+    /// The backends that match the patterns, in the registry's order, after those that are not in it.
+    pub fn backends(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
+        Ok([&self.others[..], &backends(&self.backends)?].concat())
     }
 
-    /// The backends that match the patterns, in the registry's order.
-    pub fn backends(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
-        backends(&self.backends)
+    /// Adds backends that are not in the registry, and uses no adapter. Without a pattern, `ours` are beside them.
+    pub fn beside(&mut self, others: Vec<&'static BackendEntry>, ours: &[&str]) {
+        self.others = others;
+        self.machine.without_adapter = true;
+        if self.backends.is_empty() {
+            self.backends = ours.iter().map(|name| (*name).into()).collect();
+        }
     }
+}
+
+/// Checks the values of settings.
+pub fn checked(settings: &Settings) -> Result<(), UsageError> {
+    settings.check().map_err(|(_, problem)| UsageError(problem))
 }
 
 /// The backends that match the patterns, in the registry's order; without a pattern all but variants.
@@ -342,8 +209,11 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
 }
 
 impl MachineArguments {
-    /// Sets the threads up and opens the adapter, if there is one.
+    /// Sets the threads up and opens the adapter, if there is one and one is used.
     pub fn open(&self) -> anyhow::Result<Context> {
+        if self.without_adapter {
+            return self.host_context();
+        }
         self.open_adapter(self.require.is_some())
     }
 
@@ -429,20 +299,6 @@ pub fn choose_clock(_: &Context, _: ClockChoice) -> anyhow::Result<()> {
 #[cfg(feature = "gpu")]
 const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-drivers (Debian, Ubuntu: apt install; \
     Fedora: dnf install) or vulkan-swrast (Arch: pacman -S)";
-
-/// The adapter in use, for results.
-#[cfg(feature = "gpu")]
-pub fn adapter(context: &Context) -> Option<Adapter> {
-    let gpu = context.gpu.as_ref()?;
-    let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
-    Some(Adapter { name, driver, software, clock: gpu.clock() })
-}
-
-/// The adapter in use, for results.
-#[cfg(not(feature = "gpu"))]
-pub fn adapter(_: &Context) -> Option<Adapter> {
-    None
-}
 
 /// The session that begins now, for `environment.json`.
 pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {

@@ -4,16 +4,13 @@ use super::exit::Exit;
 use super::output::say;
 use anyhow::bail;
 use clap::Args;
-use skinbench::report::comparison;
+use skinbench::report::{comparison, text};
 use skinbench::results::compare::{Verdict, compare};
 use skinbench::results::recorded::Recorded;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Most problems of files that are listed one by one.
-const LISTED: usize = 12;
-
-/// Tell what changed between two sets of results, and what is noise
+/// Tell changes from noise between two sets of results
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Results to compare with: a summary.csv, or a folder of one run or several
@@ -64,11 +61,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// Reads results; reports unusable parts on stderr.
 fn read(path: &PathBuf) -> anyhow::Result<Recorded> {
     let recorded = Recorded::read(&[path])?;
-    for problem in recorded.problems.iter().take(LISTED) {
-        eprintln!("note: {problem}");
-    }
-    if recorded.problems.len() > LISTED {
-        eprintln!("note: {} more problems like these", recorded.problems.len() - LISTED);
-    }
+    eprint!("{}", text::notes(&recorded.problems));
     Ok(recorded)
 }

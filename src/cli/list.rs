@@ -3,7 +3,9 @@
 use super::exit::{Exit, UsageError};
 use clap::Args;
 use serde::Serialize;
-use skinbench::registry::REGISTRY;
+use skinbench::frame::Ability;
+use skinbench::harness::environment::EMULATED;
+use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
 use std::io::{self, Write};
@@ -35,6 +37,8 @@ struct BackendChoice {
     name: &'static str,
     summary: &'static str,
     morph_targets: bool,
+    /// What crowds and options may not ask of it.
+    lacks: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -54,10 +58,7 @@ struct SceneChoice {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let choices = Choices {
-        backends: REGISTRY
-            .iter()
-            .map(|entry| BackendChoice { name: entry.name, summary: entry.summary, morph_targets: entry.morphs() })
-            .collect(),
+        backends: REGISTRY.iter().map(backend).collect(),
         adapters: adapters(),
         scenes: BUILT_IN
             .iter()
@@ -81,18 +82,28 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn backend(entry: &BackendEntry) -> BackendChoice {
+    let abilities = entry.abilities();
+    BackendChoice {
+        name: entry.name,
+        summary: entry.summary,
+        morph_targets: !abilities.lack(Ability::MorphTargets),
+        lacks: abilities.lacks.iter().map(|lack| lack.ability.to_string()).collect(),
+    }
+}
+
 fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "backends")?;
-    for BackendChoice { name, summary, morph_targets } in &choices.backends {
-        let unable = if *morph_targets { "" } else { "; no morph targets" };
-        writeln!(out, "  {name:<26} {summary}{unable}")?;
+    for BackendChoice { name, summary, lacks, .. } in &choices.backends {
+        let none = if lacks.is_empty() { "" } else { "; no " };
+        writeln!(out, "  {name:<26} {summary}{none}{}", lacks.join(", "))?;
     }
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
         writeln!(out, "  none{}", if cfg!(feature = "gpu") { "" } else { ": this build has no GPU backends" })?;
     }
     for AdapterChoice { index, name, emulated, api, driver } in &choices.adapters {
-        let emulated = if *emulated { " (CPU-emulated)" } else { "" };
+        let emulated = if *emulated { format!(" {EMULATED}") } else { String::new() };
         writeln!(out, "  {index} {name}{emulated}, {api}, {driver}")?;
     }
     writeln!(out, "scenes")?;

@@ -9,11 +9,13 @@ mod exit;
 mod inspect;
 mod list;
 mod output;
+mod peers;
 mod progress;
 #[cfg(feature = "gpu")]
 mod render;
 mod report;
 mod run;
+mod settings;
 mod submit;
 mod sweep;
 mod verify;
@@ -53,6 +55,7 @@ enum Command {
     View(Box<view::Arguments>),
     #[cfg(feature = "gpu")]
     Web(web::Arguments),
+    Peers(peers::Arguments),
     List(list::Arguments),
 }
 
@@ -76,6 +79,7 @@ impl Cli {
             Command::View(arguments) => view::run(*arguments),
             #[cfg(feature = "gpu")]
             Command::Web(arguments) => web::run(&arguments),
+            Command::Peers(arguments) => peers::run(arguments),
             Command::List(arguments) => list::run(&arguments),
         }
     }

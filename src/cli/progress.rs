@@ -1,27 +1,34 @@
-//! A progress bar on stderr with the time left, on a terminal only.
+//! Progress on stderr with the time left, on a terminal only.
 
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use skinbench::harness::run::{Activity, Step};
 use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Steps of the bar per scene.
 const STEPS: u64 = 1_000;
+/// Columns for the names of backends.
+const NAME: usize = 24;
 
-/// Progress over several scenes.
+/// Progress over several scenes: a bar, and below it one line per backend of the current scene.
 pub struct Progress {
+    all: MultiProgress,
     bar: ProgressBar,
+    backends: Vec<(String, ProgressBar)>,
+    verdict: Option<ProgressBar>,
     scene: u64,
 }
 
 impl Progress {
-    /// A bar for this many scenes; hidden under NO_COLOR or if stderr is no terminal.
+    /// Progress over this many scenes; hidden under NO_COLOR or if stderr is no terminal.
     pub fn new(scenes: usize) -> Self {
         let shown =
             std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(scenes as u64 * STEPS), target);
+        let all = MultiProgress::with_draw_target(target);
+        let bar = all.add(ProgressBar::new(scenes as u64 * STEPS));
         set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
-        Self { bar, scene: 0 }
+        Self { all, bar, backends: Vec::new(), verdict: None, scene: 0 }
     }
 
     /// A bar whose time left is given by the caller, not extrapolated.
@@ -29,6 +36,11 @@ impl Progress {
         let progress = Self::new(1);
         set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %  {prefix} left");
         progress
+    }
+
+    /// Returns whether anybody can see it.
+    pub fn is_shown(&self) -> bool {
+        !self.all.is_hidden()
     }
 
     /// Shows the current activity, the fraction of the whole that is done (0 to 1), and the time that the rest will
@@ -39,22 +51,60 @@ impl Progress {
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
-    /// Shows the current activity, and the fraction of the scene that is done, 0 to 1.
-    pub fn show(&self, scene: &str, what: &str, done: f64) {
-        self.bar.set_message(format!("{scene}: {what}"));
-        self.bar.set_position(self.scene * STEPS + (done * STEPS as f64) as u64);
+    /// Shows the current step of a scene.
+    pub fn show(&mut self, scene: &str, step: &Step) {
+        self.bar.set_message(format!("{scene}: {step}"));
+        self.bar.set_position(self.scene * STEPS + (step.done * STEPS as f64) as u64);
+        let activity = match step.activity {
+            Activity::Verifying => "verifying",
+            Activity::MeasuringMachine => return,
+            Activity::WarmingUp => "warming up",
+            Activity::Measuring => "measuring",
+        };
+        let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
+        self.set_line(step.backend, &format!("{activity}{}", verified.unwrap_or_default()));
+    }
+
+    /// Shows the result of a backend that is finished.
+    pub fn finished(&mut self, backend: &str, result: &str) {
+        self.set_line(backend, result);
+    }
+
+    /// Shows the verdict over the backends that are finished.
+    pub fn show_verdict(&mut self, verdict: &str) {
+        let below = self.verdict.get_or_insert_with(|| self.all.add(line()));
+        below.set_message(verdict.to_owned());
     }
 
     /// Goes on to the next scene.
     pub fn next_scene(&mut self) {
+        for line in self.backends.drain(..).map(|(_, line)| line).chain(self.verdict.take()) {
+            line.finish_and_clear();
+            self.all.remove(&line);
+        }
         self.scene += 1;
         self.bar.set_position(self.scene * STEPS);
     }
 
-    /// Runs `print` with the bar hidden.
+    /// Runs `print` with everything hidden.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.bar.suspend(print)
+        self.all.suspend(print)
     }
+
+    fn set_line(&mut self, backend: &str, text: &str) {
+        let index = self.backends.iter().position(|(known, _)| known == backend).unwrap_or_else(|| {
+            self.backends.push((backend.to_owned(), self.all.insert(1 + self.backends.len(), line())));
+            self.backends.len() - 1
+        });
+        self.backends[index].1.set_message(format!("{backend:NAME$} {text}"));
+    }
+}
+
+/// A line of text among the bars.
+fn line() -> ProgressBar {
+    let line = ProgressBar::no_length();
+    set_style(&line, "{wide_msg}");
+    line
 }
 
 fn set_style(bar: &ProgressBar, template: &str) {
@@ -65,6 +115,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        self.next_scene();
         self.bar.finish_and_clear();
     }
 }

@@ -1,17 +1,17 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, MachineArguments, ModelArguments, positive, seconds};
+use super::common::{self, MachineArguments, positive, seconds};
 use super::exit::Exit;
 use super::output::write_png;
+use super::settings::ModelArguments;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use skinbench::backend::Prepared;
-use skinbench::crowd::{Crowd, TICKS_PER_SECOND};
+use skinbench::crowd::TICKS_PER_SECOND;
 use skinbench::frame::{self, FrameInput, Job, StageTimer, View};
-use skinbench::gpu::present::Presenter;
-use skinbench::gpu::{Beneath, Ground, LineEnd, Overlay, Surfaces, skeleton_lines};
+use skinbench::gpu::draw::present::Presenter;
+use skinbench::gpu::{Beneath, Ground, Overlay, Surfaces};
 use skinbench::harness::single;
-use skinbench::pose::PoseData;
+use skinbench::scene::Settings;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive::<u64>)]
     instances: Option<u64>,
     #[command(flatten)]
-    shape: ModelArguments,
+    models: ModelArguments,
     /// Drawing mode
     #[arg(long, default_value = "skin")]
     mode: ModeChoice,
@@ -81,8 +81,9 @@ fn factor(text: &str) -> Result<f64, &'static str> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
-    let overrides = arguments.shape.overrides(arguments.instances, None);
-    let mut scene = common::load_scene(&arguments.scene)?.with(overrides).build(common::memory())?;
+    let settings = Settings { instances: arguments.instances, ..arguments.models.0.clone() };
+    common::checked(&settings)?;
+    let mut scene = common::load_scene(&arguments.scene)?.with(settings).build(common::memory())?;
     let camera = &mut scene.camera;
     camera.orbit = arguments.orbit.unwrap_or(camera.orbit);
     camera.elevation = arguments.elevation.unwrap_or(camera.elevation);
@@ -96,17 +97,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.mode == ModeChoice::Wireframe {
         view.mode = frame::Mode::Wireframe;
     }
-    let surfaces = Surfaces::new(gpu, &scene.crowd);
+    let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd));
     surfaces.notes().iter().for_each(|note| eprintln!("note: {note}"));
-    let mut presenter = Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true)?;
-    let bytes = Presenter::picture_bytes(&scene.crowd, &view, &surfaces);
+    let (presenter, bytes) =
+        gpu.counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
+    let mut presenter = presenter?;
     let backend = entry.create(&context)?;
     let (mut backend, mut arena) = single::prepare(
         &*backend,
         &context,
         &scene.crowd,
         &Job { passes: 1, ..Job::default() },
-        Some(bytes),
+        Some(surface_bytes.total() + bytes.total()),
         common::memory(),
     )
     .context(entry.name)?;
@@ -121,7 +123,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.mode == ModeChoice::Skeleton {
         presenter.draw_overlay(Beneath::Nothing, Overlay::default())?;
         presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
-        let lines = skeletons(&mut *backend, &scene.crowd)?;
+        let lines = single::skeletons(&mut *backend, &scene.crowd)?;
         presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
     } else {
         presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
@@ -129,19 +131,4 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let pixels = presenter.read_color()?;
     write_png(&arguments.output, [view.width, view.height], &pixels)?;
     Ok(Exit::Done)
-}
-
-/// The lines of every instance's skeleton, from the poses that the backend computed.
-fn skeletons(backend: &mut dyn Prepared, crowd: &Crowd) -> anyhow::Result<Vec<LineEnd>> {
-    let mut lines = Vec::new();
-    let mut poses = Vec::new();
-    for group in crowd.groups() {
-        poses.clear();
-        backend.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
-        let joints = group.model.skeleton().len();
-        for (instance, pose) in group.instances.clone().zip(poses.as_chunks::<12>().0.chunks(joints)) {
-            lines.extend(skeleton_lines(crowd, instance, pose));
-        }
-    }
-    Ok(lines)
 }

@@ -1,13 +1,13 @@
-//! `skinbench report`: results as one page, as Markdown, as charts, or inside other pages.
+//! `skinbench report`: results as one page, as Markdown, as charts or as a site.
 
 use super::common;
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use skinbench::asset::regular_file;
 use skinbench::report::chart::charts;
 use skinbench::report::site::{self, Submission};
-use skinbench::report::splice::spliced;
 use skinbench::report::{html, markdown, text};
 use skinbench::results::bundle::{Bundle, ENDING};
 use skinbench::results::check::check;
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// Make a page of results: a verdict, charts, tables and the data
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Results: summary.csv files or folders, such as the parts of a sweep; for a site bundles, or folders of bundles
-    #[arg(value_name = "RESULTS", required_unless_present = "splice")]
+    /// Results: summary.csv files or folders, such as the parts of a sweep; for a site: bundles, or folders of bundles
+    #[arg(value_name = "RESULTS", required = true)]
     results: Vec<PathBuf>,
     /// File to write, a folder for svg and site; default: standard output
     #[arg(short, long, value_name = "FILE")]
@@ -29,12 +29,6 @@ pub struct Arguments {
     /// FILE (site for a folder), else html
     #[arg(long, value_name = "FORMAT")]
     format: Option<ReportFormat>,
-    /// Rewrite the text between the markers of a Markdown page, and its charts
-    #[arg(long, value_name = "PAGE", conflicts_with_all = ["results", "output", "format"])]
-    splice: Vec<PathBuf>,
-    /// Write nothing; exit with 1 if a page differs from its results
-    #[arg(long, requires = "splice")]
-    check: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,16 +40,13 @@ enum ReportFormat {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    if !arguments.splice.is_empty() {
-        return splice(&arguments.splice, arguments.check);
-    }
     let output = arguments.output.as_deref();
-    let recorded = || Recorded::read(&arguments.results);
+    let recorded = || Recorded::read(&arguments.results)?.bounded();
     let folder = |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
         ReportFormat::Html => {
             let studies = Study::of_each_machine(recorded()?);
-            eprint!("{}", text::problems(&studies[0]));
+            eprint!("{}", text::notes(&studies[0].problems));
             write(output, &html::page(&studies))?;
         }
         ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded()?)))?,
@@ -75,7 +66,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// The study of the machine with most rows. Prints the remarks on the results.
 fn of_one_machine(recorded: Recorded) -> Study {
     let study = Study::new(recorded);
-    eprint!("{}", text::problems(&study));
+    eprint!("{}", text::notes(&study.problems));
     study
 }
 
@@ -110,34 +101,26 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
         bail!("no bundle in {}; expected files that `skinbench submit` wrote", paths[0].display());
     }
     let mut submissions: Vec<Submission> = Vec::new();
-    // The pages embed the files of the unpacked bundles.
-    let mut unpacked = Vec::new();
     for path in &bundles {
         let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
-        let checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
+        let mut checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
         if let Some(fault) = checked.faults.first() {
             bail!("{}: {fault}", path.display());
         }
-        let (files, recorded) = bundle.unpacked().with_context(|| path.display().to_string())?;
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
         if name == "index" || submissions.iter().any(|other| other.name == name) {
             bail!("{}: another page of the site is called {name}", path.display());
         }
-        submissions.push(Submission {
-            name,
-            note: bundle.manifest.note,
-            checked,
-            studies: Study::of_each_machine(recorded),
-        });
-        unpacked.push(files);
+        let studies = Study::of_each_machine(std::mem::take(&mut checked.recorded));
+        submissions.push(Submission { name, note: bundle.manifest.note, checked, studies });
     }
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     write(Some(&folder.join("index.html")), &site::index(&submissions))?;
     for (submission, bundle) in submissions.iter().zip(&bundles) {
         write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.studies))?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
-        let mut bundle = std::fs::File::open(bundle).with_context(|| format!("cannot read {}", bundle.display()))?;
+        let mut bundle = regular_file::open(bundle).with_context(|| format!("cannot read {}", bundle.display()))?;
         // The site may be written to the folder of the bundles.
         write_file(&copy, |file| io::copy(&mut bundle, file).map(|_| ()))?;
     }
@@ -149,24 +132,4 @@ fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {
         Some(path) => write_file(path, |file| file.write_all(text.as_bytes())),
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
     }
-}
-
-fn splice(pages: &[PathBuf], check: bool) -> anyhow::Result<Exit> {
-    let mut differing = Vec::new();
-    for page in pages {
-        for (path, content) in spliced(page)? {
-            if std::fs::read_to_string(&path).is_ok_and(|before| before == content) {
-                continue;
-            }
-            if check {
-                differing.push(path.display().to_string());
-            } else {
-                write(Some(&path), &content)?;
-            }
-        }
-    }
-    if !differing.is_empty() {
-        bail!("{} differ from their results; run skinbench report --splice PAGE", differing.join(", "));
-    }
-    Ok(Exit::Done)
 }

@@ -1,49 +1,53 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
 use super::built_from::built_from;
-use super::common::{self, WorkloadArguments, positive};
+use super::common::{self, DisturbanceArguments, WorkloadArguments, positive};
 use super::exit::{Exit, UsageError};
 use super::output::say;
 use super::progress::Progress;
 use anyhow::Context as _;
-use arrayvec::ArrayVec;
 use clap::Args;
-use skinbench::backend::Context;
 use skinbench::frame::ClockChoice;
-use skinbench::harness::environment::Environment;
+use skinbench::harness::environment::{Adapter, Environment};
 use skinbench::harness::fidelity;
+use skinbench::harness::hardware::Conditions;
 use skinbench::harness::limits::Host;
-use skinbench::harness::run::{self, Observer, Outcome, RunOptions};
-use skinbench::report::{card, table};
+use skinbench::harness::run::{self, Observer, Outcome, RunOptions, Step, counters};
+use skinbench::report::{run_text, sustained, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
 use skinbench::results::warnings;
 use skinbench::scene::{BuiltScene, Scene};
-use skinbench::threads::Threads;
 use std::fmt::Display;
 use std::io;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-/// Most passes that a scene may ask for.
-const MOST_PASSES: u32 = 64;
+/// Longest time for which backends are sustained.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Measure backends on scenes, each verified first
+/// Verify backends on scenes, then measure them
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    workload: WorkloadArguments,
-    /// Measured frames per backend; default: as many as fit 2 s, 5 to 200
+    pub workload: WorkloadArguments,
+    /// Measured frames per backend; default: as many as fit 2 s, 5 to 200; 1 s where a software adapter draws, and 3 of
+    /// frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// Number of times that a frame draws the crowd; 0 draws nothing
-    #[arg(long, value_name = "N", value_parser = passes)]
-    passes: Option<u32>,
+    /// Run all backends by turns for so long, such as 10m, and compare the first minute, or third, with the last
+    #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames")]
+    sustain: Option<Duration>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
     /// own), or fences where timestamps fail a check at the start (auto)
     #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
     clock: ClockChoice,
+    /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)
+    #[arg(long)]
+    counters: bool,
+    #[command(flatten)]
+    disturbance: DisturbanceArguments,
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
     #[arg(long)]
     card: bool,
@@ -52,50 +56,70 @@ pub struct Arguments {
     results: Option<PathBuf>,
 }
 
-/// Parses a number of passes.
-pub fn passes(text: &str) -> Result<u32, String> {
-    text.parse().ok().filter(|n| *n <= MOST_PASSES).ok_or(format!("expected a whole number, 0 to {MOST_PASSES}"))
+/// Parses a time of at most a day.
+fn sustain(text: &str) -> Result<Duration, &'static str> {
+    let time = humantime::parse_duration(text).ok().filter(|time| !time.is_zero() && *time <= LONGEST);
+    time.ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
 }
 
-/// Writes each backend's rows as soon as it is finished.
+/// Writes each backend's rows as soon as it is finished, and shows the progress.
 struct Recorder<'a> {
     environment: &'a Environment,
     scene: &'a BuiltScene,
     clip_error: Option<f64>,
     results: &'a mut Results,
-    progress: &'a Progress,
+    progress: &'a mut Progress,
+    /// Finished backends, if the progress is shown.
+    shown: Vec<Outcome>,
+    /// The machine's state when the first window of a sustained run ended.
+    first: Option<Conditions>,
     interrupted: &'a AtomicBool,
 }
 
 impl Observer for Recorder<'_> {
-    fn progress(&mut self, what: &str, done: f64) {
-        self.progress.show(&self.scene.name, what, done);
+    fn progress(&mut self, step: &Step) {
+        self.progress.show(&self.scene.name, step);
     }
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    fn first_window_ended(&mut self) {
+        self.first = Some(Conditions::collect());
+    }
+
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.results.write(&measurements(self.environment, self.scene, self.clip_error, outcome))
+        self.results.write(&measurements(self.environment, self.scene, self.clip_error, outcome))?;
+        if self.progress.is_shown() {
+            self.shown.push(outcome.clone());
+            let study = table::study_of(self.environment, self.scene, self.clip_error, &self.shown);
+            self.progress.finished(&outcome.name(), &table::result(outcome));
+            self.progress.show_verdict(&table::verdicts(&study));
+        }
+        Ok(())
     }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
-    let keep = arguments.workload.keep()?;
-    let scenes = arguments.workload.scenes(arguments.passes)?;
+    let scenes = arguments.workload.scenes()?;
     distinct("scenes are called", scenes.iter().map(Scene::name))?;
     distinct("counts of --threads are", &arguments.workload.machine.threads)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
     common::choose_clock(&context, arguments.clock)?;
-    let environment = Environment::collect(built_from(), common::adapter(&context));
+    let environment = Environment::collect(built_from(), Adapter::of(&context));
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;
     let session = common::session(&environment, &context)?;
     results.record(session).with_context(|| format!("cannot write to {}", folder.display()))?;
     let interrupted = common::interruption()?;
+    if arguments.counters
+        && let (_, Some(reason)) = counters::open(&context.threads)
+    {
+        eprintln!("note: {reason}");
+    }
 
     let mut progress = Progress::new(scenes.len() * arguments.workload.machine.threads.len().max(1));
     let mut all = Vec::new();
@@ -111,12 +135,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let options = RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
+            sustain: arguments.sustain,
+            counters: arguments.counters,
+            brief_on_software: true,
             memory: common::memory(),
-            keep,
+            disturbance: arguments.disturbance.disturbance(),
             ..RunOptions::default()
         };
         let cannot_write = || format!("cannot write to {}", folder.display());
-        let hosts = hosts(context);
+        let hosts = Host::measure_all(context.isa, &context.threads);
         let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
         results.write_limits(limits).with_context(cannot_write)?;
         let clip_error = fidelity::clip_error(scene);
@@ -125,16 +152,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             scene,
             clip_error,
             results: &mut results,
-            progress: &progress,
+            progress: &mut progress,
+            shown: Vec::new(),
+            first: None,
             interrupted,
         };
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
-        let mut text = table::measured(&environment, scene, clip_error, &outcomes);
-        text += &table::limits(&hosts);
-        if arguments.card {
-            text += &card::text(&table::study_of(&environment, scene, clip_error, &outcomes));
+        let first = recorder.first.take();
+        let mut text = run_text::text(&environment, scene, clip_error, &hosts, &outcomes, arguments.card);
+        if let Some(first) = first {
+            text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }
-        warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
         progress.suspend(|| say(format_args!("{text}\n")))?;
         progress.next_scene();
         all.extend(outcomes);
@@ -161,12 +189,6 @@ fn distinct<T: Display + PartialEq>(what: &str, all: impl IntoIterator<Item = T>
         known.push(next);
     }
     Ok(())
-}
-
-/// Peak rates of one thread and of all threads.
-fn hosts(context: &Context) -> ArrayVec<Host, 2> {
-    let all = (context.threads.count() > 1).then_some(&context.threads);
-    iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect()
 }
 
 /// The default folder, named after the time and the machine.

@@ -4,7 +4,7 @@ use super::common;
 use super::exit::{Exit, UsageError};
 use super::output::{say, write_file};
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use skinbench::report::{grouped, text};
 use skinbench::results::bundle::{Bundle, MOST_NOTE};
 use skinbench::results::check::{Checked, Division, check};
@@ -18,7 +18,7 @@ const LISTED: usize = 3;
 /// Pack results into one file that others can check, or check such a file
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Folder of results, or with --check bundles
+    /// Folder of results; with --check, bundles
     #[arg(value_name = "DIR|BUNDLE", required = true)]
     paths: Vec<PathBuf>,
     /// File to write, such as results/community/NAME.tar.gz
@@ -31,14 +31,8 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "output")]
     check: bool,
     /// Exit with 1 if a bundle does not belong to this division
-    #[arg(long, value_name = "DIVISION")]
-    division: Option<DivisionChoice>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DivisionChoice {
-    Closed,
-    Open,
+    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open"])]
+    division: Option<String>,
 }
 
 /// Parses a remark.
@@ -55,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let bundle = Bundle::of_folder(folder, arguments.note.clone()).with_context(|| folder.display().to_string())?;
         // A folder whose figures do not follow from its samples is not packed.
-        let said = checked(folder, &bundle, arguments.division)?;
+        let said = checked(folder, &bundle, arguments.division.as_deref())?;
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
@@ -64,14 +58,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     for path in &arguments.paths {
         let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
-        say(checked(path, &bundle, arguments.division)?)?;
+        say(checked(path, &bundle, arguments.division.as_deref())?)?;
     }
     Ok(Exit::Done)
 }
 
 /// Checks a bundle and describes it; an error if it was edited, or is not of the wanted division.
-fn checked(path: &Path, bundle: &Bundle, wanted: Option<DivisionChoice>) -> anyhow::Result<String> {
-    let Checked { faults, division, sessions, rows, samples } =
+fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result<String> {
+    let Checked { faults, division, sessions, rows, samples, recorded } =
         check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
     if !faults.is_empty() {
         let more = faults.len().saturating_sub(LISTED);
@@ -83,20 +77,16 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<DivisionChoice>) -> anyh
         Division::Closed => String::new(),
         Division::Open(reasons) => reasons.join("; "),
     };
-    match (wanted, &division) {
-        (Some(DivisionChoice::Closed), Division::Open(_)) => {
-            bail!("{}: not of the closed division: {reasons}", path.display())
-        }
-        (Some(DivisionChoice::Open), Division::Closed) => bail!("{}: of the closed division", path.display()),
-        _ => {}
+    let colon = if reasons.is_empty() { "" } else { ": " };
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != division.name()) {
+        bail!("{}: not of the {wanted} division{colon}{reasons}", path.display());
     }
     let (rows, samples) = (grouped(rows as u64), grouped(samples as u64));
     let mut said = format!("{}: {rows} rows follow from {samples} samples\n", path.display());
-    said += &format!("{} division{}{reasons}\n", division.name(), if reasons.is_empty() { "" } else { ": " });
+    said += &format!("{} division{colon}{reasons}\n", division.name());
     let mut programs: Vec<String> = sessions.iter().map(program).collect();
     programs.dedup();
     programs.iter().for_each(|program| said += &format!("{program}\n"));
-    let (_folder, recorded) = bundle.unpacked().with_context(|| path.display().to_string())?;
     for study in Study::of_each_machine(recorded) {
         said += &format!("{}\n{}", study.machine, text::verdicts(&study));
     }

@@ -1,19 +1,18 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::built_from::built_from;
-use super::common::{self, MachineArguments, OutputChoice, Requirement, StorageArguments, positive};
+use super::common::{self, DisturbanceArguments, MachineArguments, Requirement, positive};
 use super::exit::Exit;
 use super::output::say;
 use super::progress::Progress;
-use super::run::passes;
+use super::settings::AxisArguments;
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
-use fnv::FnvHasher;
-use skinbench::frame::{Clock, ClockChoice, DeviceClock, Retention, Stage};
+use skinbench::frame::{Clock, ClockChoice, DeviceClock, Stage};
 use skinbench::harness::environment::{self, Adapter, Environment};
 use skinbench::harness::fidelity;
-use skinbench::harness::run::{Outcome, RunOptions, Status};
+use skinbench::harness::run::{Disturbance, Outcome, RunOptions, Status};
 use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
 use skinbench::registry::BackendEntry;
 use skinbench::report::text;
@@ -23,9 +22,8 @@ use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::measurements;
 use skinbench::results::study::Study;
 use skinbench::results::warnings::{of_machine, warnings};
-use skinbench::scene::{BuiltScene, Lod, Overrides};
+use skinbench::scene::BuiltScene;
 use std::collections::HashSet;
-use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,47 +31,23 @@ use std::time::Duration;
 
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
+/// Digits of the executable's SHA-256 in the name of a run, by which a later sweep tells its own results.
+const BINARY_DIGITS: usize = 16;
 
-/// Measure a scene over instances, passes, vertices, influences, models and threads
+/// Measure a scene at every combination of settings and threads
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
     #[arg(value_name = "SCENE|MODEL")]
     scene: String,
-    /// Instances of all groups together, such as 10,100,1000
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u64>)]
-    instances: Vec<u64>,
-    /// Numbers of times that a frame draws the crowd, such as 0,1,2; 0 draws nothing
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = passes)]
-    passes: Vec<u32>,
-    /// Approximate numbers of vertices to bring each model to
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
-    vertices: Vec<u32>,
-    /// Most influences that a vertex keeps, 1 to 16
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
-    influences: Vec<u32>,
-    /// Morph targets that the seed makes active on each instance, such as 0,1,8,52
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    active_targets: Vec<u32>,
-    /// Numbers of models among people, as in the scene `city`
-    #[arg(long, value_name = "N,...", value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(Overrides::MOST_MODELS)))]
-    models: Vec<u32>,
-    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences; once for each point, or
-    /// none
-    #[arg(long, value_name = "KIND,...|none")]
-    lod: Vec<Lod>,
+    #[command(flatten)]
+    axes: AxisArguments,
     /// Threads of parallel backends; default: as many as the processor has
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
     threads: Vec<u32>,
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
-    #[command(flatten)]
-    layout: StorageArguments,
-    /// Storage of skinned vertices: plain floats, 16 bits per number, or a ring of buffers on the device
-    #[arg(long, value_name = "f32|packed|ring", default_value = "f32", hide_default_value = true)]
-    output: OutputChoice,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
     /// own), or fences where timestamps fail a check at the start (auto)
     #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
@@ -94,13 +68,15 @@ pub struct Arguments {
     /// ones; with --budget, for one that fits both
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"])]
     memory: Option<u64>,
+    #[command(flatten)]
+    disturbance: DisturbanceArguments,
     /// Folder for summary.csv, samples.csv and environment.json; a sweep that is in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     adapter: Option<String>,
-    /// Fail if it is missing, instead of skipping backends
+    /// Fail if this is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT")]
     require: Option<Requirement>,
 }
@@ -127,43 +103,37 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
     let axes = SweepAxes {
-        instances: arguments.instances.clone(),
-        passes: arguments.passes.clone(),
-        vertices: arguments.vertices.clone(),
-        influences: arguments.influences.clone(),
-        active_targets: arguments.active_targets.clone(),
-        models: arguments.models.clone(),
-        lod: arguments.lod.clone(),
+        instances: arguments.axes.instances.clone(),
+        settings: arguments.axes.others.clone(),
         threads: arguments.threads.clone(),
     };
     let points = axes.points(arguments.shard);
-    let mut base = arguments.layout.overrides();
-    base.format.encoding = arguments.output.encoding();
-    let keep = if arguments.output == OutputChoice::Ring { Retention::Ring } else { Retention::Frame };
+    points.iter().try_for_each(|point| common::checked(&point.settings()))?;
+    let disturbance = arguments.disturbance.disturbance();
     let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
     groups.dedup();
     let machine = MachineArguments {
         threads: groups.iter().copied().flatten().collect(),
         adapter: arguments.adapter.clone(),
         require: arguments.require,
+        without_adapter: false,
     };
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
-    let environment = Environment::collect(built_from(), common::adapter(&context));
+    let environment = Environment::collect(built_from(), Adapter::of(&context));
     if let Some(smallest) = points.first() {
         // Scenes that cannot be built are refused before anything is written.
-        scene.clone().with(smallest.overrides(base)).build(common::memory())?;
+        scene.clone().with(smallest.settings()).build(common::memory())?;
     }
     let sweep = |threads: Option<u32>| Sweep {
         scene: &scene,
-        base,
-        points: points.iter().copied().filter(|p| p.series.threads == threads).collect(),
+        points: points.iter().filter(|p| p.series.threads == threads).cloned().collect(),
         options: RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
             memory: common::memory(),
-            keep,
+            disturbance,
             ..RunOptions::default()
         },
         max_frame_time: arguments.max_frame_time,
@@ -175,16 +145,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let interrupted = common::interruption()?;
     let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
-    let mut book = Book::open(&arguments.results, arguments.frames, keep, clock.label(), interrupted)?;
+    let session = common::session(&environment, &context)?;
+    let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
+    let (frames, clock) = (arguments.frames, clock.label());
+    let mut folder = SweepFolder::open(&arguments.results, frames, disturbance, clock, binary, interrupted)?;
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
-    book.results.record(common::session(&environment, &context)?).with_context(cannot_write)?;
+    folder.results.record(session).with_context(cannot_write)?;
     let mut ending = Ending::default();
     for (done, &threads) in groups.iter().enumerate() {
-        book.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
+        folder.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
         // There are as many contexts as groups, in the same order; a single one without --threads.
         let context = &contexts[done];
-        book.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
-        let part = sweep(threads).drive(context, &mut book)?;
+        folder.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
+        let part = sweep(threads).drive(context, &mut folder)?;
         ending.statuses.extend(part.statuses);
         ending.kept += part.kept;
         ending.largest.extend(part.largest);
@@ -192,9 +165,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
     }
-    book.results.end().with_context(cannot_write)?;
-    let (summary, troubles) = (book.results.summary_path(), std::mem::take(&mut book.troubles));
-    drop(book);
+    folder.results.end().with_context(cannot_write)?;
+    let (summary, troubles) = (folder.results.summary_path(), std::mem::take(&mut folder.troubles));
+    drop(folder);
     print(arguments, &ending, scene.name())?;
     troubles.iter().take(LISTED).try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
     if troubles.len() > LISTED {
@@ -220,13 +193,14 @@ fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<
 }
 
 /// The folder of a sweep: its previous content and the added results.
-struct Book {
+struct SweepFolder {
     results: Results,
     /// Results that this binary measured before.
     kept: Vec<(ResultKey, KnownResult)>,
     environment: Option<Environment>,
-    binary: u64,
-    keep: Retention,
+    /// The first digits of the executable's SHA-256.
+    binary: String,
+    disturbance: Disturbance,
     /// Current position of the sweep: hash, passes, threads, and the number of changes so far.
     at: Option<(u64, u32, usize)>,
     moves: u32,
@@ -243,20 +217,20 @@ struct Book {
 /// Key of a measurement: point, adapter and backend.
 type ResultKey = (Point, Option<String>, String);
 
-impl Book {
+impl SweepFolder {
     fn open(
         folder: &Path,
         frames: Option<u32>,
-        keep: Retention,
+        disturbance: Disturbance,
         clock: Clock,
+        binary: String,
         interrupted: &'static AtomicBool,
     ) -> anyhow::Result<Self> {
         let results = Results::append(folder)?;
-        let binary = binary()?;
         let mut kept = Vec::new();
         // An empty folder is not an error.
         let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
-        let own = format!("-{binary:016x}.");
+        let own = format!("-{binary}.");
         // Results whose device stages were timed by another clock are measured again.
         let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
             .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
@@ -280,7 +254,7 @@ impl Book {
             kept,
             environment: None,
             binary,
-            keep,
+            disturbance,
             at: None,
             moves: 0,
             clip_error: None,
@@ -292,18 +266,10 @@ impl Book {
     }
 }
 
-/// A number that identifies the binary.
-fn binary() -> anyhow::Result<u64> {
-    let path = std::env::current_exe().context("cannot find this binary")?;
-    let mut hasher = FnvHasher::default();
-    hasher.write(&std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
-    Ok(hasher.finish())
-}
-
-impl Log for Book {
+impl Log for SweepFolder {
     fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
         let environment = self.environment.as_ref()?;
-        let point = Point::of(scene, environment.threads, passes, self.keep);
+        let point = Point::of(scene, environment.threads, passes, self.disturbance);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
         self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)
     }
@@ -327,8 +293,8 @@ impl Log for Book {
             self.clip_error = fidelity::clip_error(scene);
             environment.utc = environment::now();
             let moment = environment::compact_form(&environment.utc);
-            let (process, binary, moves) = (std::process::id(), self.binary, self.moves);
-            environment.run_id = format!("{moment}-{process}-{binary:016x}.{moves}");
+            let (process, binary, moves) = (std::process::id(), &self.binary, self.moves);
+            environment.run_id = format!("{moment}-{process}-{binary}.{moves}");
         }
         let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
         self.troubles

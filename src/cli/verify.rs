@@ -6,15 +6,16 @@ use super::output::say;
 use super::progress::Progress;
 use clap::Args;
 use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{self, Observer, RunOptions};
+use skinbench::harness::run::{self, Observer, Outcome, RunOptions, Step};
 use skinbench::report::table;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compare every vertex of every instance with the reference
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    workload: WorkloadArguments,
+    pub workload: WorkloadArguments,
     /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Option<f64>,
@@ -26,24 +27,28 @@ fn epsilon(text: &str) -> Result<f64, &'static str> {
 
 struct Watcher<'a> {
     scene: &'a str,
-    progress: &'a Progress,
+    progress: &'a mut Progress,
     interrupted: &'a AtomicBool,
 }
 
 impl Observer for Watcher<'_> {
-    fn progress(&mut self, what: &str, done: f64) {
-        self.progress.show(self.scene, what, done);
+    fn progress(&mut self, step: &Step) {
+        self.progress.show(self.scene, step);
     }
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
+
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.progress.finished(&outcome.name(), &table::result(outcome));
+        Ok(())
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
-    let keep = arguments.workload.keep()?;
-    let scenes = arguments.workload.scenes(None)?;
+    let scenes = arguments.workload.scenes()?;
     let context = arguments.workload.machine.open()?;
     let interrupted = common::interruption()?;
 
@@ -52,14 +57,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
         let tolerance = arguments.epsilon.map(|e| Tolerance { pose: e, position: e, ..default });
-        let options = RunOptions {
-            backends: backends.clone(),
-            tolerance,
-            memory: common::memory(),
-            keep,
-            ..RunOptions::default()
-        };
-        let mut watcher = Watcher { scene: &scene.name, progress: &progress, interrupted };
+        let options =
+            RunOptions { backends: backends.clone(), tolerance, memory: common::memory(), ..RunOptions::default() };
+        let mut watcher = Watcher { scene: &scene.name, progress: &mut progress, interrupted };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);
         progress.suspend(|| say(format_args!("{text}\n")))?;

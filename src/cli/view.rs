@@ -6,8 +6,9 @@ use super::exit::Exit;
 use super::output::write_png;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
-use skinbench::view::state::{Errors, Settings, State};
+use skinbench::view::state::{Errors, Preferences, State};
 use skinbench::view::window::{self, WindowOptions};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -28,15 +29,11 @@ pub struct Arguments {
     /// Second backend, shown beside the first
     #[arg(long, value_name = "BACKEND")]
     against: Option<String>,
-    /// Instances of all groups together
-    #[arg(long, value_name = "N", value_parser = positive::<u64>)]
-    instances: Option<u64>,
-    /// Number of times that a frame draws the crowd; 0 draws it after the frame, untimed
-    #[arg(long, value_name = "N", value_parser = super::run::passes)]
-    passes: Option<u32>,
+    #[command(flatten)]
+    run: Settings,
     /// Paint vertices by their errors
     #[arg(long, value_name = "WHAT")]
-    errors: Option<ErrorsChoice>,
+    errors: Option<Errors>,
     /// Parts of the picture, such as skin,skeleton; default: the last ones
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     show: Vec<Part>,
@@ -51,14 +48,6 @@ pub struct Arguments {
     exit_after: Option<u64>,
     #[command(flatten)]
     machine: MachineArguments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ErrorsChoice {
-    /// Distance from the f64 reference
-    Reference,
-    /// Distance between the two backends
-    Sides,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,7 +74,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let file = settings_file();
     // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
-    let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Settings::default, read_settings);
+    let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Preferences::default, read_preferences);
     for name in arguments.backend.iter().chain(&arguments.against) {
         common::backend(name)?;
     }
@@ -112,7 +101,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     if let Some(theme) = arguments.theme {
         settings.dark = Some(theme == Theme::Dark);
     }
-    let last = settings.recent.first().filter(|last| State::open(last, Settings::default()).is_ok());
+    let last = settings.recent.first().filter(|last| State::open(last, Preferences::default()).is_ok());
     let scene = match arguments.scenes.first() {
         Some(scene) => {
             common::load_scene(scene)?;
@@ -122,19 +111,16 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     };
     let mut state = State::open(&scene, settings)?;
     state.split = arguments.against.is_some();
-    (state.workload.instances, state.workload.passes) = (arguments.instances, arguments.passes);
-    state.errors = match arguments.errors {
-        None => Errors::Hidden,
-        Some(ErrorsChoice::Reference) => Errors::Reference,
-        Some(ErrorsChoice::Sides) => Errors::Sides,
-    };
+    common::checked(&arguments.run)?;
+    state.run = arguments.run;
+    state.errors = arguments.errors.unwrap_or_default();
     let options = WindowOptions {
         screenshot: arguments.screenshot,
         exit_after: arguments.exit_after.map(Duration::from_secs),
         size: [1360.0, 800.0],
         remember: Box::new(move |settings| {
             if let Some(file) = file.as_deref().filter(|_| !scripted)
-                && let Err(error) = write_settings(file, settings)
+                && let Err(error) = write_preferences(file, settings)
             {
                 eprintln!("note: settings are not kept: {error:#}");
             }
@@ -168,16 +154,16 @@ fn settings_file() -> Option<PathBuf> {
     Some(folder?.join("skinbench").join("view.toml"))
 }
 
-/// Settings of the last window, or the defaults if there are none that can be read.
-fn read_settings(file: &Path) -> Settings {
-    let Ok(text) = std::fs::read_to_string(file) else { return Settings::default() };
+/// Preferences of the last window, or the defaults if there are none that can be read.
+fn read_preferences(file: &Path) -> Preferences {
+    let Ok(text) = std::fs::read_to_string(file) else { return Preferences::default() };
     toml::from_str(&text).unwrap_or_else(|error: toml::de::Error| {
         eprintln!("note: {}: {}; the defaults are used", file.display(), error.message());
-        Settings::default()
+        Preferences::default()
     })
 }
 
-fn write_settings(file: &Path, settings: &Settings) -> anyhow::Result<()> {
+fn write_preferences(file: &Path, settings: &Preferences) -> anyhow::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -1,13 +1,14 @@
 //! `skinbench web`: a page that verifies and measures the GPU backends in a browser.
 
 use super::built_from::built_from;
-use super::common::{self, ModelArguments, positive};
+use super::common::{self, positive};
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
+use super::settings::ModelArguments;
 use clap::Args;
 use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::scene::{BuiltScene, Scene};
+use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
 use std::path::PathBuf;
 
@@ -33,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>, default_value = "1,2,4")]
     passes: Vec<u32>,
     #[command(flatten)]
-    shape: ModelArguments,
+    models: ModelArguments,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -49,7 +50,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// which a recording cannot, and variants that cull, with levels or without, skin other instances at every tick.
 fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     let served = |entry: &&'static BackendEntry| {
-        let culls = entry.traits().joints == Joints::DeviceInView;
+        let culls = entry.abilities().joints == Joints::DeviceInView;
         entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !culls
     };
     if globs.is_empty() {
@@ -67,8 +68,10 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
 /// The crowds, the smallest first.
 fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
     let sized = |instances| -> anyhow::Result<Scene> {
-        let overrides = arguments.shape.overrides(instances, arguments.passes.first().copied());
-        Ok(common::load_scene(&arguments.scene)?.with(overrides))
+        let passes = arguments.passes.first().copied();
+        let settings = Settings { instances, passes, ..arguments.models.0.clone() };
+        common::checked(&settings)?;
+        Ok(common::load_scene(&arguments.scene)?.with(settings))
     };
     let mut counts = arguments.instances.clone();
     if counts.is_empty() {

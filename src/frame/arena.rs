@@ -1,5 +1,7 @@
 //! The arena of skinned vertices, which all backends of a run use in turn.
 
+#[cfg(feature = "gpu")]
+use super::device_object::DeviceBuffer;
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
 
@@ -10,10 +12,10 @@ pub struct Arena {
     pub host: Aligned<f32>,
     /// One buffer per chunk of the crowd, for backends that skin on the device and for uploads.
     #[cfg(feature = "gpu")]
-    pub device: Vec<wgpu::Buffer>,
+    pub device: Vec<DeviceBuffer>,
     /// As `device`, with the vertices of the previous frame; empty unless these are kept.
     #[cfg(feature = "gpu")]
-    pub previous: Vec<wgpu::Buffer>,
+    pub previous: Vec<DeviceBuffer>,
 }
 
 impl Arena {
@@ -33,7 +35,7 @@ impl Arena {
     /// Bytes of the device side, with the vertices of the previous frame.
     #[cfg(feature = "gpu")]
     pub fn device_bytes(&self) -> u64 {
-        self.device.iter().chain(&self.previous).map(wgpu::Buffer::size).sum()
+        self.device.iter().chain(&self.previous).map(|buffer| buffer.size).sum()
     }
 
     /// Bytes of the device side: a build without the device has none.

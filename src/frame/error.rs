@@ -9,6 +9,9 @@ pub enum BackendError {
     /// The crowd does not fit: the estimate and the limit.
     #[error("{0}")]
     TooLarge(String),
+    /// A program of others did not do what it was asked to.
+    #[error("{0}")]
+    Failed(String),
     /// The device was lost or refused a command.
     #[error("device error: {0}")]
     Device(String),

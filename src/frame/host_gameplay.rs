@@ -1,6 +1,6 @@
 //! Bounds and sockets on the host, in the frame that poses them.
 
-use super::{BackendError, Blending, Bytes, Job, Purpose, Result, Stage, StageTimer};
+use super::{Bytes, Job, Purpose, Stage, StageTimer};
 use crate::blocks::Blocks;
 use crate::crowd::Crowd;
 use crate::gameplay::{Gameplay, GameplayData, Palettes};
@@ -15,20 +15,6 @@ pub struct HostGameplay {
 }
 
 impl HostGameplay {
-    /// Checks that the bounds of a crowd contain what a backend skins.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`] for bounds of vertices that follow a mean of dual quaternions, which leave the
-    /// boxes of their joints.
-    pub fn check(job: &Job, blending: Blending) -> Result<()> {
-        match job.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds) && blending == Blending::DualQuaternion {
-            true => Err(BackendError::Unavailable(
-                "blends dual quaternions, which leave the boxes of their joints; needs a run without --bounds".into(),
-            )),
-            false => Ok(()),
-        }
-    }
-
     /// Bytes that [`HostGameplay::new`] will allocate.
     pub fn bytes(crowd: &Crowd, job: &Job) -> Bytes {
         let bytes = job.gameplay.as_ref().map_or(0, |gameplay| gameplay.bytes(crowd.instance_count()));

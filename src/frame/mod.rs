@@ -1,11 +1,16 @@
 //! The parts of a frame that backends, devices and the harness share: stages and their timer, the arena of vertices,
-//! options, memory and bandwidth requirements, and errors.
+//! options, abilities, memory and bandwidth requirements, and errors.
 
+mod ability;
 mod accuracy;
 mod arena;
 mod camera_view;
+mod counts;
 mod device_clock;
+#[cfg(feature = "gpu")]
+mod device_object;
 mod error;
+mod even_scale;
 mod footprint;
 mod host_gameplay;
 mod input;
@@ -13,14 +18,18 @@ mod job;
 mod timer;
 mod traffic;
 
+pub use ability::{Ability, Lack};
 pub use accuracy::{Approximation, Blending};
 pub use arena::Arena;
 pub use camera_view::{Mode, View};
+pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_clock::{ClockChoice, DeviceClock};
+#[cfg(feature = "gpu")]
+pub use device_object::{DeviceBuffer, DeviceObject};
 pub use error::{BackendError, Result};
 pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};
 pub use host_gameplay::HostGameplay;
 pub use input::FrameInput;
 pub use job::{Job, Retention};
-pub use timer::{Clock, Span, Stage, StageGroup, StageTimer, ThreadTimes};
+pub use timer::{Clock, Stage, StageGroup, StageTime, StageTimer, ThreadTimes};
 pub use traffic::{Memory, Traffic};

@@ -1,5 +1,6 @@
 //! Times of a frame's stages.
 
+use super::counts::{CountSource, Counts};
 use crate::crowd::Crowd;
 use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
 use crate::threads::Threads;
@@ -22,6 +23,8 @@ pub enum Stage {
     LocalToModel,
     /// Model poses to palettes.
     Palette,
+    /// Clips to palettes in calls that cannot be timed apart, for code of others.
+    Pose,
     /// Palettes to a box around each instance, for gameplay.
     Bounds,
     /// Palettes to the poses of some joints of each instance, for gameplay.
@@ -38,6 +41,8 @@ pub enum Stage {
     Draw,
     /// The whole frame, by wall clock, with one frame in flight.
     Frame,
+    /// The whole frame of an engine, which does more than ours: no other frame is compared with it.
+    EngineFrame,
     /// From the end of a frame to the end of the next one, with two in flight.
     Throughput,
 }
@@ -61,12 +66,13 @@ pub enum StageGroup {
 
 impl Stage {
     /// All stages, in the order of a frame.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Cull,
         Self::Sample,
         Self::Blend,
         Self::LocalToModel,
         Self::Palette,
+        Self::Pose,
         Self::Bounds,
         Self::Sockets,
         Self::Morph,
@@ -75,20 +81,21 @@ impl Stage {
         Self::Skin,
         Self::Draw,
         Self::Frame,
+        Self::EngineFrame,
         Self::Throughput,
     ];
 
     /// The group that the stage belongs to.
     pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette | Self::Morph => {
+            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette | Self::Pose | Self::Morph => {
                 StageGroup::Pose
             }
             Self::Bounds | Self::Sockets => StageGroup::Gameplay,
             Self::Upload => StageGroup::Upload,
             Self::Skin | Self::PoseSkin => StageGroup::Skin,
             Self::Draw => StageGroup::Draw,
-            Self::Frame | Self::Throughput => StageGroup::Whole,
+            Self::Frame | Self::EngineFrame | Self::Throughput => StageGroup::Whole,
         }
     }
 
@@ -100,6 +107,7 @@ impl Stage {
             Self::Blend => "blend",
             Self::LocalToModel => "local_to_model",
             Self::Palette => "palette",
+            Self::Pose => "pose",
             Self::Bounds => "bounds",
             Self::Sockets => "sockets",
             Self::Morph => "morph",
@@ -108,6 +116,7 @@ impl Stage {
             Self::PoseSkin => "pose_skin",
             Self::Draw => "draw",
             Self::Frame => "frame",
+            Self::EngineFrame => "engine_frame",
             Self::Throughput => "throughput",
         }
     }
@@ -191,7 +200,7 @@ impl TryFrom<String> for Clock {
 
 /// One stage of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct StageTime {
     /// The stage.
     pub stage: Stage,
     /// Clock that measured it.
@@ -203,23 +212,30 @@ pub struct Span {
 /// Collects the spans of one frame.
 #[derive(Debug, Default)]
 pub struct StageTimer {
-    spans: Vec<Span>,
+    spans: Vec<StageTime>,
+    /// Counts the events of stages on the processor, if they are wanted.
+    counters: Option<Box<dyn CountSource>>,
+    counts: Vec<(Stage, Counts)>,
 }
 
 impl StageTimer {
     /// Times `work` by wall clock.
     pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let before = self.read_counts();
         let (result, ns) = timed(work);
-        self.push(Span { stage, clock: Clock::Wall, ns });
+        self.add_counts(stage, before);
+        self.push(StageTime { stage, clock: Clock::Wall, ns });
         result
     }
 
     /// As [`StageTimer::wall`], for one of several parts of a stage; all parts in a frame add up to one span.
     pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let before = self.read_counts();
         let (result, ns) = timed(work);
+        self.add_counts(stage, before);
         match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
             Some(span) => span.ns = span.ns.into_iter().chain(ns).reduce(|sum, ns| sum + ns),
-            None => self.push(Span { stage, clock: Clock::Wall, ns }),
+            None => self.push(StageTime { stage, clock: Clock::Wall, ns }),
         }
         result
     }
@@ -239,23 +255,57 @@ impl StageTimer {
         work: impl FnOnce(&ThreadTimes) -> R,
     ) -> R {
         let times = ThreadTimes::default();
+        let before = self.read_counts();
         let (result, ns) = timed(|| work(&times));
+        let counts = self.counts_since(before);
         let all: u64 = stages.clone().map(|stage| times.of(stage)).sum();
         for stage in stages {
-            let share = |ns: u64| (u128::from(ns) * u128::from(times.of(stage))).checked_div(all.into());
-            let ns = ns.and_then(share).map(|ns| ns as u64).filter(|&ns| ns > 0);
-            self.push(Span { stage, clock: Clock::Wall, ns });
+            let share = |whole: u64| {
+                let share = (u128::from(whole) * u128::from(times.of(stage))).checked_div(all.into());
+                share.map(|share| share as u64)
+            };
+            let ns = ns.and_then(share).filter(|&ns| ns > 0);
+            self.counts.extend(counts.map(|counts| (stage, counts.map(|count| count.and_then(share)))));
+            self.push(StageTime { stage, clock: Clock::Wall, ns });
         }
         result
     }
 
+    /// Counts events from now on, or no more; returns what counted before.
+    pub fn count_with(&mut self, counters: Option<Box<dyn CountSource>>) -> Option<Box<dyn CountSource>> {
+        std::mem::replace(&mut self.counters, counters)
+    }
+
+    /// The numbers of events so far, if they are counted.
+    pub fn read_counts(&mut self) -> Option<Counts> {
+        self.counters.as_mut().map(|counters| counters.read())
+    }
+
+    /// Adds the events of a stage since an earlier reading.
+    pub fn add_counts(&mut self, stage: Stage, before: Option<Counts>) {
+        let counts = self.counts_since(before);
+        self.counts.extend(counts.map(|counts| (stage, counts)));
+    }
+
+    fn counts_since(&mut self, before: Option<Counts>) -> Option<Counts> {
+        let (before, after) = (before?, self.read_counts()?);
+        let since = |event: usize| after[event].zip(before[event]).map(|(after, before)| after.saturating_sub(before));
+        Some(std::array::from_fn(since))
+    }
+
+    /// The events of a stage since the last [`StageTimer::clear`]; `None` if it was not counted.
+    pub fn counts_of(&self, stage: Stage) -> Option<Counts> {
+        let parts = self.counts.iter().filter(|(other, _)| *other == stage).map(|(_, counts)| *counts);
+        parts.reduce(|sum, part| std::array::from_fn(|event| sum[event].zip(part[event]).map(|(sum, part)| sum + part)))
+    }
+
     /// Adds a span measured elsewhere.
-    pub fn push(&mut self, span: Span) {
+    pub fn push(&mut self, span: StageTime) {
         self.spans.push(span);
     }
 
     /// The spans since the last [`StageTimer::clear`].
-    pub fn spans(&self) -> &[Span] {
+    pub fn spans(&self) -> &[StageTime] {
         &self.spans
     }
 
@@ -267,6 +317,7 @@ impl StageTimer {
     /// Starts the next frame; keeps the allocated memory.
     pub fn clear(&mut self) {
         self.spans.clear();
+        self.counts.clear();
     }
 }
 
@@ -338,7 +389,7 @@ mod tests {
     #[test]
     fn parts_of_a_frame_add_up_in_one_span_a_stage() {
         let mut timer = StageTimer::default();
-        timer.push(Span { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
+        timer.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
         for _ in 0..3 {
             timer.wall_part(Stage::Sample, spin);
             assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
@@ -371,6 +422,37 @@ mod tests {
         let (sample, palette) = (sample.unwrap(), palette.unwrap());
         assert!(sample.abs_diff(3 * palette) <= 3, "{sample} {palette}");
         assert!((2_000..=took.unwrap()).contains(&(sample + palette + 1)), "{sample} {palette} of {took:?}");
+    }
+
+    /// Counts one cycle and two instructions more at each reading.
+    #[derive(Debug)]
+    struct Readings(u64);
+
+    impl CountSource for Readings {
+        fn read(&mut self) -> Counts {
+            self.0 += 1;
+            [Some(self.0), Some(2 * self.0), None, Some(7)]
+        }
+    }
+
+    #[test]
+    fn events_are_counted_where_time_is() {
+        let mut timer = StageTimer::default();
+        timer.wall(Stage::Skin, || ());
+        assert_eq!(timer.counts_of(Stage::Skin), None, "nothing counts");
+        timer.count_with(Some(Box::new(Readings(0))));
+        timer.wall(Stage::Skin, || ());
+        timer.wall_part(Stage::Upload, || ());
+        timer.wall_part(Stage::Upload, || ());
+        timer.shared_out([Stage::Sample, Stage::Palette].into_iter(), |times| {
+            times.add(Stage::Sample, 10);
+            times.add(Stage::Palette, 30);
+        });
+        assert_eq!(timer.counts_of(Stage::Skin), Some([Some(1), Some(2), None, Some(0)]));
+        assert_eq!(timer.counts_of(Stage::Upload), Some([Some(2), Some(4), None, Some(0)]));
+        assert_eq!(timer.counts_of(Stage::Palette), Some([Some(0), Some(1), None, Some(0)]), "three quarters of two");
+        timer.clear();
+        assert_eq!(timer.counts_of(Stage::Upload), None);
     }
 
     #[test]

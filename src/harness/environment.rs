@@ -1,9 +1,15 @@
 //! Description of the machine and build, written to every row of the results.
 
+use crate::backend::Context;
 use crate::frame::DeviceClock;
+#[cfg(feature = "gpu")]
+use crate::gpu::AdapterSummary;
 use humantime::format_rfc3339_seconds;
 use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+/// Mark of an adapter that is emulated on the CPU, behind its name.
+pub const EMULATED: &str = "(CPU-emulated)";
 
 /// The adapter in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +25,23 @@ pub struct Adapter {
 }
 
 impl Adapter {
+    /// The adapter of a context.
+    #[cfg(feature = "gpu")]
+    pub fn of(context: &Context) -> Option<Self> {
+        let gpu = context.gpu.as_ref()?;
+        let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
+        Some(Self { name, driver, software, clock: gpu.clock() })
+    }
+
+    /// The adapter of a context, which has none in this build.
+    #[cfg(not(feature = "gpu"))]
+    pub fn of(_: &Context) -> Option<Self> {
+        None
+    }
+
     /// The name, marked if the adapter is emulated, because its times say nothing about a real one.
     pub fn label(&self) -> String {
-        if self.software { format!("{} (CPU-emulated)", self.name) } else { self.name.clone() }
+        if self.software { format!("{} {EMULATED}", self.name) } else { self.name.clone() }
     }
 }
 

@@ -15,6 +15,11 @@ use sysinfo::{Components, CpuRefreshKind, MemoryRefreshKind, RefreshKind, System
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 const POWER: &str = "/sys/class/power_supply";
 const CARDS: &str = "/sys/class/drm";
+/// Linux's folders of processes and of limits of power.
+const PROCESSES: &str = "/proc";
+const LIMITS: &str = "/sys/class/powercap";
+/// Devices of adapters, by the beginnings of their names.
+const ADAPTERS: [&str; 3] = ["/dev/dri/", "/dev/nvidia", "/dev/kfd"];
 /// Tables of the firmware; on most systems only the administrator can read them.
 const FIRMWARE: &str = "/sys/firmware/dmi/tables/DMI";
 /// Hottest temperature that a sensor can report in earnest, in degrees Celsius.
@@ -54,6 +59,12 @@ pub struct Conditions {
     pub celsius: BTreeMap<String, f32>,
     /// `mains`, or `battery`.
     pub power: Option<String>,
+    /// Most power that the processor's packages and graphics cards may take for long, in watts.
+    pub limit_watts: BTreeMap<String, f64>,
+    /// `true` for processors and graphics cards whose clock is held at one rate or level.
+    pub clock_locked: BTreeMap<String, bool>,
+    /// Other processes of this user that have opened an adapter; those of other users are not visible.
+    pub adapter_users: Option<usize>,
 }
 
 impl Hardware {
@@ -90,7 +101,11 @@ impl Conditions {
             let read = sensors.iter().filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
             conditions.celsius.extend(read.filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius)));
         }
-        conditions.graphics_mhz.extend(card_clocks(Path::new(CARDS)));
+        let (cards, processors) = (Path::new(CARDS), Path::new(PROCESSORS));
+        conditions.graphics_mhz.extend(card_clocks(cards));
+        conditions.limit_watts = limits(Path::new(LIMITS), cards);
+        conditions.clock_locked = locked(processors, cards);
+        conditions.adapter_users = adapter_users(Path::new(PROCESSES), std::process::id());
         conditions.ask_nvidia();
         conditions
     }
@@ -100,13 +115,14 @@ impl Conditions {
         if !Path::new("/proc/driver/nvidia").exists() {
             return;
         }
-        let query = ["--query-gpu=name,clocks.gr,temperature.gpu", "--format=csv,noheader,nounits"];
+        let query = ["--query-gpu=name,clocks.gr,temperature.gpu,power.limit", "--format=csv,noheader,nounits"];
         let Ok(answer) = Command::new("nvidia-smi").args(query).output() else { return };
         for line in String::from_utf8_lossy(&answer.stdout).lines() {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-            let [name, mhz, celsius] = fields[..] else { continue };
+            let [name, mhz, celsius, watts] = fields[..] else { continue };
             self.graphics_mhz.extend(mhz.parse().ok().map(|mhz| (name.to_owned(), mhz)));
             self.celsius.extend(celsius.parse().ok().map(|celsius| (name.to_owned(), celsius)));
+            self.limit_watts.extend(watts.parse().ok().map(|watts| (name.to_owned(), watts)));
         }
     }
 }
@@ -170,8 +186,50 @@ fn card_clocks(cards: &Path) -> BTreeMap<String, u64> {
         };
         mhz.or_else(hertz)
     };
-    let named = |card: PathBuf| Some((card.file_name()?.to_str()?.to_owned(), clock(&card)?));
+    let named = |card: PathBuf| Some((name(&card)?, clock(&card)?));
     entries(cards).into_iter().filter_map(named).collect()
+}
+
+/// The name of an entry in a folder.
+fn name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_str()?.to_owned())
+}
+
+/// Limits of power in watts: of the processor's packages, and of cards whose driver states one as a sensor.
+fn limits(packages: &Path, cards: &Path) -> BTreeMap<String, f64> {
+    let watts = |file: PathBuf| Some(line(file)?.parse::<f64>().ok()? / 1e6);
+    let package = |own: PathBuf| Some((line(own.join("name"))?, watts(own.join("constraint_0_power_limit_uw"))?));
+    let card = |own: PathBuf| {
+        let sensors = entries(&own.join("device/hwmon"));
+        Some((name(&own)?, sensors.into_iter().find_map(|sensor| watts(sensor.join("power1_cap")))?))
+    };
+    let packages = entries(packages).into_iter().filter_map(package);
+    packages.chain(entries(cards).into_iter().filter_map(card)).collect()
+}
+
+/// Whether clocks are held: a lowest rate that equals the highest, or a level that the driver does not choose itself.
+fn locked(processors: &Path, cards: &Path) -> BTreeMap<String, bool> {
+    let equal = |own: &Path, [low, high]: [&str; 2]| Some(line(own.join(low))? == line(own.join(high))?);
+    let rates = ["cpufreq/scaling_min_freq", "cpufreq/scaling_max_freq"];
+    let all = entries(processors).into_iter().filter_map(|own| equal(&own, rates)).reduce(|all, own| all && own);
+    let card = |own: PathBuf| {
+        let level = line(own.join("device/power_dpm_force_performance_level")).map(|level| level != "auto");
+        Some((name(&own)?, level.or_else(|| equal(&own, ["gt_min_freq_mhz", "gt_max_freq_mhz"]))?))
+    };
+    let processors = all.map(|all| ("processors".to_owned(), all));
+    processors.into_iter().chain(entries(cards).into_iter().filter_map(card)).collect()
+}
+
+/// Processes but one that have opened a device of an adapter; `None` where processes are not listed as files.
+fn adapter_users(processes: &Path, own: u32) -> Option<usize> {
+    let opened = |process: &Path| {
+        let files = entries(&process.join("fd")).into_iter().filter_map(|file| fs::read_link(file).ok());
+        let mut names = files.filter_map(|file| Some(file.to_str()?.to_owned()));
+        names.any(|file| ADAPTERS.iter().any(|adapter| file.starts_with(adapter)))
+    };
+    let number = |path: &Path| name(path)?.parse::<u32>().ok();
+    let all = entries(processes).into_iter().filter(|path| number(path).is_some_and(|other| other != own));
+    processes.join("self").exists().then(|| all.filter(|path| opened(path)).count())
 }
 
 /// The slowest configured speed of the memory devices in tables of the System Management BIOS (DSP0134, structure type
@@ -246,6 +304,63 @@ mod tests {
         write("card0/device/hwmon/hwmon3/freq1_input", "2100000000\n");
         write("card1/gt_cur_freq_mhz", "350\n");
         assert_eq!(card_clocks(folder.path()), BTreeMap::from([("card0".into(), 2_100), ("card1".into(), 350)]));
+    }
+
+    /// A folder with these files.
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn limits_of_power_and_locks_of_clocks_are_read_from_their_files() {
+        let packages = folder(&[
+            ("intel-rapl:0/name", "package-0"),
+            ("intel-rapl:0/constraint_0_power_limit_uw", "65000000\n"),
+            ("intel-rapl:0:0/name", "core"),
+        ]);
+        let cards = folder(&[
+            ("card0/device/hwmon/hwmon1/power1_cap", "120000000"),
+            ("card0/device/power_dpm_force_performance_level", "high\n"),
+            ("card1/gt_min_freq_mhz", "300"),
+            ("card1/gt_max_freq_mhz", "1200"),
+            ("card2/device/power_dpm_force_performance_level", "auto\n"),
+        ]);
+        let watts = [("card0".into(), 120.0), ("package-0".into(), 65.0)];
+        assert_eq!(limits(packages.path(), cards.path()), BTreeMap::from(watts));
+        let rates = |high: &str| {
+            let (low, high) = (("cpufreq/scaling_min_freq", "800"), ("cpufreq/scaling_max_freq", high));
+            folder(
+                &[("cpu0", low), ("cpu0", high), ("cpu1", low), ("cpu1", ("cpufreq/scaling_max_freq", "800"))]
+                    .map(|(processor, (file, text))| (format!("{processor}/{file}"), text))
+                    .iter()
+                    .map(|(path, text)| (path.as_str(), *text))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        for (high, held) in [("800", true), ("3000", false)] {
+            let locks = [("processors", held), ("card0", true), ("card1", false), ("card2", false)];
+            let locks = locks.map(|(name, held)| (name.to_owned(), held));
+            assert_eq!(locked(rates(high).path(), cards.path()), BTreeMap::from(locks));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_processes_with_an_adapter_are_counted() {
+        let processes = folder(&[("1/fd/x", ""), ("2/fd/x", ""), ("3/fd/x", ""), ("self/x", ""), ("bus/fd/x", "")]);
+        for (process, device) in [("1", "dri/renderD128"), ("1", "dri/card0"), ("2", "null"), ("3", "nvidia0")] {
+            let own = processes.path().join(format!("{process}/fd/{}", device.len()));
+            std::os::unix::fs::symlink(format!("/dev/{device}"), own).unwrap();
+        }
+        assert_eq!(adapter_users(processes.path(), 9), Some(2));
+        assert_eq!(adapter_users(processes.path(), 3), Some(1), "the own process does not count");
+        assert_eq!(adapter_users(&processes.path().join("bus"), 9), None);
     }
 
     #[test]

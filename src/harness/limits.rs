@@ -116,6 +116,12 @@ impl Host {
     /// Size of the buffer in bytes: approximately what a large crowd's frame writes.
     pub const BYTES: u64 = 64 << 20;
 
+    /// Peak rates of one thread, and of all if there are more.
+    pub fn measure_all(isa: Isa, threads: &Threads) -> Vec<Self> {
+        let all = (threads.count() > 1).then_some(threads);
+        std::iter::once(&Threads::One).chain(all).map(|threads| Self::measure(isa, threads)).collect()
+    }
+
     /// Measures with `threads`; takes approximately half a second.
     pub fn measure(isa: Isa, threads: &Threads) -> Self {
         const ROUNDS: usize = 20_000;

@@ -1,5 +1,8 @@
 //! Harness: runs backends, verifies them and measures them.
 
+#[cfg(feature = "gpu")]
+mod adapter_side;
+mod device_side;
 #[cfg(feature = "cli")]
 pub mod environment;
 pub mod fidelity;
@@ -8,15 +11,14 @@ pub mod gameplay;
 pub mod hardware;
 pub mod limits;
 pub mod lod_error;
-pub mod order;
+mod opened_device;
 pub mod parity;
+mod picture;
 mod reference;
 pub mod rotation;
 pub mod run;
-mod screen;
 pub mod single;
 pub mod stats;
 pub mod sweep;
-mod thread_clocks;
 #[cfg(feature = "cli")]
 pub mod uncertainty;

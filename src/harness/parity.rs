@@ -49,8 +49,8 @@ impl Tolerance {
 
     /// The tolerance of a backend that states its own error: the sum of both.
     pub fn beside(self, approximation: Option<Approximation>) -> Self {
-        let Some(Approximation { position, normal, .. }) = approximation else { return self };
-        Self { position: self.position + position, normal: self.normal + normal, ..self }
+        let Some(Approximation { pose, position, normal, .. }) = approximation else { return self };
+        Self { pose: self.pose + pose, position: self.position + position, normal: self.normal + normal }
     }
 }
 
@@ -108,7 +108,8 @@ impl Coverage {
 /// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parity {
-    /// Largest position error over the diagonal; NaN if any error was NaN.
+    /// Largest position error over the diagonal, or that of poses if the backend computes no vertices; NaN if any error
+    /// was NaN.
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
@@ -160,6 +161,14 @@ impl Compared {
         normal: WorstError::NONE,
     };
 
+    /// The largest error of positions, or of poses without vertices.
+    fn error(&self, has_vertices: bool) -> f64 {
+        match has_vertices {
+            true => self.position.error,
+            false => nan_max(nan_max(self.local.error, self.model.error), self.palette.error),
+        }
+    }
+
     fn max(self, other: Self) -> Self {
         Self {
             local: self.local.max(other.local),
@@ -187,17 +196,84 @@ pub fn verify(
     tolerance: Tolerance,
 ) -> Result<Parity> {
     let approximation = backend.approximation();
-    let tolerance = tolerance.beside(approximation);
-    let mut parity =
-        Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
-    let posed = approximation.is_none_or(|approximation| approximation.clip_error.is_none());
-    let blending = backend.blending();
+    let poses = [PoseData::Local, PoseData::Model, PoseData::Palette].map(|what| backend.has_poses(what));
+    let has = [poses[0], poses[1], poses[2], backend.has_vertices()];
+    let mut comparison = Comparison::new(backend, crowd, tolerance.beside(approximation), has);
     let mut timer = StageTimer::default();
-    let mut read: [Vec<f32>; 4] = Default::default();
     for &tick in &coverage.ticks {
         poison(backend, context, arena)?;
         let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
         ticket.finish()?;
+        if !comparison.add_frame(backend, crowd, arena, coverage, tick)? {
+            break;
+        }
+    }
+    Ok(comparison.parity)
+}
+
+/// Compares the vertices of a backend's last frame, as they are, with the reference of its tick. Returns the first
+/// failure; it names the tick of `earlier` that the vertices belong to, if they belong to one.
+///
+/// `coverage` says which instances are compared; `tolerance` includes the backend's stated error.
+///
+/// # Errors
+/// Any error of read-back.
+pub fn audit(
+    backend: &mut dyn Prepared,
+    crowd: &Crowd,
+    arena: &Arena,
+    coverage: &Coverage,
+    tick: u32,
+    earlier: &[u32],
+    tolerance: Tolerance,
+) -> Result<Option<String>> {
+    let mut failure_at = |tick: u32| {
+        let mut comparison = Comparison::new(backend, crowd, tolerance, [false, false, false, true]);
+        comparison.add_frame(backend, crowd, arena, coverage, tick)?;
+        Ok(comparison.parity.failure)
+    };
+    let Some(failure) = failure_at(tick)? else { return Ok(None) };
+    for &tick in earlier {
+        if failure_at(tick)?.is_none() {
+            return Ok(Some(format!("{failure}; the vertices are those of tick {tick}")));
+        }
+    }
+    Ok(Some(failure))
+}
+
+/// A comparison of some frames with the reference.
+struct Comparison {
+    parity: Parity,
+    /// `true` for local poses, model poses, palettes and vertices that are compared.
+    has: [bool; 4],
+    /// The crowd with another interpolation, of a backend that has its own.
+    interpolated: Option<Crowd>,
+    /// Local poses, model poses, palettes and vertices that were read back.
+    read: [Vec<f32>; 4],
+}
+
+impl Comparison {
+    fn new(backend: &dyn Prepared, crowd: &Crowd, tolerance: Tolerance, has: [bool; 4]) -> Self {
+        let approximation = backend.approximation();
+        let (max_rel, max_normal, vertices, visible, failure) = (0.0, 0.0, 0, None, None);
+        let parity = Parity { max_rel, max_normal, tolerance, approximation, vertices, visible, failure };
+        let interpolated = backend.rotation_blend().map(|blend| crowd.clone().with_rotation_blend(blend));
+        Self { parity, has, interpolated, read: Default::default() }
+    }
+
+    /// Compares the last frame of a backend. Returns `false` if nothing more can be compared.
+    fn add_frame(
+        &mut self,
+        backend: &mut dyn Prepared,
+        crowd: &Crowd,
+        arena: &Arena,
+        coverage: &Coverage,
+        tick: u32,
+    ) -> Result<bool> {
+        let Self { parity, has, interpolated, read } = self;
+        let reference = interpolated.as_ref().unwrap_or(crowd);
+        let has_vertices = has[3];
+        let blending = backend.blending();
         let visible = backend.visible()?;
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
@@ -217,16 +293,18 @@ pub fn verify(
                 }
             };
             read.iter_mut().for_each(Vec::clear);
-            if posed {
-                for (out, what) in read.iter_mut().zip([PoseData::Local, PoseData::Model, PoseData::Palette]) {
-                    backend.read_poses(crowd, what, range.clone(), out)?;
+            for (at, what) in [PoseData::Local, PoseData::Model, PoseData::Palette].into_iter().enumerate() {
+                if has[at] {
+                    backend.read_poses(crowd, what, range.clone(), &mut read[at])?;
                 }
             }
-            backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
+            if has_vertices {
+                backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
+            }
             let joints = group.model.skeleton().len();
             let entries = group.model.palette_joints().len();
-            let poses = if posed { [joints * 10, joints * 12, entries * 12] } else { [0; 3] };
-            let counts = [poses[0], poses[1], poses[2], group.instance_words()];
+            let whole = [joints * 10, joints * 12, entries * 12, group.instance_words()];
+            let counts = std::array::from_fn::<_, 4, _>(|i| if has[i] { whole[i] } else { 0 });
             for ((values, count), what) in
                 read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
             {
@@ -236,7 +314,8 @@ pub fn verify(
                 }
             }
             if parity.failure.is_some() {
-                return Ok(Parity { max_rel: f64::NAN, max_normal: f64::NAN, ..parity });
+                (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
+                return Ok(false);
             }
             let corners = mesh_corners(&group.model);
             let compared = shown
@@ -249,21 +328,22 @@ pub fn verify(
                         group,
                         blending,
                         &corners,
-                        &ReferencePose::new(crowd, instance, tick),
+                        &ReferencePose::new(reference, instance, tick),
                         instance,
                         [local, model, palette, vertices],
                     )
                 })
                 .reduce(|| Compared::NONE, Compared::max);
-            parity.vertices += (shown.len() * group.model.mesh().vertex_count()) as u64;
-            parity.max_rel = nan_max(parity.max_rel, compared.position.error);
+            let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };
+            parity.vertices += (shown.len() * vertices) as u64;
+            parity.max_rel = nan_max(parity.max_rel, compared.error(has_vertices));
             parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
             if parity.failure.is_none() {
-                parity.failure = failure(&compared, tick, tolerance);
+                parity.failure = failure(&compared, tick, parity.tolerance);
             }
         }
+        Ok(true)
     }
-    Ok(parity)
 }
 
 /// Largest difference of a size on the screen from that at which a level begins, relative to it, at which a device may
@@ -379,24 +459,13 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
-        Skinned::Device(Drawable::Host | Drawable::Device | Drawable::Streams | Drawable::Visible(_)) => {
-            if let Some(gpu) = &context.gpu {
-                gpu.poison_arena(arena)?;
-            }
-        }
-        #[cfg(feature = "gpu")]
-        Skinned::Device(Drawable::Merged(vertices)) => {
-            if let Some(gpu) = &context.gpu {
-                vertices.sets().iter().try_for_each(|buffers| gpu.poison(buffers))?;
-            }
-        }
-        // Reading vertices back clears the capture target to NaN.
-        #[cfg(feature = "gpu")]
-        Skinned::Device(Drawable::Shader(_)) => {}
-        #[cfg(feature = "gpu")]
-        Skinned::Device(Drawable::Own(own)) => {
-            if let Some(gpu) = &context.gpu {
-                gpu.poison(&own.buffers)?;
+        Skinned::Device(drawable) => {
+            let Some(gpu) = &context.gpu else { return Ok(()) };
+            match drawable {
+                Drawable::Host | Drawable::Arena(_) => gpu.poison(&arena.device)?,
+                Drawable::Stored(vertices) => gpu.poison(&vertices.buffers())?,
+                // Reading vertices back clears the capture target to NaN.
+                Drawable::Shader(_) => {}
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Rotations: groups of backends that are in memory at the same time.
 
-use crate::frame::{Bytes, Footprint, Purpose};
+use super::device_side::DeviceSide;
+use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Bytes, Footprint, Purpose, Result, Retention};
+use bytesize::ByteSize;
 
 /// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +36,52 @@ impl BackendMemory {
 }
 
 impl SharedMemory {
+    /// Memory that backends share for a crowd. `presenter` is as in [`SharedMemory`].
+    pub(super) fn new(device: &dyn DeviceSide, crowd: &Crowd, keep: Retention, presenter: Option<u64>) -> Self {
+        let device_arena = device.arena_bytes(crowd, keep);
+        Self { arena: Arena::bytes(crowd), device_arena, presenter, device_is_host: device.is_software() }
+    }
+
+    /// Allocates the sides of the arena that these backends use.
+    pub(super) fn arena(
+        &self,
+        device: &dyn DeviceSide,
+        crowd: &Crowd,
+        keep: Retention,
+        footprints: &[Footprint],
+    ) -> Result<Arena> {
+        let mut arena = Arena::default();
+        if footprints.iter().any(|footprint| footprint.host_output) {
+            arena.allocate_host(crowd);
+        }
+        if footprints.iter().any(|footprint| self.uses_device_arena(footprint)) {
+            device.allocate(crowd, keep, &mut arena)?;
+        }
+        Ok(arena)
+    }
+
+    /// Returns whether a backend's vertices are on the device: those on the host are uploaded to be drawn.
+    fn uses_device_arena(&self, footprint: &Footprint) -> bool {
+        footprint.device_output || (footprint.host_output && self.presenter.is_some())
+    }
+
+    /// Checks that a backend fits `limit` bytes of main memory alone.
+    pub(super) fn check(&self, footprint: &Footprint, limit: u64) -> Result<()> {
+        let needed = self.bytes([footprint]);
+        let [needs, may_take] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
+        match needed > limit {
+            true => Err(BackendError::TooLarge(format!("the crowd needs {needs}; {may_take} may be taken"))),
+            false => Ok(()),
+        }
+    }
+
     /// Memory of a backend as if it were alone.
     pub fn of(&self, footprint: &Footprint) -> BackendMemory {
         let output = |used: bool, bytes| Bytes::of(Purpose::Output, if used { bytes } else { 0 });
-        let uploads = footprint.host_output && self.presenter.is_some();
         let targets = Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0));
         BackendMemory {
             host: footprint.host + footprint.in_place + output(footprint.host_output, self.arena),
-            device: footprint.device + output(footprint.device_output || uploads, self.device_arena) + targets,
+            device: footprint.device + output(self.uses_device_arena(footprint), self.device_arena) + targets,
         }
     }
 
@@ -52,8 +93,7 @@ impl SharedMemory {
             host = host.saturating_add(footprint.host.total());
             device = device.saturating_add(footprint.device.total());
             host_arena |= footprint.host_output;
-            // Vertices on the host are uploaded to be drawn.
-            device_arena |= footprint.device_output || (footprint.host_output && self.presenter.is_some());
+            device_arena |= self.uses_device_arena(footprint);
         }
         host = host.saturating_add(if host_arena { self.arena } else { 0 });
         device = device.saturating_add(if device_arena { self.device_arena } else { 0 });
@@ -61,23 +101,22 @@ impl SharedMemory {
     }
 }
 
-/// Groups of neighbouring backends that fit `limit` bytes together, and the backends that do not fit even alone.
-pub fn rotations(footprints: &[Footprint], shared: SharedMemory, limit: u64) -> (Vec<Vec<usize>>, Vec<usize>) {
-    let mut rotations: Vec<Vec<usize>> = Vec::new();
-    let mut too_large = Vec::new();
-    for (index, footprint) in footprints.iter().enumerate() {
-        if shared.bytes([footprint]) > limit {
-            too_large.push(index);
-            continue;
-        }
+/// Groups of neighbouring backends that fit `limit` bytes together. One that does not fit even alone has a group of its
+/// own.
+pub fn rotations<T>(
+    backends: Vec<T>,
+    footprint: fn(&T) -> &Footprint,
+    shared: SharedMemory,
+    limit: u64,
+) -> Vec<Vec<T>> {
+    let mut rotations: Vec<Vec<T>> = Vec::new();
+    for backend in backends {
         match rotations.last_mut() {
-            Some(rotation) if shared.bytes(rotation.iter().map(|&i| &footprints[i]).chain([footprint])) <= limit => {
-                rotation.push(index);
-            }
-            _ => rotations.push(vec![index]),
+            Some(known) if shared.bytes(known.iter().chain([&backend]).map(footprint)) <= limit => known.push(backend),
+            _ => rotations.push(vec![backend]),
         }
     }
-    (rotations, too_large)
+    rotations
 }
 
 #[cfg(test)]
@@ -94,9 +133,13 @@ mod tests {
     #[test]
     fn the_arena_counts_once() {
         let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
-        assert_eq!(rotations(&[host(10), host(20), host(30)], shared, 160), (vec![vec![0, 1, 2]], vec![]));
-        assert_eq!(rotations(&[host(10), host(20), host(31)], shared, 160), (vec![vec![0, 1], vec![2]], vec![]));
-        assert_eq!(rotations(&[host(10), host(70), device(10)], shared, 160), (vec![vec![0], vec![2]], vec![1]));
+        let sizes = |backends: &[Footprint]| -> Vec<usize> {
+            rotations(backends.to_vec(), |footprint| footprint, shared, 160).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(&[host(10), host(20), host(30)]), [3]);
+        assert_eq!(sizes(&[host(10), host(20), host(31)]), [2, 1]);
+        assert_eq!(sizes(&[host(10), device(10), host(70)]), [1, 1, 1]);
+        assert!(shared.check(&host(60), 160).is_ok() && shared.check(&host(61), 160).is_err());
     }
 
     #[test]

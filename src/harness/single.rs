@@ -1,19 +1,21 @@
 //! One prepared backend, for commands and windows that use its output instead of its times.
 
+use super::opened_device;
 use super::rotation::SharedMemory;
 use crate::backend::{Backend, Context, Prepared};
 use crate::crowd::Crowd;
+use crate::frame::{Arena, Job, Result, Retention};
 #[cfg(feature = "gpu")]
-use crate::frame::Retention;
-use crate::frame::{Arena, BackendError, Job, Result};
-use bytesize::ByteSize;
+use crate::gpu::{LineEnd, skeleton_lines};
+#[cfg(feature = "gpu")]
+use crate::pose::PoseData;
 
 /// Prepares a backend for a crowd, with the arena that it writes to. `presenter` is the memory that drawing takes on the
 /// device, if anything is drawn; `limit` is the number of bytes of main memory that may be used.
 ///
 /// # Errors
-/// [`BackendError::TooLarge`] if the crowd does not fit, [`BackendError::Unavailable`] if the machine lacks what the
-/// backend needs, or [`BackendError::Device`] if the device was lost or refused a command.
+/// [`BackendError`](crate::frame::BackendError): `TooLarge` if the crowd does not fit, `Unavailable` if the machine
+/// lacks what the backend needs, or `Device` if the device was lost or refused a command.
 pub fn prepare(
     backend: &dyn Backend,
     context: &Context,
@@ -22,42 +24,35 @@ pub fn prepare(
     presenter: Option<u64>,
     limit: u64,
 ) -> Result<(Box<dyn Prepared>, Arena)> {
+    let device = opened_device::open(context);
     let footprint = backend.footprint(crowd, job)?;
-    let (device_arena, device_is_host) = device(context, crowd)?;
-    let shared = SharedMemory { arena: Arena::bytes(crowd), device_arena, presenter, device_is_host };
-    let needed = shared.bytes([&footprint]);
-    if needed > limit {
-        let [needed, limit] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
-        return Err(BackendError::TooLarge(format!("the crowd needs {needed}; {limit} may be taken")));
-    }
-    let mut arena = Arena::default();
-    if footprint.host_output {
-        arena.allocate_host(crowd);
-    }
-    if footprint.device_output || (footprint.host_output && presenter.is_some()) {
-        allocate_device(context, crowd, &mut arena)?;
-    }
+    let shared = SharedMemory::new(&*device, crowd, Retention::Frame, presenter);
+    shared.check(&footprint, limit)?;
+    let arena = shared.arena(&*device, crowd, Retention::Frame, &[footprint])?;
     Ok((backend.prepare(crowd, job)?, arena))
 }
 
-/// Bytes of the arena's device side, and whether the device's memory is main memory.
+/// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
+///
+/// # Errors
+/// [`BackendError`](crate::frame::BackendError): `Unavailable` if the backend has no poses, or `Device` if the device
+/// was lost or refused a command.
 #[cfg(feature = "gpu")]
-fn device(context: &Context, crowd: &Crowd) -> Result<(u64, bool)> {
-    let Some(gpu) = &context.gpu else { return Ok((Arena::bytes(crowd), false)) };
-    Ok((gpu.arena_bytes(crowd, Retention::Frame)?, gpu.summary().software))
+pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd) -> Result<Vec<LineEnd>> {
+    let visible = prepared.visible()?;
+    let (mut lines, mut poses) = (Vec::new(), Vec::new());
+    for group in crowd.groups() {
+        poses.clear();
+        prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
+        let kept = group.instances.clone().filter(|instance| shows(visible.as_deref(), *instance));
+        for (instance, pose) in kept.zip(poses.as_chunks::<12>().0.chunks(group.model.skeleton().len())) {
+            lines.extend(skeleton_lines(crowd, instance, pose));
+        }
+    }
+    Ok(lines)
 }
 
-#[cfg(not(feature = "gpu"))]
-fn device(_: &Context, crowd: &Crowd) -> Result<(u64, bool)> {
-    Ok((Arena::bytes(crowd), false))
-}
-
-#[cfg(feature = "gpu")]
-fn allocate_device(context: &Context, crowd: &Crowd, arena: &mut Arena) -> Result<()> {
-    context.gpu.as_ref().map_or(Ok(()), |gpu| gpu.allocate_arena(crowd, Retention::Frame, arena))
-}
-
-#[cfg(not(feature = "gpu"))]
-fn allocate_device(_: &Context, _: &Crowd, _: &mut Arena) -> Result<()> {
-    Ok(())
+/// Returns whether an instance is among those that a frame shows, in rising order; `None` for all.
+pub fn shows(visible: Option<&[u32]>, instance: u32) -> bool {
+    visible.is_none_or(|visible| visible.binary_search(&instance).is_ok())
 }

@@ -6,8 +6,8 @@ use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Joints, LaterPasses};
-use crate::frame::Stage;
-use crate::registry::{self, LayerSupport};
+use crate::frame::{Ability, Stage};
+use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
 use crate::results::key::Point;
@@ -29,23 +29,35 @@ const COLUMNS: [&str; 11] = [
     "later passes",
 ];
 
+/// Column of energy, which is there where a counter can be read.
+const ENERGY: &str = "mJ per 1,000 instances";
 /// Stages that gameplay reads.
 const GAMEPLAY: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
 
 /// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
 /// dash.
-pub(super) fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
+pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
     let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
     // Only runs that read bounds or sockets have columns for them.
     let read = GAMEPLAY.into_iter().filter(|stage| entries.iter().any(|entry| entry.stage(*stage).is_some()));
     let read: Vec<Stage> = read.collect();
-    let headings = COLUMNS.into_iter().chain(read.iter().map(|stage| stage.name())).map(String::from).collect();
+    let metered = entries.iter().any(|entry| energy(entry).is_some()).then_some(ENERGY);
+    let headings = COLUMNS.into_iter().chain(read.iter().map(|stage| stage.name())).chain(metered);
+    let headings = headings.map(String::from).collect();
     let measured = entries.into_iter().map(|entry| {
         let mut cells = cells(entry);
         cells.extend(read.iter().map(|stage| gameplay(entry, *stage)));
+        cells.extend(metered.map(|_| energy(entry).unwrap_or_else(|| "-".into())));
         cells
     });
     std::iter::once(headings).chain(measured).collect()
+}
+
+/// Millijoules of the processor per frame and thousand instances, with their largest error.
+fn energy(entry: &StudyEntry) -> Option<String> {
+    let row = entry.frame()?;
+    let of_thousand = |microjoules: f64| three_digits(microjoules / row.instances as f64);
+    Some(format!("{} ± {}", of_thousand(row.energy_uj?), of_thousand(row.energy_error_uj?)))
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
@@ -66,22 +78,21 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
     let row = entry.frame();
     let megabytes = |bytes: Option<u64>| bytes.map_or_else(dash, |bytes| three_digits(bytes as f64 / 1e6));
     let known = registry::find(&entry.backend);
-    let traits = known.map(registry::BackendEntry::traits);
-    let joints = traits.map_or("-", |traits| match traits.joints {
+    let abilities = known.map(registry::BackendEntry::abilities);
+    let joints = abilities.as_ref().map_or("-", |abilities| match abilities.joints {
         Joints::Host => "same frame",
         Joints::Device => "by read-back",
         Joints::DeviceInView => "by read-back, in view",
         Joints::Nowhere => "sockets by read-back",
     });
-    let later = traits.map_or("-", |traits| match traits.later_passes {
+    let later = abilities.as_ref().map_or("-", |abilities| match abilities.later_passes {
         LaterPasses::Free => "free",
         LaterPasses::SkinAgain => "skin again",
         LaterPasses::NotDrawn => "not drawn",
     });
-    let layers = known.map_or("-", |known| match known.layers() {
-        LayerSupport::One => "no",
-        LayerSupport::Whole => "merge, crossfade",
-        LayerSupport::All => "yes",
+    let layers = abilities.as_ref().map_or("-", |abilities| match abilities.lack(Ability::AdditiveLayers) {
+        true => "merge, crossfade",
+        false => "yes",
     });
     vec![
         entry.backend.clone(),
@@ -99,7 +110,7 @@ fn cells(entry: &StudyEntry) -> Vec<String> {
 }
 
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
-pub(super) fn paragraph(study: &Study, point: &Point) -> String {
+pub fn paragraph(study: &Study, point: &Point) -> String {
     let Decision { time, memory, tolerance, exact_time, exact_memory } = decision(study, point);
     let mut sentences = Vec::new();
     sentences.extend(time.as_ref().map(fastest));
@@ -185,6 +196,7 @@ fn three_digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Abilities;
 
     #[test]
     fn numbers_have_three_digits_or_more() {
@@ -195,19 +207,20 @@ mod tests {
     fn abilities_are_the_backends_own() {
         let said = |name: &str| {
             let entry = registry::find(name).unwrap();
-            (entry.layers(), entry.traits().joints, entry.traits().later_passes)
+            let Abilities { joints, later_passes, .. } = entry.abilities();
+            (entry.abilities().lack(Ability::AdditiveLayers), joints, later_passes)
         };
-        assert_eq!(said("cpu-rayon"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:dual-quaternion"), (LayerSupport::All, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:lanes-interleaved"), (LayerSupport::All, Joints::Host, LaterPasses::NotDrawn));
+        assert_eq!(said("cpu-rayon"), (false, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:dual-quaternion"), (false, Joints::Host, LaterPasses::Free));
+        assert_eq!(said("cpu-simd:lanes-interleaved"), (false, Joints::Host, LaterPasses::NotDrawn));
         #[cfg(feature = "gpu")]
         for (name, expected) in [
-            ("gpu-vertex", (LayerSupport::All, Joints::Host, LaterPasses::SkinAgain)),
-            ("gpu-compute", (LayerSupport::All, Joints::Host, LaterPasses::Free)),
-            ("gpu-full", (LayerSupport::All, Joints::Device, LaterPasses::Free)),
-            ("gpu-full:vertex-culled", (LayerSupport::All, Joints::DeviceInView, LaterPasses::SkinAgain)),
-            ("gpu-baked", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::SkinAgain)),
-            ("gpu-baked:compute", (LayerSupport::Whole, Joints::Nowhere, LaterPasses::Free)),
+            ("gpu-vertex", (false, Joints::Host, LaterPasses::SkinAgain)),
+            ("gpu-compute", (false, Joints::Host, LaterPasses::Free)),
+            ("gpu-full", (false, Joints::Device, LaterPasses::Free)),
+            ("gpu-full:vertex-culled", (false, Joints::DeviceInView, LaterPasses::SkinAgain)),
+            ("gpu-baked", (true, Joints::Nowhere, LaterPasses::SkinAgain)),
+            ("gpu-baked:compute", (true, Joints::Nowhere, LaterPasses::Free)),
         ] {
             assert_eq!(said(name), expected, "{name}");
         }

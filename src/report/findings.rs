@@ -6,6 +6,7 @@ use crate::results::crossover::{Crossover, crossovers, reaches};
 use crate::results::key::Point;
 use crate::results::ranking::{Lead, Ranking, Second, ranking};
 use crate::results::study::{Axis, Quantity, Sheet, Study, StudyEntry};
+use crate::wording;
 use std::cmp::Reverse;
 
 /// A frame at 60 Hz, in nanoseconds.
@@ -26,7 +27,7 @@ pub fn verdict(study: &Study) -> Vec<String> {
         let adapter = &study.machine.adapter;
         let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
         let without =
-            if drawn { "; drawing swamps frames there, so drawn ones compare by pose + upload + skin" } else { "" };
+            if drawn { "; drawing dominates frames there, so they are compared by pose + upload + skin" } else { "" };
         found.push(format!(
             "{adapter} says how GPU kernels compare with each other, nothing about graphics hardware{without}."
         ));
@@ -38,14 +39,11 @@ pub fn verdict(study: &Study) -> Vec<String> {
 pub fn findings(study: &Study) -> Vec<String> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
-        found.extend(crossovers(study, &sheet).iter().filter(|c| c.leads).map(|c| overtakes(&sheet, c)));
-        found.extend(fits(study, &sheet));
+        found.extend(crossovers(study, sheet).iter().filter(|c| c.leads).map(|c| overtakes(sheet, c)));
+        found.extend(fits(study, sheet));
     }
-    for sheet in study.sheets(Axis::Passes) {
-        found.extend(crossovers(study, &sheet).iter().map(|c| overtakes(&sheet, c)));
-    }
-    for sheet in study.sheets(Axis::Models) {
-        found.extend(crossovers(study, &sheet).iter().map(|c| overtakes(&sheet, c)));
+    for sheet in [Axis::Passes, Axis::Models].into_iter().flat_map(|axis| study.sheets(axis)) {
+        found.extend(crossovers(study, sheet).iter().map(|c| overtakes(sheet, c)));
     }
     found.extend(limit(study));
     found
@@ -67,7 +65,7 @@ pub fn place(point: &Point) -> String {
 }
 
 /// `1,000 walkers, nothing drawn`.
-pub(super) fn plain_place(point: &Point) -> String {
+pub fn plain_place(point: &Point) -> String {
     format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
 }
 
@@ -111,13 +109,13 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
         (Axis::Influences, "influences"),
         (Axis::Models, "models"),
     ] {
-        let varies = study.points().windows(2).any(|w| other.value(w[0]) != other.value(w[1]));
+        let varies = study.points().windows(2).any(|w| other.value(&w[0]) != other.value(&w[1]));
         if *axis != other && varies {
             words.push(format!("{} {word}", grouped(other.value(fixed))));
         }
     }
     if !fixed.options.is_empty() {
-        words.push(fixed.options.clone());
+        words.push(fixed.options.to_string());
     }
     if study.points().windows(2).any(|w| w[0].attributes != w[1].attributes) {
         words.push(attributes_of(fixed));
@@ -135,7 +133,7 @@ pub fn fastest(ranking: &Ranking) -> String {
     let second = second.as_ref().map_or(String::new(), |Second { entry, ratio, lead }| match lead {
         Lead::Certain => format!(", {ratio:.2} times as fast as {}", entry.backend),
         Lead::WithinNoise => format!("; {} is as fast within the noise", entry.backend),
-        Lead::Unknown => format!(", {ratio:.2} times as fast as {} by too few samples to be sure", entry.backend),
+        Lead::Unknown => format!(", {ratio:.2} times as fast as {}, with too few samples to be sure", entry.backend),
     });
     format!("{} is fastest, {time}{second}.", first.backend)
 }
@@ -148,7 +146,7 @@ pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
     let settings = settings(fixed);
     let (place, range) = match sheet.axis {
         Axis::Instances => {
-            let crowd = crowd(&fixed.scene, nearest_three_digits(*at));
+            let crowd = crowd(&fixed.scene, wording::rounded(*at, 3));
             let place = format!("{crowd} ({}{settings})", drawn(fixed.passes));
             (place, (number(range.0), number(range.1)))
         }
@@ -164,11 +162,6 @@ pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
         axis => (format!("{} {}", number(*at), axis.title()), (number(range.0), number(range.1))),
     };
     format!("{above} overtakes {below} at {place}; 95 % certain between {} and {}.", range.0, range.1)
-}
-
-fn nearest_three_digits(value: f64) -> u64 {
-    let unit = 10f64.powf(value.max(1.0).log10().floor() - 2.0).max(1.0);
-    ((value / unit).round() * unit) as u64
 }
 
 /// Finding: the size of the crowd that fits a frame at 60 Hz.
@@ -194,7 +187,7 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
             Some(format!("More than {} fit a 60 Hz frame on {} ({way}).", crowd(scene, most), curve.backend))
         }
         (_, Some((count, curve))) => {
-            let count = crowd(scene, nearest_three_digits(count));
+            let count = crowd(scene, wording::rounded(count, 3));
             Some(format!("About {count} fit a 60 Hz frame on {} ({way}).", curve.backend))
         }
         (_, None) => None,
@@ -217,5 +210,5 @@ fn limit(study: &Study) -> Option<String> {
     } else {
         ""
     };
-    Some(format!("Skinning comes to {pct:.0} % of this machine's bandwidth: {}, {place}.{beyond}", entry.backend))
+    Some(format!("Skinning reaches {pct:.0} % of this machine's bandwidth: {}, {place}.{beyond}", entry.backend))
 }

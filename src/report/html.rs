@@ -6,14 +6,14 @@ use super::findings::{findings, verdict};
 use super::head::head;
 use super::units::{abbreviated, duration, grouped};
 use crate::harness::run::Status;
-use crate::results::recorded::{samples_beside, text_of};
 use crate::results::rows::{Measurement, SummaryRow};
-use crate::results::study::Study;
+use crate::results::study::{Study, StudyEntry};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::collections::HashSet;
 use std::io::Write;
 
 const STYLE: &str = include_str!("report.css");
@@ -71,6 +71,13 @@ fn results(study: &Study, prefix: &str) -> Markup {
         (parity(study, prefix))
         (raw(study, prefix))
     }
+}
+
+/// Backends in the order in which they are met.
+pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> Vec<&'a str> {
+    let mut met = HashSet::new();
+    let names = entries.into_iter().map(|entry| entry.backend.as_str());
+    names.filter(|name| met.insert(*name)).collect()
 }
 
 /// A fact, or the words for an absent one.
@@ -168,13 +175,7 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
 
 fn parity(study: &Study, prefix: &str) -> Markup {
     let mut rows = vec![["backend", "largest error", "limit", "verdict"].map(String::from).to_vec()];
-    let mut names: Vec<&str> = Vec::new();
-    for entry in &study.entries {
-        if !names.contains(&entry.backend.as_str()) {
-            names.push(&entry.backend);
-        }
-    }
-    for backend in names {
+    for backend in names(&study.entries) {
         let own: Vec<_> = study.entries.iter().filter(|e| e.backend == backend).filter_map(|e| e.last()).collect();
         let worst = own.iter().filter_map(|m| m.row.parity_max_rel).fold(None, |worst: Option<f64>, error| {
             Some(if error.is_nan() { error } else { worst.map_or(error, |w| w.max(error)) })
@@ -278,8 +279,8 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
     let mut texts: Vec<(String, String)> = Vec::new();
     for file in &study.files {
-        let file = if kind == "summary" { file.clone() } else { samples_beside(file) };
-        let Ok(part) = text_of(&file) else { continue };
+        let part = if kind == "summary" { Some(&file.summary) } else { file.samples.as_ref() };
+        let Some(part) = part else { continue };
         // A last line without an end is cut off, and would run into the next file's first.
         let whole = part.rfind('\n').map_or("", |end| &part[..=end]);
         let Some((heading, rows)) = whole.split_once('\n') else { continue };
@@ -301,16 +302,14 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::recorded::Recorded;
+    use crate::results::recorded::{Recorded, ResultFile};
 
     #[test]
     fn downloads_have_whole_lines_and_one_heading_each() {
-        let folder = tempfile::tempdir().unwrap();
         let mut study = Study::new(Recorded::default());
-        for (index, text) in ["a,b\n1,2\n3,", "a,b\n5,6\n", "a,b,c\n7,8,9\n", ""].into_iter().enumerate() {
-            let file = folder.path().join(format!("{index}.csv"));
-            std::fs::write(&file, text).unwrap();
-            study.files.push(file);
+        for text in ["a,b\n1,2\n3,", "a,b\n5,6\n", "a,b,c\n7,8,9\n", ""] {
+            let (name, summary, samples_name) = (String::new(), text.into(), String::new());
+            study.files.push(ResultFile { name, summary, samples_name, samples: None });
         }
         let expected = [("summary.csv", "a,b\n1,2\n5,6\n"), ("summary-2.csv", "a,b,c\n7,8,9\n")];
         assert_eq!(joined(&study, "summary"), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));

@@ -8,9 +8,7 @@ pub mod clip_sizes;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
-mod figure_tables;
-#[cfg(feature = "cli")]
-mod findings;
+pub mod findings;
 #[cfg(feature = "cli")]
 pub mod head;
 #[cfg(feature = "cli")]
@@ -19,9 +17,11 @@ pub mod inspection;
 #[cfg(feature = "cli")]
 pub mod markdown;
 #[cfg(feature = "cli")]
+pub mod run_text;
+#[cfg(feature = "cli")]
 pub mod site;
 #[cfg(feature = "cli")]
-pub mod splice;
+pub mod sustained;
 #[cfg(feature = "cli")]
 pub mod table;
 #[cfg(feature = "cli")]
@@ -30,4 +30,4 @@ pub mod text;
 mod units;
 
 #[cfg(feature = "cli")]
-pub use units::grouped;
+pub use units::{abbreviated, grouped};

@@ -3,7 +3,7 @@
 
 use super::findings::{drawn, fastest};
 use super::head::head;
-use super::html::known;
+use super::html::{known, names};
 use super::units::{abbreviated, duration, grouped};
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
@@ -51,6 +51,8 @@ fn link(name: &str, ending: &str) -> String {
 struct Column<'a> {
     submission: &'a Submission,
     study: &'a Study,
+    /// The point of each crowd; of several with different numbers of threads that with the most.
+    points: BTreeMap<Crowd, &'a Point>,
 }
 
 /// A crowd and the way it is run, on any machine.
@@ -67,7 +69,7 @@ struct Crowd {
 impl Crowd {
     fn of(point: &Point) -> Self {
         let Point { scene, passes, instances, attributes, options, scene_hash, .. } = point.clone();
-        Self { scene, passes, instances, attributes, options, scene_hash }
+        Self { scene, passes, instances, attributes, options: options.to_string(), scene_hash }
     }
 
     fn text(&self) -> String {
@@ -79,14 +81,23 @@ impl Crowd {
     }
 }
 
-impl Column<'_> {
-    /// The point of a crowd; of several with different numbers of threads that with the most.
-    fn point(&self, crowd: &Crowd) -> Option<&Point> {
-        let same = self.study.points().into_iter().filter(|point| Crowd::of(point) == *crowd);
-        same.max_by_key(|point| point.threads)
+impl<'a> Column<'a> {
+    fn new(submission: &'a Submission, study: &'a Study) -> Self {
+        let mut points: BTreeMap<Crowd, &Point> = BTreeMap::new();
+        for point in study.points() {
+            let known = points.entry(Crowd::of(point)).or_insert(point);
+            if point.threads >= known.threads {
+                *known = point;
+            }
+        }
+        Self { submission, study, points }
     }
 
-    fn entries(&self, crowd: &Crowd) -> Vec<&StudyEntry> {
+    fn point(&self, crowd: &Crowd) -> Option<&'a Point> {
+        self.points.get(crowd).copied()
+    }
+
+    fn entries(&self, crowd: &Crowd) -> Vec<&'a StudyEntry> {
         let point = self.point(crowd);
         point.map_or(Vec::new(), |point| self.study.at(point).filter(|entry| entry.is_ok()).collect())
     }
@@ -101,10 +112,9 @@ impl Column<'_> {
 pub fn index(submissions: &[Submission]) -> String {
     let columns = submissions
         .iter()
-        .flat_map(|submission| submission.studies.iter().map(move |study| Column { submission, study }));
+        .flat_map(|submission| submission.studies.iter().map(move |study| Column::new(submission, study)));
     let columns: Vec<Column> = columns.collect();
-    let crowds: BTreeSet<Crowd> =
-        columns.iter().flat_map(|column| column.study.points().into_iter().map(Crowd::of)).collect();
+    let crowds: BTreeSet<Crowd> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
     let crowds: Vec<Crowd> = crowds.into_iter().collect();
     let markup = html! {
         (DOCTYPE)
@@ -299,7 +309,7 @@ fn side_by_side(columns: &[Column], crowds: &[Crowd]) -> Markup {
                     tbody {
                         @for crowd in crowds {
                             @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
-                            @for backend in names(&entries) {
+                            @for backend in names(entries.iter().flatten().copied()) {
                                 @for quantity in QUANTITIES {
                                     @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
                                     @if times.iter().any(Option::is_some) {
@@ -320,17 +330,6 @@ fn side_by_side(columns: &[Column], crowds: &[Crowd]) -> Markup {
             }
         }
     }
-}
-
-/// Backends in the order in which they are met.
-fn names<'a>(entries: &[Vec<&'a StudyEntry>]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for entry in entries.iter().flatten() {
-        if !names.contains(&entry.backend.as_str()) {
-            names.push(&entry.backend);
-        }
-    }
-    names
 }
 
 fn time(entries: &[&StudyEntry], backend: &str, quantity: Quantity) -> Option<u64> {
@@ -374,7 +373,7 @@ fn crossings(columns: &[Column]) -> Markup {
                     tbody {
                         @for (index, column) in columns.iter().enumerate() {
                             @for sheet in column.study.sheets(Axis::Instances) {
-                                @for crossing in crossovers(column.study, &sheet).iter().filter(|crossing| crossing.leads) {
+                                @for crossing in crossovers(column.study, sheet).iter().filter(|crossing| crossing.leads) {
                                     @let whole = |value: f64| grouped(value.round() as u64);
                                     tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=(sheet.fixed.passes) {
                                         td { (column.submission.name) }

@@ -51,7 +51,7 @@ pub fn measured(
     let rows = || study.rows.iter().map(|m| &m.row);
     if let Some((error, row)) = clip_error.zip(rows().next()) {
         let options = row.options.as_deref().unwrap_or_default();
-        text += &format!("{options}: joints end up to {error:.1e} of the skeleton's size from the plain crowd's\n");
+        text += &format!("{options}: joints' ends are off by up to {error:.1e} of the skeleton's size\n");
     }
     if let Some(DeviceClock::Fenced { empty }) = environment.adapter.as_ref().map(|adapter| adapter.clock) {
         let empty = duration(empty.as_nanos() as u64);
@@ -63,10 +63,20 @@ pub fn measured(
     if study.entries.iter().any(is_noisy) {
         text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
     }
-    for point in study.points() {
-        text += &verdict(&study, point);
-    }
-    text
+    text + &verdicts(&study)
+}
+
+/// The verdict at each point of a scene, in lines.
+pub fn verdicts(study: &Study) -> String {
+    study.points().iter().map(|point| verdict(study, point)).collect()
+}
+
+/// A backend's time of a frame, its largest error and its status, in one line.
+pub fn result(outcome: &Outcome) -> String {
+    let frame = outcome.median(Stage::Frame).map(|ns| format!("{} per frame", duration(ns)));
+    let error = outcome.parity.as_ref().map(|parity| format!("off by {:.1e} at most", parity.max_rel));
+    let known: Vec<String> = frame.into_iter().chain(error).chain([outcome.status.name().into()]).collect();
+    known.join(", ")
 }
 
 /// The results of a scene in order, as `report` reads them from the files.
@@ -141,7 +151,7 @@ fn levels(scene: &BuiltScene) -> String {
     format!(
         "lod={}: {counts} instances at levels 0 to {}; vertices up to {:.1} pixels ({:.1} % of the diagonal) from the \
          full characters\n",
-        scene.lod.name(),
+        scene.settings.lod.unwrap_or_default().name(),
         levels.counts.len() - 1,
         error.pixels,
         100.0 * error.relative,
@@ -183,7 +193,7 @@ fn verdict(study: &Study, point: &Point) -> String {
     let Some(ranking) = ranking(study, point) else { return String::new() };
     let mut text = format!("{}\n", fastest(&ranking));
     if ranking.quantity == Quantity::Work {
-        text += "the adapter is CPU-emulated: drawing swamps the frames there, so the verdict leaves it out";
+        text += "the adapter is CPU-emulated: drawing dominates its frames, so the verdict leaves it out";
         let hidden: Vec<_> = study.at(point).filter(|e| skins_in_draw(e)).map(|e| e.backend.as_str()).collect();
         if !hidden.is_empty() {
             text += &format!(", and {}, which skins in the draw", hidden.join(", "));
@@ -205,7 +215,7 @@ fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
 }
 
 fn skins_in_draw(entry: &StudyEntry) -> bool {
-    entry.is_ok() && entry.total(StageGroup::Skin).is_none()
+    entry.is_ok() && entry.point.passes > 0 && entry.total(StageGroup::Skin).is_none()
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use super::table::new_table;
 use super::units::{duration, grouped};
 use crate::harness::sweep::{Found, Largest, MemoryBounds};
 use crate::results::study::{Axis, Sheet, Study};
+use crate::scene::words;
 use bytesize::ByteSize;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// Most problems of files that are listed one by one.
@@ -15,14 +17,14 @@ const LISTED: usize = 12;
 pub fn swept(study: &Study) -> String {
     let mut text = String::new();
     for sheet in
-        Axis::ALL.into_iter().find_map(|axis| Some(study.sheets(axis)).filter(|s| !s.is_empty())).into_iter().flatten()
+        Axis::ALL.map(|axis| study.sheets(axis)).into_iter().find(|sheets| !sheets.is_empty()).unwrap_or_default()
     {
-        text += &times(study, &sheet);
+        text += &times(study, sheet);
     }
     for finding in verdict(study).into_iter().chain(findings(study)) {
         text += &format!("{finding}\n");
     }
-    text + &problems(study)
+    text + &notes(&study.problems)
 }
 
 /// The verdicts of a study, one per line.
@@ -44,11 +46,11 @@ fn times(study: &Study, sheet: &Sheet) -> String {
     format!("{}: {}\n{table}\n\n", conditions(study, sheet), sheet.quantity.name())
 }
 
-/// Notes on problems of the files, if there are any.
-pub fn problems(study: &Study) -> String {
-    let mut text: String = study.problems.iter().take(LISTED).map(|problem| format!("note: {problem}\n")).collect();
-    if study.problems.len() > LISTED {
-        text += &format!("note: {} more like these\n", study.problems.len() - LISTED);
+/// Notes on problems of files, if there are any.
+pub fn notes(problems: &[impl Display]) -> String {
+    let mut text: String = problems.iter().take(LISTED).map(|problem| format!("note: {problem}\n")).collect();
+    if problems.len() > LISTED {
+        text += &format!("note: {} more like these\n", problems.len() - LISTED);
     }
     text
 }
@@ -61,20 +63,10 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
     let bounds: Vec<_> = time.into_iter().chain(room).collect();
     let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
     for Found { series, backend, time, memory, problem } in found {
-        let mut place = String::new();
-        for (name, value) in [
-            ("passes", series.passes),
-            ("threads", series.threads),
-            ("vertices", series.vertices),
-            ("influences", series.influences),
-            ("active targets", series.active_targets),
-            ("models", series.models),
-        ] {
-            place += &value.map_or(String::new(), |value| format!(", {name} {value}"));
-        }
-        if let Some(lod) = series.lod {
-            place += &format!(", lod {}", if lod.is_none() { "none".into() } else { lod.name() });
-        }
+        let chosen = series.settings.chosen();
+        let chosen = chosen.iter().map(|(name, value)| (name.replace('_', " "), words(value).join(",")));
+        let threads = series.threads.map(|threads| ("threads".to_owned(), threads.to_string()));
+        let place: String = chosen.chain(threads).map(|(name, value)| format!(", {name} {value}")).collect();
         let by_memory = memory.map(|MemoryBounds { fits, exceeds }| match (fits, exceeds) {
             (Some((fits, taken)), Some((exceeds, _))) => {
                 let verb = if fits == 1 { "takes" } else { "take" };
@@ -102,24 +94,19 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
 mod tests {
     use super::*;
     use crate::harness::sweep::Series;
-    use crate::scene::Lod;
+    use crate::scene::{Lod, Settings};
 
     #[test]
     fn answers_of_each_series_have_another_label() {
         let series = |models, lod| Series {
             threads: None,
-            vertices: None,
-            influences: None,
-            active_targets: None,
-            models: Some(models),
-            lod: Some(lod),
-            passes: None,
+            settings: Settings { models: Some(models), lod: Some(lod), ..Settings::default() },
         };
         let mesh = Lod { mesh: true, ..Lod::default() };
         let answer = |series| Found { series, backend: "cpu-simd", time: None, memory: None, problem: None };
         let found = [series(1, Lod::default()), series(1, mesh), series(2, mesh)].map(answer);
         let text = largest("walkers", Some(Duration::from_millis(16)), None, &found);
-        for label in ["models 1, lod none:", "models 1, lod mesh:", "models 2, lod mesh:"] {
+        for label in ["lod none, models 1:", "lod mesh, models 1:", "lod mesh, models 2:"] {
             assert_eq!(text.matches(label).count(), 1, "{label} in {text}");
         }
     }

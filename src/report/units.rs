@@ -21,7 +21,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// The first ten digits of a commit's hash.
-pub(super) fn abbreviated(commit: &str) -> &str {
+pub fn abbreviated(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 

@@ -5,20 +5,20 @@
 //!
 //! Digests detect changes to a bundle, not invented figures: whoever edits a file can also write its digest.
 
+use super::bounds::MOST_BYTES;
 use super::digest;
-use super::recorded::{MOST_BYTES, ReadError, Recorded, samples_beside, summaries, text_of};
+use super::recorded::{samples_beside, summaries, text_of};
 use super::session;
+use crate::asset::regular_file;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path};
 use tar::{Archive, Builder, EntryType, Header};
-use tempfile::TempDir;
 
 /// End of a bundle's name.
 pub const ENDING: &str = ".tar.gz";
@@ -31,6 +31,8 @@ const NAMES: [&str; 4] = ["summary.csv", "samples.csv", "limits.csv", session::F
 /// Most files, and most folders above a file.
 const MOST_FILES: usize = 256;
 const MOST_FOLDERS: usize = 6;
+/// Most bytes of the list of files.
+const MOST_MANIFEST: u64 = 1 << 20;
 /// Most characters of a note.
 pub const MOST_NOTE: usize = 400;
 
@@ -40,9 +42,6 @@ pub enum BundleError {
     /// Error from the system, or an archive that is damaged.
     #[error("cannot read: {0}")]
     Io(io::Error),
-    /// Results that cannot be read.
-    #[error(transparent)]
-    Results(#[from] ReadError),
     /// The content is not that of a bundle.
     #[error("{0}")]
     Content(String),
@@ -97,7 +96,7 @@ impl Bundle {
     /// No results, results without samples or without a record of the environment, or too many or too large files.
     pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, BundleError> {
         let mut files = BTreeMap::new();
-        for summary in summaries(folder).map_err(|error| error.below(folder))? {
+        for summary in summaries(folder).or_else(|error| content(error.problem))? {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
             let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();
@@ -113,11 +112,11 @@ impl Bundle {
                 return content(format!("no {file} in {place}; expected results of this version: measure again"));
             }
             let limits = place.join("limits.csv");
-            files.insert(name("summary.csv"), fs::read(&summary)?);
+            files.insert(name("summary.csv"), regular_file::read(&summary)?);
             files.insert(name("samples.csv"), text_of(&samples)?.into_bytes());
-            files.insert(name(session::FILE), fs::read(environment)?);
+            files.insert(name(session::FILE), regular_file::read(&environment)?);
             if limits.is_file() {
-                files.insert(name("limits.csv"), fs::read(limits)?);
+                files.insert(name("limits.csv"), regular_file::read(&limits)?);
             }
         }
         if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {
@@ -158,7 +157,7 @@ impl Bundle {
     /// # Errors
     /// A file that cannot be read, or is no bundle.
     pub fn read(file: &Path) -> Result<Self, BundleError> {
-        let mut archive = Archive::new(GzDecoder::new(File::open(file)?).take(2 * MOST_BYTES));
+        let mut archive = Archive::new(GzDecoder::new(regular_file::open(file)?).take(2 * MOST_BYTES));
         let (mut files, mut manifest, mut all) = (BTreeMap::new(), None, 0);
         for entry in archive.entries()? {
             let entry = entry?;
@@ -171,6 +170,9 @@ impl Bundle {
             if all > MOST_BYTES || files.len() == MOST_FILES {
                 return content(too_large());
             }
+            if name == MANIFEST && entry.size() > MOST_MANIFEST {
+                return content(format!("{MANIFEST}: expected at most {MOST_MANIFEST} bytes"));
+            }
             let mut bytes = Vec::new();
             entry.take(MOST_BYTES).read_to_end(&mut bytes)?;
             let twice = match name == MANIFEST {
@@ -178,7 +180,7 @@ impl Bundle {
                 false => files.insert(name.clone(), bytes).is_some(),
             };
             if twice {
-                return content(format!("{name} stands in it twice"));
+                return content(format!("{name} is in it twice"));
             }
         }
         // The checksum stands at the end of the file, behind the archive.
@@ -192,23 +194,6 @@ impl Bundle {
             return content(format!("{MANIFEST}: format {}; this skinbench reads {FORMAT}", manifest.format));
         }
         Ok(Self { manifest, files })
-    }
-
-    /// Writes the files to a temporary folder and reads the results in it. The folder must outlive the paths in the
-    /// results. Problems name files as the bundle does.
-    ///
-    /// # Errors
-    /// The folder cannot be written, or results that cannot be read.
-    pub fn unpacked(&self) -> Result<(TempDir, Recorded), BundleError> {
-        let folder = tempfile::tempdir()?;
-        for (name, bytes) in &self.files {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
-            fs::write(path, bytes)?;
-        }
-        let recorded = Recorded::read(&[folder.path()]).map_err(|error| error.below(folder.path()))?;
-        let recorded = recorded.below(folder.path());
-        Ok((folder, recorded))
     }
 }
 
@@ -227,6 +212,7 @@ fn too_large() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn of_files(files: &[(&str, &str)]) -> Bundle {
         let folder = tempfile::tempdir().unwrap();
@@ -293,26 +279,13 @@ mod tests {
         for name in ["../summary.csv", "/summary.csv", "a/../summary.csv", "notes.txt", "a/b/c/d/e/f/g/summary.csv"] {
             assert!(problem(&archive(&[(name, b"")])).starts_with(&format!("{name:?} in it; expected only")), "{name}");
         }
-        assert_eq!(problem(&archive(&[("summary.csv", &b""[..]); 2])), "summary.csv stands in it twice");
+        assert_eq!(problem(&archive(&[("summary.csv", &b""[..]); 2])), "summary.csv is in it twice");
         let later = br#"{"format":2,"files":{}}"#;
         assert_eq!(problem(&archive(&[(MANIFEST, later)])), "manifest.json: format 2; this skinbench reads 1");
     }
 
     #[test]
-    fn errors_and_problems_are_said_once_and_name_no_temporary_folder() {
-        let results = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sweep/");
-        let text = |name: &str| fs::read_to_string(format!("{results}{name}")).unwrap();
-        let (summary, samples) = (text("summary.csv").replace("\n2,2026", "\n1,2026"), text("samples.csv"));
-        let older = of_files(&[("a/environment.json", "[]"), ("a/samples.csv", &samples), ("a/summary.csv", &summary)]);
-        let (_folder, recorded) = older.unpacked().unwrap();
-        let said: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
-        assert_eq!(said, ["a/summary.csv: older schema 1; columns that it lacks are empty"]);
-        assert!(recorded.files[0].is_file());
-
-        let empty = of_files(&[("environment.json", "[]"), ("samples.csv", ""), ("summary.csv", "run")]);
-        let error = anyhow::Error::new(empty.unpacked().unwrap_err());
-        let said = format!("{error:#}");
-        assert!(said.starts_with("nothing in it can be used: summary.csv: no column run_id, scene"), "{said}");
+    fn errors_are_said_once_and_leave_the_folder_to_the_caller() {
         let folder = tempfile::tempdir().unwrap();
         for folder in [folder.path(), &folder.path().join("none")] {
             let said = format!("{:#}", anyhow::Error::new(Bundle::of_folder(folder, None).unwrap_err()));

@@ -1,18 +1,20 @@
 //! Checks of bundles: everything that follows from something else is computed again, and the division is decided.
 
+use super::bounds::{MOST_CROWDS, MOST_INSTANCES};
 use super::bundle::Bundle;
+use super::csv_rows::read_rows;
 use super::digest;
-use super::rows::{LimitsRow, SCHEMA, SampleRow, SummaryRow};
+use super::recorded::Recorded;
+use super::rows::{LimitsRow, Measurement, SummaryRow};
 use super::session::{self, Session};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::harness::stats::Summary;
 use crate::registry;
-use crate::scene::{BUILT_IN, Overrides, Scene};
+use crate::scene::{BUILT_IN, Scene, Settings};
 use crate::vertex::Attributes;
-use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Fewest frames of a closed result: as many as a run measures of the slowest backend by default.
 const FEWEST_FRAMES: usize = 5;
@@ -54,40 +56,59 @@ pub struct Checked {
     pub rows: usize,
     /// Number of samples that they were computed from.
     pub samples: usize,
-}
-
-/// Identity of a series of samples: run, scene, backend, variant, stage, clock.
-type Series = (String, String, String, Option<String>, &'static str, &'static str);
-
-fn series(
-    run_id: &str,
-    scene: &str,
-    backend: &str,
-    variant: &Option<String>,
-    (stage, clock): (Stage, Clock),
-) -> Series {
-    (run_id.into(), scene.into(), backend.into(), variant.clone(), stage.name(), clock.name())
+    /// The results.
+    pub recorded: Recorded,
 }
 
 /// Checks a bundle. `version` is that of the running program: only the same version can confirm scenes and shaders.
 /// `memory` is the number of bytes that building a scene may take.
 pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
-    let mut check = Check { bundle, faults: digests(bundle), sessions: Vec::new(), rows: Vec::new(), samples: 0 };
-    let folders: BTreeSet<&str> = bundle.files.keys().map(|name| folder_of(name)).collect();
-    if !bundle.files.keys().any(|name| name.ends_with("summary.csv")) {
-        check.faults.push("no summary.csv in it".into());
+    let mut faults = digests(bundle);
+    let recorded = Recorded::of_bundle(&bundle.files).and_then(|recorded| recorded.bounded().map_err(|e| e.problem));
+    let recorded = recorded.unwrap_or_else(|problem| {
+        faults.push(problem);
+        Recorded::default()
+    });
+    faults.extend(recorded.problems.iter().filter(|problem| problem.is_fault).map(ToString::to_string));
+    let sessions = sessions(bundle, &mut faults);
+    let by_run: HashMap<(&str, &str), &Session> = sessions
+        .iter()
+        .flat_map(|(folder, own)| own.iter().map(move |session| (*folder, session)))
+        .flat_map(|(folder, session)| session.runs.iter().map(move |run| ((folder, run.as_str()), session)))
+        .collect();
+    let mut rows = Vec::with_capacity(recorded.measurements.len());
+    for (measurement, &(file, line)) in recorded.measurements.iter().zip(&recorded.lines) {
+        let (row, name) = (&measurement.row, &recorded.files[file].name);
+        let (place, folder) = (format!("{name}:{line}"), folder_of(name));
+        let session = by_run.get(&(folder, row.run_id.as_str())).copied();
+        let problems = figures(measurement).into_iter().chain(verdicts(row));
+        faults.extend(problems.map(|what| format!("{place}: {what}")));
+        match session {
+            None => faults.push(format!("{place}: run {} is not in {folder}{}", row.run_id, session::FILE)),
+            Some(session) => faults.extend(
+                differing(row, session)
+                    .map(|what| format!("{place}: {what} is not the one in {folder}{}", session::FILE)),
+            ),
+        }
+        rows.push((row, session));
     }
-    folders.into_iter().for_each(|folder| check.folder(folder));
-    let reasons = open_because(&check.sessions, &check.rows, version, memory);
+    let measured: Vec<&Session> = sessions.values().flatten().filter(|session| !session.runs.is_empty()).collect();
+    let reasons = open_because(&measured, &rows, version, memory).unwrap_or_else(|fault| {
+        // The reason why nothing was built comes before the many that it may have.
+        faults.insert(0, fault);
+        Vec::new()
+    });
     Checked {
-        faults: check.faults,
+        faults,
         division: if reasons.is_empty() { Division::Closed } else { Division::Open(reasons) },
-        sessions: check.sessions,
-        rows: check.rows.len(),
-        samples: check.samples,
+        sessions: measured.into_iter().cloned().collect(),
+        rows: rows.len(),
+        samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),
+        recorded,
     }
 }
 
+/// The part of a file's name up to the last `/`.
 fn folder_of(name: &str) -> &str {
     name.rfind('/').map_or("", |at| &name[..=at])
 }
@@ -109,120 +130,43 @@ fn digests(bundle: &Bundle) -> Vec<String> {
     faults
 }
 
-struct Check<'a> {
-    bundle: &'a Bundle,
-    faults: Vec<String>,
-    sessions: Vec<Session>,
-    rows: Vec<SummaryRow>,
-    samples: usize,
-}
-
-impl Check<'_> {
-    /// Checks the files of one folder; its name ends in `/`, or is empty.
-    fn folder(&mut self, folder: &str) {
-        let (summary, before) = (format!("{folder}summary.csv"), self.faults.len());
-        let rows: Vec<(u64, SummaryRow)> = self.csv(&summary, true);
-        if rows.is_empty() && self.faults.len() == before {
-            self.faults.push(format!("{summary}: no rows"));
+/// The sessions of each folder, whose name ends in `/` or is empty. Files that are missing or cannot be parsed are
+/// faults.
+fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a str, Vec<Session>> {
+    let mut sessions = BTreeMap::new();
+    let folders: BTreeSet<&str> = bundle.files.keys().map(|name| folder_of(name)).collect();
+    for folder in folders {
+        let file = |name: &str| bundle.files.get(&format!("{folder}{name}"));
+        if file("summary.csv").is_none() {
+            faults.push(format!("{folder}summary.csv is missing"));
         }
-        let samples: Vec<(u64, SampleRow)> = self.csv(&format!("{folder}samples.csv"), true);
-        self.csv::<LimitsRow>(&format!("{folder}limits.csv"), false);
-        let sessions = self.environment(folder);
-        let mut by_series: BTreeMap<Series, Vec<(u32, u64)>> = BTreeMap::new();
-        self.samples += samples.len();
-        for (_, sample) in samples {
-            let SampleRow { run_id, scene, backend, variant, stage, clock, frame, ns } = sample;
-            by_series.entry(series(&run_id, &scene, &backend, &variant, (stage, clock))).or_default().push((frame, ns));
+        if let Some(limits) = file("limits.csv") {
+            let mut problems = Vec::new();
+            let (name, text) = (format!("{folder}limits.csv"), String::from_utf8_lossy(limits));
+            let read = read_rows(&name, &text, &[], &mut problems, |_, _: LimitsRow| Ok(()));
+            faults.extend(problems.iter().map(ToString::to_string).chain(read.err()));
         }
-        for (line, row) in rows {
-            let place = format!("{summary}:{line}");
-            if row.schema > SCHEMA {
-                self.faults.push(format!("{place}: schema {}; this skinbench reads up to {SCHEMA}", row.schema));
-            }
-            let own =
-                by_series.remove(&series(&row.run_id, &row.scene, &row.backend, &row.variant, (row.stage, row.clock)));
-            let problems = figures(&row, own.unwrap_or_default()).into_iter().chain(verdicts(&row));
-            self.faults.extend(problems.map(|what| format!("{place}: {what}")));
-            match sessions.iter().find(|session| session.runs.contains(&row.run_id)) {
-                None => self.faults.push(format!("{place}: run {} is not in {folder}{}", row.run_id, session::FILE)),
-                Some(session) => {
-                    let differing = differing(&row, session);
-                    self.faults.extend(
-                        differing.map(|what| format!("{place}: {what} is not the one in {folder}{}", session::FILE)),
-                    );
-                }
-            }
-            self.rows.push(row);
-        }
-        if let Some(((run, scene, backend, _, stage, clock), _)) = by_series.first_key_value() {
-            let place = format!("{folder}samples.csv");
-            self.faults
-                .push(format!("{place}: {backend} {stage} {clock} of {scene} in run {run} has no row in summary.csv"));
-        }
-        self.sessions.extend(sessions.into_iter().filter(|session| !session.runs.is_empty()));
-    }
-
-    /// The rows of a file with their lines. A line that cannot be parsed is a fault, as is a file that is missing but
-    /// needed.
-    fn csv<T: DeserializeOwned>(&mut self, name: &str, needed: bool) -> Vec<(u64, T)> {
-        let Some(bytes) = self.bundle.files.get(name) else {
-            if needed {
-                self.faults.push(format!("{name} is missing"));
-            }
-            return Vec::new();
+        let parsed = match file(session::FILE) {
+            None => Err(format!("{folder}{} is missing", session::FILE)),
+            Some(bytes) => session::parse(bytes).map_err(|problem| format!("{folder}{}: {problem}", session::FILE)),
         };
-        let mut reader = csv::Reader::from_reader(&bytes[..]);
-        let mut rows = Vec::new();
-        let headers = match reader.headers() {
-            Ok(headers) => headers.clone(),
-            Err(error) => {
-                self.faults.push(format!("{name}: {error}"));
-                return rows;
-            }
-        };
-        for record in reader.records() {
-            let parsed = record.and_then(|record| {
-                let line = record.position().map_or(0, csv::Position::line);
-                Ok((line, record.deserialize(Some(&headers))?))
-            });
-            match parsed {
-                Ok(row) => rows.push(row),
-                Err(error) => self.faults.push(format!("{name}: {error}")),
-            }
-        }
-        rows
-    }
-
-    fn environment(&mut self, folder: &str) -> Vec<Session> {
-        let name = format!("{folder}{}", session::FILE);
-        let Some(bytes) = self.bundle.files.get(&name) else {
-            self.faults.push(format!("{name} is missing"));
-            return Vec::new();
-        };
-        match serde_json::from_slice(bytes) {
-            Ok(sessions) => sessions,
-            Err(error) => {
-                self.faults.push(format!("{name}: {error}"));
-                Vec::new()
-            }
+        match parsed {
+            Ok(own) => _ = sessions.insert(folder, own),
+            Err(fault) => faults.push(fault),
         }
     }
+    sessions
 }
 
 /// Differences between the figures of a row and those of its samples.
-fn figures(row: &SummaryRow, mut samples: Vec<(u32, u64)>) -> Vec<String> {
-    let given = samples.len();
-    samples.sort_unstable();
-    samples.dedup_by_key(|(frame, _)| *frame);
-    let frames = row.frames.unwrap_or(0);
-    let twice = samples.len() < given;
-    // Of a backend without times, rows have neither frames nor samples.
-    if given != frames || twice {
-        let twice = if twice { ", some of the same frame" } else { "" };
-        return vec![format!("frames is {frames}, but samples.csv has {given} samples{twice}")];
-    }
-    let summary = Summary::of(samples.into_iter().map(|(_, ns)| ns));
+fn figures(measurement: &Measurement) -> Vec<String> {
+    let Measurement { row, samples } = measurement;
     let mut faults = Vec::new();
+    // Whoever read the samples has said why they are not used.
+    if samples.len() != row.frames.unwrap_or(0) {
+        return faults;
+    }
+    let summary = Summary::of(samples.iter().map(|&(_, ns)| ns));
     let mut compare = |name: &str, stated: Option<u64>, computed: Option<u64>| {
         if stated != computed {
             let text = |value: Option<u64>| value.map_or("empty".into(), |value| value.to_string());
@@ -290,7 +234,15 @@ fn differing<'a>(row: &'a SummaryRow, session: &'a Session) -> impl Iterator<Ite
 }
 
 /// The reasons why results are not of the closed division.
-fn open_because(sessions: &[Session], rows: &[SummaryRow], version: &str, memory: u64) -> Vec<String> {
+///
+/// # Errors
+/// A fault: more crowds than a check builds again.
+fn open_because(
+    sessions: &[&Session],
+    rows: &[(&SummaryRow, Option<&Session>)],
+    version: &str,
+    memory: u64,
+) -> Result<Vec<String>, String> {
     let mut reasons = BTreeSet::new();
     for Session { program, isa, isa_chosen, .. } in sessions {
         if program.tag.as_ref() != Some(&format!("v{}", program.version)) {
@@ -320,8 +272,8 @@ fn open_because(sessions: &[Session], rows: &[SummaryRow], version: &str, memory
             reasons.insert(format!("the instruction set {isa} was chosen"));
         }
     }
-    let mut scenes = BTreeSet::new();
-    for row in rows {
+    let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
+    for (row, session) in rows {
         reasons.extend(row.options.as_ref().map(|options| format!("options {options}")));
         let backend = row.backend_and_variant();
         match registry::find(&backend) {
@@ -329,7 +281,7 @@ fn open_because(sessions: &[Session], rows: &[SummaryRow], version: &str, memory
                 reasons.insert(format!("{backend} is not a backend of {version}"));
             }
             Some(entry) => {
-                let loosest = if entry.traits().joints == Joints::Nowhere { LOOSEST_BAKED } else { LOOSEST };
+                let loosest = if entry.abilities().joints == Joints::Nowhere { LOOSEST_BAKED } else { LOOSEST };
                 if row.parity_tol.is_some_and(|tolerance| tolerance > loosest) {
                     reasons.insert(format!("parity_tol of {backend} is more than {loosest}"));
                 }
@@ -345,26 +297,31 @@ fn open_because(sessions: &[Session], rows: &[SummaryRow], version: &str, memory
         {
             reasons.insert(format!("fewer than {FEWEST_FRAMES} frames"));
         }
-        let processors = sessions.iter().find(|s| s.runs.contains(&row.run_id)).map(|s| s.hardware.processors);
+        let processors = session.map(|session| session.hardware.processors);
         if let Some(processors) = processors.filter(|processors| row.threads != *processors) {
             reasons.insert(format!("{} threads on {processors} processors", row.threads));
         }
-        scenes.insert((row.scene.clone(), row.instances, row.scene_hash.clone()));
+        match BUILT_IN.iter().any(|(name, _)| *name == row.scene) {
+            true => _ = crowds.entry((&row.scene, row.instances)).or_default().insert(&row.scene_hash),
+            false => _ = reasons.insert(format!("{} is not a built-in scene", row.scene)),
+        }
     }
-    for (scene, instances, hash) in scenes {
-        reasons.extend(foreign(&scene, instances, &hash, memory));
+    let (count, instances) = (crowds.len(), crowds.keys().fold(0, |sum: usize, (_, own)| sum.saturating_add(*own)));
+    if count > MOST_CROWDS || instances > MOST_INSTANCES {
+        return Err(format!(
+            "{count} crowds of built-in scenes with {instances} instances together; a check builds them again, at most \
+             {MOST_CROWDS} with {MOST_INSTANCES}: send the results in parts"
+        ));
     }
-    reasons.into_iter().collect()
+    reasons.extend(crowds.iter().filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes, memory)));
+    Ok(reasons.into_iter().collect())
 }
 
-/// The reason why a scene is not the built-in one of this name, if it is not.
-fn foreign(scene: &str, instances: usize, hash: &str, memory: u64) -> Option<String> {
-    if !BUILT_IN.iter().any(|(name, _)| *name == scene) {
-        return Some(format!("{scene} is not a built-in scene"));
-    }
-    let overrides = Overrides { instances: Some(instances as u64), ..Overrides::default() };
-    match Scene::load(scene).and_then(|loaded| loaded.with(overrides).build(memory)) {
-        Ok(built) if format!("{:016x}", built.hash) == hash => None,
+/// The reason why a crowd with these hashes is not that of the built-in scene of this name, if it is not.
+fn foreign(scene: &str, instances: usize, hashes: &BTreeSet<&str>, memory: u64) -> Option<String> {
+    let settings = Settings { instances: Some(instances as u64), ..Settings::default() };
+    match Scene::load(scene).and_then(|loaded| loaded.with(settings).build(memory)) {
+        Ok(built) if hashes.iter().all(|hash| *hash == format!("{:016x}", built.hash)) => None,
         Ok(_) => Some(format!("the scene {scene} with {instances} instances is not the built-in one: another hash")),
         Err(error) => Some(format!("the scene {scene} with {instances} instances cannot be confirmed here: {error}")),
     }

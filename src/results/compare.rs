@@ -140,8 +140,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
             warnings.push(format!("frames drifted by {:.0} % within a run: close other programs", drift * 1e2));
         }
         warnings.push(
-            "not measured in turns: small changes, and those that touch most rows, need three runs a side or more, \
-             base and new by turns, in folders below one"
+            "not measured by turns: to see small changes, or changes of most rows, measure base and new by turns, three \
+             times each or more, and name the folders above the runs"
                 .into(),
         );
     }
@@ -257,7 +257,7 @@ fn pooled(rows: &MeasurementsByKey, side: &str) -> Option<String> {
     let of_row = |row: &Vec<&Measurement>| row.iter().map(|m| m.machine()).collect::<BTreeSet<_>>();
     let machines = rows.values().map(of_row).find(|machines| machines.len() > 1)?;
     let list = machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
-    Some(format!("runs of several machines in one row of the {side}: {list}; compare them apart"))
+    Some(format!("runs of several machines in one row of the {side}: {list}; compare them separately"))
 }
 
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
@@ -271,7 +271,7 @@ fn in_common(rows: &[StageComparison]) -> Option<String> {
     }
     let way = if up > down { "longer" } else { "shorter" };
     let what = "unless the change touches everything, the machine ran at another speed";
-    Some(format!("nearly all rows took {way}: {what}; measure both again, in turns"))
+    Some(format!("nearly all rows took {way}: {what}; measure both again, by turns"))
 }
 
 impl Comparison {

@@ -2,7 +2,8 @@
 
 use super::CONFIDENCE;
 use super::study::{Axis, Curve, Sheet, Study};
-use crate::harness::uncertainty::Ratio;
+use crate::harness::uncertainty::{Level, Ratio};
+use std::collections::BTreeMap;
 
 /// Two curves that cross.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +26,16 @@ pub struct Crossover {
 /// do not cross, nor do those of backends that leave instances out.
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
-    let curves: Vec<&Curve> = sheet.curves.iter().filter(|curve| study.skins_all(curve)).collect();
+    let levels = |curve: &Curve| -> BTreeMap<u64, Level> {
+        let level = |&(value, index): &(u64, usize)| Some((value, study.entries[index].level(sheet.quantity)?));
+        curve.points.iter().filter_map(level).collect()
+    };
+    let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
+    let curves: Vec<_> = whole.map(|curve| (curve, levels(curve))).collect();
+    let all: Vec<_> = sheet.curves.iter().map(|curve| (curve, positions(study, sheet, curve))).collect();
     for (index, a) in curves.iter().enumerate() {
         for b in &curves[index + 1..] {
-            found.extend(between(study, sheet, a, b));
+            found.extend(between(sheet.axis, a, b, &all));
         }
     }
     found.sort_by(|a, b| b.leads.cmp(&a.leads).then_with(|| a.at.total_cmp(&b.at)));
@@ -58,17 +65,20 @@ impl Shared {
     }
 }
 
-fn between(study: &Study, sheet: &Sheet, a: &Curve, b: &Curve) -> Vec<Crossover> {
-    let shared: Vec<Shared> = a
-        .points
+/// A curve and its levels by value of the axis.
+type Levels<'a> = (&'a Curve, BTreeMap<u64, Level>);
+/// Positions on an axis, and logarithms of times.
+type Positions = Vec<(f64, f64)>;
+
+/// The crossings of two curves; `all` are those that may be faster where they cross.
+fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curve, Positions)]) -> Vec<Crossover> {
+    let shared: Vec<Shared> = levels
         .iter()
-        .filter_map(|&(value, index)| {
-            let other = b.points.iter().find(|(x, _)| *x == value)?.1;
-            let level = |index: usize| study.entries[index].level(sheet.quantity);
-            let (level, other) = (level(index)?, level(other)?);
-            let ratio: Ratio = level.over(&other);
+        .filter_map(|(value, level)| {
+            let other = others.get(value)?;
+            let ratio: Ratio = level.over(other);
             let (low, high) = ratio.interval(CONFIDENCE, 0);
-            let x = position(sheet.axis, value as f64);
+            let x = position(axis, *value as f64);
             Some(Shared { x, log: ratio.value().ln(), low: low.ln(), high: high.ln(), ns: other.median() })
         })
         .collect();
@@ -83,13 +93,13 @@ fn between(study: &Study, sheet: &Sheet, a: &Curve, b: &Curve) -> Vec<Crossover>
         let zero = |value: fn(&Shared) -> f64| crossing(span, value);
         let ends = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
         let (at, ns) = (ends[1].0, ends[1].1);
-        let back = |x: f64| value_at(sheet.axis, x);
+        let back = |x: f64| value_at(axis, x);
         let range = (back(ends.iter().map(|e| e.0).fold(f64::INFINITY, f64::min)), {
             back(ends.iter().map(|e| e.0).fold(f64::NEG_INFINITY, f64::max))
         });
         let (below, above) = if rising { (a, b) } else { (b, a) };
-        let others = sheet.curves.iter().filter(|c| c.backend != a.backend && c.backend != b.backend);
-        let leads = others.filter_map(|c| interpolated(study, sheet, c, at)).all(|other| other >= ns);
+        let rest = all.iter().filter(|(curve, _)| curve.backend != a.backend && curve.backend != b.backend);
+        let leads = rest.filter_map(|(_, points)| interpolated(points, at)).all(|other| other >= ns);
         found.push(Crossover {
             above: above.backend.clone(),
             below: below.backend.clone(),
@@ -112,17 +122,17 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
 }
 
 /// A curve's points: position, and logarithm of the time.
-fn positions(study: &Study, sheet: &Sheet, curve: &Curve) -> Vec<(f64, f64)> {
+fn positions(study: &Study, sheet: &Sheet, curve: &Curve) -> Positions {
     let point = |&(value, index): &(_, usize)| {
         Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
     };
     curve.points.iter().filter_map(point).collect()
 }
 
-/// A curve's time at a position between its points, in nanoseconds.
-pub fn interpolated(study: &Study, sheet: &Sheet, curve: &Curve, x: f64) -> Option<f64> {
-    let points = positions(study, sheet, curve);
-    let pair = points.windows(2).find(|w| w[0].0 <= x && x <= w[1].0)?;
+/// The time at a position between points, which rise, in nanoseconds.
+fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let next = points.partition_point(|point| point.0 < x).max(1);
+    let pair = points.get(next - 1..=next).filter(|pair| pair[0].0 <= x)?;
     Some((pair[0].1 + (pair[1].1 - pair[0].1) * (x - pair[0].0) / (pair[1].0 - pair[0].0)).exp())
 }
 

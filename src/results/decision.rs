@@ -3,6 +3,7 @@
 use super::key::Point;
 use super::ranking::{Ranking, ranking_of};
 use super::study::{Axis, Sheet, Study, StudyEntry};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cheapest backends at a point that skin the whole crowd.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,18 +56,20 @@ pub struct MemoryChange {
 /// The changes of the backend with the least memory along a sheet's axis, of the backends that were measured at all
 /// of the sheet's values; where nothing is drawn, some backends have nothing to do.
 pub fn memory_changes(study: &Study, sheet: &Sheet) -> Vec<MemoryChange> {
-    let measured_at = |value: u64| {
-        let of_value = study.entries.iter().filter(move |entry| {
-            entry.is_ok() && sheet.axis.value(&entry.point) == value && sheet.axis.is_along(&sheet.fixed, &entry.point)
-        });
-        of_value.filter(|entry| !entry.leaves_out())
-    };
-    let complete = |entry: &&StudyEntry| {
-        let mut drawn = sheet.values.iter().filter(|value| sheet.axis != Axis::Passes || **value > 0);
-        drawn.all(|&value| measured_at(value).any(|other| other.backend == entry.backend))
-    };
-    let least = sheet.values.iter().filter_map(|&value| {
-        let (entry, _) = smallest(measured_at(value).filter(complete))?;
+    let is_drawn = |value: &u64| sheet.axis != Axis::Passes || *value > 0;
+    let mut measured: BTreeMap<u64, Vec<&StudyEntry>> = BTreeMap::new();
+    let mut drawn: HashMap<&str, BTreeSet<u64>> = HashMap::new();
+    for entry in study.entries.iter().filter(|entry| entry.is_ok() && !entry.leaves_out()) {
+        let value = sheet.axis.value(&entry.point);
+        if sheet.values.binary_search(&value).is_ok() && sheet.axis.is_along(&sheet.fixed, &entry.point) {
+            measured.entry(value).or_default().push(entry);
+            drawn.entry(&entry.backend).or_default().extend(Some(value).filter(is_drawn));
+        }
+    }
+    let values = sheet.values.iter().filter(|value| is_drawn(value)).count();
+    let complete = |entry: &&StudyEntry| drawn[entry.backend.as_str()].len() == values;
+    let least = measured.iter().filter_map(|(&value, entries)| {
+        let (entry, _) = smallest(entries.iter().copied().filter(complete))?;
         Some((value, entry.backend.clone()))
     });
     let least: Vec<_> = least.collect();
@@ -77,11 +80,11 @@ pub fn memory_changes(study: &Study, sheet: &Sheet) -> Vec<MemoryChange> {
 }
 
 /// The sheets over instances and over passes that go through a point, with two values or more.
-pub fn sheets_through(study: &Study, point: &Point) -> Vec<Sheet> {
+pub fn sheets_through<'a>(study: &'a Study, point: &Point) -> Vec<&'a Sheet> {
     let through = |axis: Axis| {
         study
             .sheets(axis)
-            .into_iter()
+            .iter()
             .filter(move |sheet| axis.is_along(&sheet.fixed, point) && sheet.values.contains(&axis.value(point)))
     };
     through(Axis::Instances).chain(through(Axis::Passes)).collect()

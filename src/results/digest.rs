@@ -25,7 +25,7 @@ pub fn of_shaders() -> Option<String> {
     #[cfg(feature = "gpu")]
     {
         let mut hasher = Sha256::new();
-        for (name, text) in crate::gpu::wgsl::FILES {
+        for (name, text) in crate::gpu::shader::wgsl::FILES {
             for part in [name, text] {
                 hasher.update((part.len() as u64).to_le_bytes());
                 hasher.update(part);

@@ -231,29 +231,17 @@ mod tests {
     use crate::harness::environment::{Build, Environment};
     use crate::harness::run::{Outcome, StageTimes, Status};
     use crate::results::rows::measurements;
-    use crate::scene::{Overrides, Scene};
+    use crate::scene::{Scene, Settings};
 
     fn outcome(stages: Vec<StageTimes>) -> Outcome {
-        Outcome {
-            backend: "cpu-scalar",
-            variant: "",
-            passes: 0,
-            keep: crate::frame::Retention::Frame,
-            status: Status::Ok,
-            problem: None,
-            parity: None,
-            device: String::new(),
-            stages,
-            resources: None,
-            gameplay_delay: None,
-        }
+        Outcome { stages, ..Outcome::new("cpu-scalar", 0, Status::Ok) }
     }
 
     #[test]
     fn the_columns_are_those_of_the_contract() {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::collect(Build::default(), None);
-        let few = Overrides { instances: Some(3), ..Overrides::default() };
+        let few = Settings { instances: Some(3), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let mut results = Results::create(folder.path()).unwrap();
         let times = StageTimes {
@@ -262,6 +250,7 @@ mod tests {
             samples: vec![(0, 5), (1, 7), (2, 6)],
             dropped: 1,
             floor: None,
+            counts: crate::frame::CountSum::default(),
         };
         for stages in [vec![times], vec![]] {
             results.write(&measurements(&environment, &scene, None, &outcome(stages))).unwrap();
@@ -273,7 +262,8 @@ mod tests {
             frames,dropped,noisy,median_ns,mad_ns,min_ns,p95_ns,max_ns,bytes,limit,pct_of_limit,parity_max_rel,\
             parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
-            device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px";
+            device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
+            energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(columns::<SummaryRow>().join(","), header);
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
@@ -299,9 +289,9 @@ mod tests {
                 b"run_id,frame,ns\n",
                 "samples.csv: it has no column scene, backend, variant and 2 more",
             ),
-            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 59 more: "),
-            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 59 more: "),
-            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 59 more: "),
+            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 67 more: "),
+            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 67 more: "),
+            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 67 more: "),
             (&heading.as_bytes()[..heading.len() / 2], b"mine\n1\n", "samples.csv: it has no column run_id, "),
             (&heading.clone().replace(",models", ",more,models").into_bytes(), b"", "its columns are not those of"),
             (b"", b"x", "samples.csv: it has no column run_id, "),

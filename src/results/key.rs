@@ -1,12 +1,78 @@
 //! Identity of a measurement: crowd, backend, stage and clock.
 
-use crate::frame::{Clock, Retention, Stage};
-use crate::scene::{BuiltScene, Clips, Economy};
-use crate::vertex::{Encoding, Normals, VertexFormat};
+use crate::frame::{Clock, Stage};
+use crate::harness::environment::EMULATED;
+use crate::harness::run::Disturbance;
+use crate::scene::{BuiltScene, Settings, words};
+use crate::wording;
+use std::collections::BTreeMap;
 use std::fmt;
 
-/// Beginning of the option that sets the number of active morph targets.
-const ACTIVE_TARGETS: &str = "active_targets=";
+/// Settings that have columns of their own.
+const COLUMNS: [&str; 6] = ["instances", "passes", "vertices", "influences", "models", "attributes"];
+/// Values of options that mean the same as none.
+const DEFAULTS: [(&str, &str); 5] =
+    [("normals", "unit"), ("output", "f32"), ("clips", "raw"), ("interpolation", "authored"), ("lod", "none")];
+
+/// Options that differ from the defaults, by name; switches have empty values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Options(BTreeMap<String, String>);
+
+impl Options {
+    /// The options of settings, and of what disturbs frames.
+    pub fn of(settings: &Settings, disturbance: Disturbance) -> Self {
+        let chosen = settings.chosen().into_iter().filter(|(name, _)| !COLUMNS.contains(&name.as_str()));
+        let options = chosen.map(|(name, value)| {
+            let value = words(&value).join(if name == "lod" { "+" } else { "/" });
+            (name, value)
+        });
+        let options = options.filter(|(name, value)| !DEFAULTS.contains(&(name.as_str(), value.as_str())));
+        let caches = disturbance.cold.then(|| ("caches".to_owned(), "cold".to_owned()));
+        let neighbours = Some(disturbance.neighbours).filter(|threads| *threads > 0);
+        let neighbours = neighbours.map(|threads| ("neighbours".to_owned(), threads.to_string()));
+        Self(options.chain(caches).chain(neighbours).collect())
+    }
+
+    /// The options of a column, separated by spaces.
+    pub fn parse(text: &str) -> Self {
+        let words = text.split(' ').filter(|word| !word.is_empty());
+        let option = |word: &str| {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        Self(words.map(option).collect())
+    }
+
+    /// The value of an option; `None` if it is the default.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Replaces the value of an option that differs from the default.
+    pub fn replace(&mut self, name: &str, value: &str) {
+        self.0.entry(name.into()).and_modify(|old| *old = value.into());
+    }
+
+    /// Sets an option to its default.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// Returns whether all options are the defaults.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let word = |(name, value): (&String, &String)| match value.is_empty() {
+            true => name.clone(),
+            false => format!("{name}={value}"),
+        };
+        f.write_str(&self.0.iter().map(word).collect::<Vec<_>>().join(" "))
+    }
+}
 
 /// A crowd and the way it is run: everything but the backend.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +88,7 @@ pub struct Point {
     /// `p`, `pn` or `pnt`.
     pub attributes: String,
     /// Options that differ from the defaults.
-    pub options: String,
+    pub options: Options,
     /// Threads of parallel backends.
     pub threads: usize,
     /// Number of times that a frame draws the crowd.
@@ -48,7 +114,7 @@ pub struct MeasurementKey {
 
 impl Point {
     /// The point at which a scene is measured.
-    pub fn of(scene: &BuiltScene, threads: usize, passes: u32, keep: Retention) -> Self {
+    pub fn of(scene: &BuiltScene, threads: usize, passes: u32, disturbance: Disturbance) -> Self {
         let crowd = &scene.crowd;
         Self {
             scene: scene.name.clone(),
@@ -56,26 +122,11 @@ impl Point {
             influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
             models: scene.mixed_models.unwrap_or(0),
             attributes: crowd.format().attributes.name().into(),
-            options: options(scene, keep),
+            options: Options::of(&scene.settings, disturbance),
             threads,
             passes,
             instances: crowd.instance_count(),
             scene_hash: format!("{:016x}", scene.hash),
-        }
-    }
-
-    /// Morph targets that the seed makes active on each instance, if an option set their number.
-    pub fn active_targets(&self) -> Option<u64> {
-        self.options.split(' ').find_map(|option| option.strip_prefix(ACTIVE_TARGETS)?.parse().ok())
-    }
-
-    /// Replaces the number of active morph targets by `N`, if an option set it.
-    pub(super) fn any_active_targets(&mut self) {
-        if let Some(count) = self.active_targets() {
-            let replaced = |option: &str| option == format!("{ACTIVE_TARGETS}{count}");
-            let any = format!("{ACTIVE_TARGETS}N");
-            let options = self.options.split(' ').map(|option| if replaced(option) { &any } else { option });
-            self.options = options.collect::<Vec<_>>().join(" ");
         }
     }
 
@@ -87,35 +138,7 @@ impl Point {
 
 /// Vertices per instance, to two digits.
 pub(super) fn per_instance(vertices: u64, instances: usize) -> u64 {
-    let value = vertices as f64 / instances.max(1) as f64;
-    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
-    ((value / unit).round() * unit) as u64
-}
-
-/// Options that differ from the defaults, separated by spaces.
-fn options(scene: &BuiltScene, keep: Retention) -> String {
-    let VertexFormat { normals, encoding, .. } = scene.crowd.format();
-    let options = [
-        (normals != Normals::Unit).then(|| format!("normals={}", normals.name())),
-        (encoding != Encoding::F32).then(|| format!("output={}", encoding.name())),
-        (scene.clips == Clips::Compact).then(|| "clips=compact".into()),
-        scene.smooth.then(|| "interpolation=smooth".into()),
-        scene.active_targets.map(|count| format!("{ACTIVE_TARGETS}{count}")),
-        match scene.economy {
-            Economy::Plain => None,
-            Economy::PhaseBuckets(buckets) => Some(format!("phase_buckets={buckets}")),
-            Economy::UpdateRate([near, far]) => Some(format!("update_rate={near}/{far}")),
-        },
-        scene.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds).then(|| "bounds".into()),
-        (!scene.sockets.is_empty()).then(|| format!("sockets={}", scene.sockets.join("/"))),
-        (!scene.lod.is_none()).then(|| format!("lod={}", scene.lod.name())),
-        match keep {
-            Retention::Frame => None,
-            Retention::Ring => Some("output=ring".into()),
-            Retention::TwoFrames => Some("motion".into()),
-        },
-    ];
-    options.into_iter().flatten().collect::<Vec<String>>().join(" ")
+    wording::rounded(vertices as f64 / instances.max(1) as f64, 2)
 }
 
 /// A machine as named in results; fields are empty if they do not say.
@@ -134,7 +157,7 @@ pub struct Machine {
 impl Machine {
     /// Returns whether the adapter is emulated on the CPU.
     pub fn is_emulated(&self) -> bool {
-        self.adapter.ends_with("(CPU-emulated)")
+        self.adapter.ends_with(EMULATED)
     }
 }
 

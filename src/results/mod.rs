@@ -6,10 +6,12 @@
 //! two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`] packs the folder
 //! into one file that travels, and [`check`] recomputes everything in it.
 
+mod bounds;
 pub mod bundle;
 pub mod check;
 pub mod compare;
 pub mod crossover;
+mod csv_rows;
 pub mod decision;
 pub mod digest;
 pub mod files;

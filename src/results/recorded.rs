@@ -1,87 +1,108 @@
 //! Reading of result files. Usable rows are used; others are listed with file and line.
 
+use super::bounds::{self, MOST_BYTES, MOST_ROWS};
+pub use super::csv_rows::Problem;
+use super::csv_rows::read_rows;
 use super::key::{Machine, MeasurementKey};
-use super::rows::{LimitsRow, Measurement, SCHEMA, SampleRow, SummaryRow};
+use super::rows::{Measurement, SCHEMA, SampleRow, SummaryRow};
+use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
-use csv::StringRecord;
 use flate2::read::GzDecoder;
-use serde::de::DeserializeOwned;
-use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Depth of the search for results in folders.
 const DEPTH: usize = 6;
-/// Most bytes of a compressed file, or of all files of a bundle together.
-pub(super) const MOST_BYTES: u64 = 128 << 20;
 /// Required columns of `summary.csv`.
 const NEEDED: [&str; 10] =
     ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
 /// Required columns of `samples.csv`.
 const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
 
-/// A problem in a result file, and how it was handled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// File, and line if there is one.
-    pub place: String,
-    /// The problem and how it was handled.
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
-}
-
 /// Error for results that cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}{problem}", .path.display(), if .path.as_os_str().is_empty() { "" } else { ": " })]
 pub struct ReadError {
     path: PathBuf,
-    problem: String,
+    /// The problem without the path.
+    pub(super) problem: String,
 }
 
 impl ReadError {
-    /// The error with places relative to a folder.
-    pub(super) fn below(self, folder: &Path) -> Self {
-        let path = self.path.strip_prefix(folder).map(Path::to_owned).unwrap_or(self.path);
-        Self { path, problem: below(&self.problem, folder) }
+    fn new(path: &Path, problem: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into() }
     }
 }
 
-/// A text in which the places of files are relative to a folder.
-fn below(text: &str, folder: &Path) -> String {
-    text.replace(&format!("{}{MAIN_SEPARATOR}", folder.display()), "")
+/// A `summary.csv` and the samples beside it, as they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultFile {
+    /// Name of the summary in messages.
+    pub name: String,
+    /// Its text.
+    pub summary: String,
+    /// Name of the samples in messages.
+    pub samples_name: String,
+    /// Their text; `None` if there are none.
+    pub samples: Option<String>,
 }
 
-/// Samples, and the rows that they may belong to, of all files that are read.
+impl ResultFile {
+    /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it.
+    fn read(summary: &Path) -> io::Result<Self> {
+        let samples = samples_beside(summary);
+        let is_missing = !samples.try_exists()?;
+        Ok(Self {
+            name: summary.display().to_string(),
+            summary: text_of(summary)?,
+            samples_name: samples.display().to_string(),
+            samples: if is_missing { None } else { Some(text_of(&samples)?) },
+        })
+    }
+
+    /// The files of a bundle, by name.
+    fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = Self> {
+        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+        files.iter().filter_map(move |(name, bytes)| {
+            let folder = name.strip_suffix("summary.csv")?;
+            let samples_name = format!("{folder}samples.csv");
+            let samples = files.get(&samples_name).map(text);
+            Some(Self { name: name.clone(), summary: text(bytes), samples_name, samples })
+        })
+    }
+}
+
+/// What all files that are read have in common.
 #[derive(Default)]
-struct Owners {
-    rows: HashSet<SampleSeries>,
+struct Known {
+    /// File, line and index of each measurement, by run and key.
+    measurements: HashMap<(String, MeasurementKey), (usize, u64, usize)>,
+    /// Series of samples that have a row in some file.
+    owned: HashSet<SampleSeries>,
     /// Samples without a row in the summary beside them, and the number of each: they may have one in another file.
     others: Vec<Strays>,
     /// Number of rows that another file has, too.
     copies: usize,
+    /// Number of rows of all files.
+    rows: usize,
 }
 
-impl Owners {
+impl Known {
     /// A problem for each file with samples that belong to no row at all.
     fn orphans(self) -> impl Iterator<Item = Problem> {
-        let Self { rows, others, .. } = self;
+        let Self { owned, others, .. } = self;
         others.into_iter().filter_map(move |(place, mut others)| {
-            others.retain(|(series, _)| !rows.contains(series));
+            others.retain(|(series, _)| !owned.contains(series));
             others.sort_unstable();
             let ((run, scene, backend, variant, stage, clock), _) = others.first()?;
             let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
             let who = format!("{backend}{variant} {} {} of {scene} in run {run}", stage.name(), clock.name());
             let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
             let count: usize = others.iter().map(|(_, count)| count).sum();
-            Some(Problem { place, what: format!("{who}{more}: {count} samples belong to no row: not used") })
+            Some(Problem::fault(place, format!("{who}{more}: {count} samples belong to no row: not used")))
         })
     }
 }
@@ -91,10 +112,12 @@ impl Owners {
 pub struct Recorded {
     /// Measurements in the order of the files, without duplicates.
     pub measurements: Vec<Measurement>,
+    /// Index into `files` and line of each measurement; empty if they were not read from files.
+    pub lines: Vec<(usize, u64)>,
     /// Problems of the files, and how each was handled.
     pub problems: Vec<Problem>,
-    /// The `summary.csv` files.
-    pub files: Vec<PathBuf>,
+    /// The files.
+    pub files: Vec<ResultFile>,
 }
 
 impl Recorded {
@@ -102,36 +125,39 @@ impl Recorded {
     /// `samples.csv.gz` beside each.
     ///
     /// # Errors
-    /// A path that does not exist, cannot be read, or contains no results; or a file without any usable row.
+    /// A path that does not exist, cannot be read, or contains no results; a file without any usable row; or more than
+    /// results may have.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
-        let (mut recorded, mut owners) = (Self::default(), Owners::default());
+        let (mut recorded, mut known) = (Self::default(), Known::default());
+        let mut met = HashSet::new();
         for path in paths.iter().map(AsRef::as_ref) {
-            let error = |problem: String| ReadError { path: path.into(), problem };
-            let found = summaries(path)?;
-            let (before, problems, copies) = (recorded.measurements.len(), recorded.problems.len(), owners.copies);
-            for file in found.into_iter().filter(|file| !recorded.files.contains(file)).collect::<Vec<_>>() {
-                recorded.read_file(&file, &mut owners).map_err(|e| error(format!("cannot read: {e}")))?;
-            }
-            // Nothing of a copy is used, but nothing of it is wrong.
-            let nothing = recorded.measurements.len() == before && owners.copies == copies;
-            if nothing && recorded.problems.len() > problems {
-                return Err(error(format!("nothing in it can be used: {}", recorded.problems[problems])));
-            }
+            let files: Vec<_> = summaries(path)?.into_iter().filter(|file| met.insert(file.clone())).collect();
+            let files = files.iter().map(|file| ResultFile::read(file));
+            recorded.add(files, &mut known).map_err(|problem| ReadError::new(path, problem))?;
         }
-        recorded.problems.extend(owners.orphans());
-        if recorded.measurements.is_empty() {
-            let path = paths.first().map_or(PathBuf::new(), |p| p.as_ref().into());
-            return Err(ReadError { path, problem: "no measurements in it".into() });
-        }
-        Ok(recorded)
+        let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
+        recorded.completed(known).map_err(|problem| ReadError::new(first, problem))
     }
 
-    /// The results with problems whose places are relative to a folder.
-    pub(super) fn below(mut self, folder: &Path) -> Self {
-        for Problem { place, what } in &mut self.problems {
-            (*place, *what) = (below(place, folder), below(what, folder));
-        }
-        self
+    /// Reads the results in the files of a bundle.
+    pub(super) fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, String> {
+        let (mut recorded, mut known) = (Self::default(), Known::default());
+        recorded.add(ResultFile::of_bundle(files).map(Ok), &mut known)?;
+        recorded.completed(known)
+    }
+
+    /// The results, unless they are more than a report can show in a reasonable time.
+    ///
+    /// # Errors
+    /// Too many crowds, backends or machines.
+    pub fn bounded(self) -> Result<Self, ReadError> {
+        let Some(problem) = bounds::exceeded(&self.measurements) else { return Ok(self) };
+        let place = match &self.files[..] {
+            [file] => file.name.clone(),
+            [first, rest @ ..] => format!("{} and {} more files", first.name, rest.len()),
+            [] => String::new(),
+        };
+        Err(ReadError::new(Path::new(&place), problem))
     }
 
     /// The machines, the one with most measurements first.
@@ -143,94 +169,131 @@ impl Recorded {
         machines.into_iter().map(|(machine, _)| machine).collect()
     }
 
-    fn read_file(&mut self, file: &Path, owners: &mut Owners) -> csv::Result<()> {
-        let name = file.display().to_string();
-        self.files.push(file.into());
+    /// Adds the measurements of files that belong together; an error if none of them has anything to use.
+    fn add(&mut self, files: impl Iterator<Item = io::Result<ResultFile>>, known: &mut Known) -> Result<(), String> {
+        let (before, problems, copies) = (self.measurements.len(), self.problems.len(), known.copies);
+        for file in files {
+            let file = file.map_err(|error| format!("cannot read: {error}"))?;
+            self.add_file(&file, known)?;
+            self.files.push(file);
+        }
+        // Nothing of a copy is used, but nothing of it is wrong.
+        let nothing = self.measurements.len() == before && known.copies == copies;
+        if nothing && self.problems.len() > problems {
+            return Err(format!("nothing in it can be used: {}", self.problems[problems]));
+        }
+        Ok(())
+    }
+
+    /// The results, once all files have been added.
+    fn completed(mut self, known: Known) -> Result<Self, String> {
+        self.problems.extend(known.orphans());
+        if self.measurements.is_empty() { Err("no measurements in it".into()) } else { Ok(self) }
+    }
+
+    fn add_file(&mut self, file: &ResultFile, known: &mut Known) -> Result<(), String> {
+        let ResultFile { name, summary, .. } = file;
         let before = self.problems.len();
-        let rows: Vec<(u64, SummaryRow)> = self.rows(file, &NEEDED)?;
+        let mut rows: Vec<(u64, SummaryRow)> = Vec::new();
+        read_rows(name, summary, &NEEDED, &mut self.problems, |line, row| {
+            known.rows += 1;
+            rows.push((line, row));
+            let fits = known.rows <= MOST_ROWS;
+            if fits { Ok(()) } else { Err(format!("more than {MOST_ROWS} rows in all; expected fewer")) }
+        })?;
         if rows.is_empty() {
             // What the samples lack does not matter then.
             if self.problems.len() == before {
-                self.problems.push(Problem { place: name, what: "no rows".into() });
+                self.problems.push(Problem::fault(name, "no rows"));
             }
             return Ok(());
         }
         // Rows that are left out below own their samples nevertheless.
         let own: HashSet<SampleSeries> = rows.iter().map(|(_, row)| series(row)).collect();
-        let mut lines: HashMap<(String, MeasurementKey), (u64, usize)> = HashMap::new();
-        let first = self.measurements.len();
-        let in_run = |m: &Measurement| (m.row.run_id.clone(), m.key());
-        let elsewhere: HashSet<(String, MeasurementKey)> = self.measurements.iter().map(in_run).collect();
+        let (first, this) = (self.measurements.len(), self.files.len());
+        let older = rows.iter().map(|(_, row)| row.schema).find(|schema| *schema < SCHEMA);
+        self.problems
+            .extend(older.map(|schema| {
+                Problem::remark(name, format!("older schema {schema}; columns that it lacks are empty"))
+            }));
         for (line, row) in rows {
+            let place = format!("{name}:{line}");
             if row.schema > SCHEMA {
                 let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
-                self.problem(&name, line, what);
+                self.problems.push(Problem::fault(place, what));
                 continue;
             }
-            if row.schema < SCHEMA && !self.problems.iter().any(|p| p.place == name) {
-                let what = format!("older schema {}; columns that it lacks are empty", row.schema);
-                self.problems.push(Problem { place: name.clone(), what });
-            }
             if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
-                self.problem(&name, line, "status ok, but parity_max_rel is NaN: row left out".into());
+                self.problems.push(Problem::fault(place, "status ok, but parity_max_rel is NaN: row left out"));
                 continue;
             }
             let measurement = Measurement { row, samples: Vec::new() };
-            let key = in_run(&measurement);
-            match lines.get(&key) {
-                Some(&(other, index)) => {
-                    let same = self.measurements[index] == measurement;
-                    let what = match same {
+            let key = (measurement.row.run_id.clone(), measurement.key());
+            match known.measurements.get(&key) {
+                Some(&(file, other, index)) if file == this => {
+                    let what = match self.measurements[index] == measurement {
                         true => format!("the same as line {other}: counted once"),
                         false => format!("measures the same as line {other} of the same run: left out"),
                     };
-                    self.problem(&name, line, what);
+                    self.problems.push(Problem::fault(place, what));
                 }
-                None if elsewhere.contains(&key) => {
-                    owners.copies += 1;
-                    self.problem(&name, line, "this run is in another file, too: counted once".into());
+                Some(_) => {
+                    known.copies += 1;
+                    self.problems.push(Problem::remark(place, "this run is in another file, too: counted once"));
                 }
                 None => {
-                    lines.insert(key, (line, self.measurements.len()));
+                    known.measurements.insert(key, (this, line, self.measurements.len()));
+                    self.lines.push((this, line));
                     self.measurements.push(measurement);
                 }
             }
         }
-        let others = self.read_samples(&samples_beside(file), first, &own)?;
-        owners.others.extend(others);
-        owners.rows.extend(own);
+        known.others.extend(self.add_samples(file, first, &own)?);
+        known.owned.extend(own);
         Ok(())
     }
 
     /// Assigns samples to the measurements from `first` on. Returns those that belong to none of `rows`, with the file.
-    fn read_samples(&mut self, file: &Path, first: usize, rows: &HashSet<SampleSeries>) -> csv::Result<Option<Strays>> {
-        let name = file.display().to_string();
-        if !file.is_file() {
-            self.problems.push(Problem { place: name, what: "missing: medians only, no uncertainties".into() });
+    fn add_samples(
+        &mut self,
+        file: &ResultFile,
+        first: usize,
+        rows: &HashSet<SampleSeries>,
+    ) -> Result<Option<Strays>, String> {
+        let name = &file.samples_name;
+        let Some(text) = &file.samples else {
+            self.problems.push(Problem::fault(name, "missing: medians only, no uncertainties"));
             return Ok(None);
-        }
-        let mut by_key: HashMap<SampleSeries, Vec<(u32, u64)>> = HashMap::new();
-        for (_, row) in self.rows::<SampleRow>(file, &SAMPLES_NEEDED)? {
-            let key = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
-            by_key.entry(key).or_default().push((row.frame, row.ns));
-        }
+        };
+        let mut by_series: HashMap<SampleSeries, Vec<(u32, u64)>> = HashMap::new();
+        let mut others: HashMap<SampleSeries, usize> = HashMap::new();
+        read_rows(name, text, &SAMPLES_NEEDED, &mut self.problems, |_, row: SampleRow| {
+            let series = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
+            match rows.contains(&series) {
+                true => by_series.entry(series).or_default().push((row.frame, row.ns)),
+                false => *others.entry(series).or_default() += 1,
+            }
+            Ok(())
+        })?;
         let mut owners: HashMap<SampleSeries, usize> = HashMap::new();
         for measurement in &self.measurements[first..] {
             *owners.entry(series(&measurement.row)).or_default() += 1;
         }
-        for index in first..self.measurements.len() {
-            let row = &self.measurements[index].row;
-            let Some(expected) = row.frames.filter(|frames| *frames > 0) else { continue };
-            let key = series(row);
+        for measurement in &mut self.measurements[first..] {
+            let row = &measurement.row;
+            let (key, expected) = (series(row), row.frames.unwrap_or(0));
+            let mut samples = by_series.get(&key).cloned().unwrap_or_default();
+            let given = samples.len();
+            if given == 0 && expected == 0 {
+                continue;
+            }
             let (stage, clock) = (row.stage.name(), row.clock.name());
             let who = format!("{} {stage} {clock} of {} in run {}", row.backend, row.scene, row.run_id);
-            let mut samples = by_key.get(&key).cloned().unwrap_or_default();
-            let given = samples.len();
             samples.sort_unstable();
             samples.dedup();
             if samples.len() < given {
-                let what = format!("{who}: {} samples stand there twice: counted once", given - samples.len());
-                self.problems.push(Problem { place: name.clone(), what });
+                let what = format!("{who}: {} samples are there twice: counted once", given - samples.len());
+                self.problems.push(Problem::fault(name, what));
             }
             let twice = samples.windows(2).find(|two| two[0].0 == two[1].0);
             let problem = match (owners[&key], twice) {
@@ -240,85 +303,11 @@ impl Recorded {
                 (owners, _) => Some(format!("{who}: {owners} rows of the summary share these samples: not used")),
             };
             match problem {
-                Some(what) => self.problems.push(Problem { place: name.clone(), what }),
-                None => self.measurements[index].samples = samples,
+                Some(what) => self.problems.push(Problem::fault(name, what)),
+                None => measurement.samples = samples,
             }
         }
-        let others = by_key.into_iter().filter(|(series, _)| !rows.contains(series));
-        let others: Vec<_> = others.map(|(series, samples)| (series, samples.len())).collect();
-        Ok((!others.is_empty()).then_some((name, others)))
-    }
-
-    /// The rows of a file with their lines; a row that cannot be parsed becomes a problem.
-    fn rows<T: DeserializeOwned>(&mut self, file: &Path, needed: &[&str]) -> csv::Result<Vec<(u64, T)>> {
-        let name = file.display().to_string();
-        let text = text_of(file)?;
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-        let headers = reader.headers()?.clone();
-        let missing: Vec<_> = needed.iter().copied().filter(|column| !headers.iter().any(|h| h == *column)).collect();
-        if !missing.is_empty() {
-            let what = match headers.is_empty() {
-                true => "empty file".into(),
-                false => format!("no column {}: the file is not used", missing.join(", ")),
-            };
-            self.problems.push(Problem { place: name, what });
-            return Ok(Vec::new());
-        }
-        let mut rows = Vec::new();
-        let records: Vec<StringRecord> = reader.records().collect::<csv::Result<_>>()?;
-        let count = records.len();
-        for (index, mut record) in records.into_iter().enumerate() {
-            let line = record.position().map_or(0, csv::Position::line);
-            let cut = index + 1 == count && !text.ends_with('\n');
-            // Only messages may have several lines.
-            let fields = record.iter().zip(headers.iter()).filter(|(_, column)| *column != "error");
-            let more: u64 = fields.map(|(field, _)| field.trim_end().matches('\n').count() as u64).sum();
-            if cut || more > 0 || record.len() != headers.len() {
-                let what = match (more, cut) {
-                    (1.., _) => format!("a quotation mark without its other: left out up to line {}", line + more),
-                    (0, true) => "the last line is cut off: left out".into(),
-                    (0, false) => format!("{} fields; expected {}: line left out", record.len(), headers.len()),
-                };
-                self.problem(&name, line, what);
-                continue;
-            }
-            match self.row(&name, line, &mut record, &headers, needed) {
-                Ok(row) => rows.push((line, row)),
-                Err(what) => self.problem(&name, line, format!("{what}: line left out")),
-            }
-        }
-        Ok(rows)
-    }
-
-    /// One row; an invalid field that is not required is left empty.
-    fn row<T: DeserializeOwned>(
-        &mut self,
-        name: &str,
-        line: u64,
-        record: &mut StringRecord,
-        headers: &StringRecord,
-        needed: &[&str],
-    ) -> Result<T, String> {
-        loop {
-            let error = match record.deserialize(Some(headers)) {
-                Ok(row) => return Ok(row),
-                Err(error) => error,
-            };
-            let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return Err(error.to_string()) };
-            let Some(field) = err.field().map(|field| field as usize) else { return Err(err.kind().to_string()) };
-            let (column, value) = (&headers[field], &record[field]);
-            let what = format!("{column}: {value:?} ({})", err.kind());
-            if needed.contains(&column) || value.is_empty() {
-                return Err(what);
-            }
-            let emptied = record.iter().enumerate().map(|(at, value)| if at == field { "" } else { value });
-            *record = emptied.collect();
-            self.problem(name, line, format!("{what}: field left empty"));
-        }
-    }
-
-    fn problem(&mut self, file: &str, line: u64, what: String) {
-        self.problems.push(Problem { place: format!("{file}:{line}"), what });
+        Ok((!others.is_empty()).then(|| (name.clone(), others.into_iter().collect())))
     }
 }
 
@@ -327,21 +316,20 @@ impl Recorded {
 /// # Errors
 /// A path that does not exist, cannot be read, or contains no results.
 pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let error = |problem: String| ReadError { path: path.into(), problem };
     let mut found = Vec::new();
-    find(path, DEPTH, &mut found).map_err(|e| error(format!("cannot read: {e}")))?;
+    find(path, DEPTH, &mut found).map_err(|error| ReadError::new(path, format!("cannot read: {error}")))?;
     found.sort();
     if found.is_empty() {
         let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
-        return Err(error(format!("no summary.csv in it; {expected}")));
+        return Err(ReadError::new(path, format!("no summary.csv in it; {expected}")));
     }
     Ok(found)
 }
 
 /// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.
-pub fn samples_beside(summary: &Path) -> PathBuf {
+pub(super) fn samples_beside(summary: &Path) -> PathBuf {
     let [plain, packed] = ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
-    if packed.is_file() && !plain.is_file() { packed } else { plain }
+    if packed.exists() && !plain.exists() { packed } else { plain }
 }
 
 /// The text of a file, decompressed if its name ends in `.gz`. A compressed file may be a thousandth of its content, so
@@ -349,9 +337,9 @@ pub fn samples_beside(summary: &Path) -> PathBuf {
 ///
 /// # Errors
 /// A file that cannot be read or decompressed, or holds too much.
-pub fn text_of(file: &Path) -> io::Result<String> {
+pub(super) fn text_of(file: &Path) -> io::Result<String> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-    let mut bytes = fs::read(file).map_err(named)?;
+    let mut bytes = regular_file::read(file).map_err(named)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
         let packed = std::mem::take(&mut bytes);
         GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(named)?;
@@ -361,17 +349,7 @@ pub fn text_of(file: &Path) -> io::Result<String> {
             return Err(named(io::Error::new(io::ErrorKind::FileTooLarge, what)));
         }
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Reads the `limits.csv` of a folder.
-///
-/// # Errors
-/// A file that does not exist or has an invalid row.
-pub fn read_limits(folder: &Path) -> Result<Vec<LimitsRow>, ReadError> {
-    let path = folder.join("limits.csv");
-    let rows = csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
-    rows.map_err(|error| ReadError { problem: error.to_string(), path })
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
@@ -380,8 +358,8 @@ type SampleSeries = (String, String, String, Option<String>, Stage, Clock);
 type Strays = (String, Vec<(SampleSeries, usize)>);
 
 fn series(row: &SummaryRow) -> SampleSeries {
-    let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
-    (run_id, scene, backend, variant, stage, clock)
+    let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row;
+    (run_id.clone(), scene.clone(), backend.clone(), variant.clone(), *stage, *clock)
 }
 
 /// The `summary.csv` files at and below `path`, or `path` itself if it is a file.

@@ -1,10 +1,11 @@
 //! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use super::whole::write_file;
+use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
 use csv::StringRecord;
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -44,7 +45,7 @@ pub fn foreign(file: &Path, columns: &[&str]) -> io::Result<Option<String>> {
 
 /// The first line of a file, with its end if it has one; `None` if there is no file.
 fn first_line(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(file) {
+    let file = match regular_file::open(file) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -93,7 +94,7 @@ struct Table {
 
 impl Table {
     fn read(path: &Path) -> io::Result<Self> {
-        let bytes = fs::read(path)?;
+        let bytes = regular_file::read(path)?;
         let ends = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let text = String::from_utf8_lossy(&bytes[..ends]);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());

@@ -1,7 +1,7 @@
 //! Rows of result files: one field per column.
 
-use super::key::{Machine, MeasurementKey, Point, per_instance};
-use crate::frame::{Clock, Purpose, Stage, StageGroup};
+use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
+use crate::frame::{Clock, Event, Purpose, Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
@@ -150,6 +150,23 @@ pub struct SummaryRow {
     pub lod_error: Option<f64>,
     /// The same in pixels of the scene's picture, at the instance's distance from the camera.
     pub lod_error_px: Option<f64>,
+    /// Energy of the processor's packages per frame, in microjoules; empty where no counter can be read. This column and
+    /// those below are filled on the row of the whole frame.
+    pub energy_uj: Option<f64>,
+    /// Largest error of `energy_uj`, which follows from the counter's step.
+    pub energy_error_uj: Option<f64>,
+    /// Median in nanoseconds at the beginning of a sustained run, of which `median_ns` is the end.
+    pub first_ns: Option<u64>,
+    /// Cycles of the processor per frame in the stage; empty, as the next three, where they were not counted.
+    pub cycles: Option<f64>,
+    /// Instructions per frame in the stage.
+    pub instructions: Option<f64>,
+    /// Accesses per frame that the last-level cache could not serve.
+    pub llc_misses: Option<f64>,
+    /// Context switches of the process per frame in the stage.
+    pub context_switches: Option<f64>,
+    /// Whose code was measured: the name of a project; empty in results from before the column, which are ours.
+    pub owner: Option<String>,
 }
 
 impl SummaryRow {
@@ -169,7 +186,7 @@ impl SummaryRow {
             influences: self.influences,
             models: self.models.unwrap_or(0),
             attributes: self.attributes.clone(),
-            options: self.options.clone().unwrap_or_default(),
+            options: Options::parse(self.options.as_deref().unwrap_or_default()),
             threads: self.threads,
             passes: self.passes,
             instances: self.instances,
@@ -267,8 +284,9 @@ fn row(
     let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
     let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
     let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
+    let count = |event| times.and_then(|times| times.counts.mean(event));
     let lod = lod_error::of_scene(scene);
-    let point = Point::of(scene, environment.threads, outcome.passes, outcome.keep);
+    let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
     SummaryRow {
         schema: SCHEMA,
         run_id: environment.run_id.clone(),
@@ -288,7 +306,7 @@ fn row(
         vertices: crowd.vertex_count(),
         influences: point.influences,
         attributes: point.attributes,
-        options: text(&point.options),
+        options: text(&point.options.to_string()),
         passes: point.passes,
         visible: outcome.visible(),
         backend: outcome.backend.into(),
@@ -332,6 +350,14 @@ fn row(
         models: scene.mixed_models,
         lod_error: lod.map(|lod| lod.relative),
         lod_error_px: lod.map(|lod| lod.pixels),
+        energy_uj: resources.and_then(|r| r.energy).map(|energy| energy.microjoules),
+        energy_error_uj: resources.and_then(|r| r.energy).map(|energy| energy.error),
+        first_ns: outcome.first_ns.filter(|_| of_frame),
+        cycles: count(Event::Cycles),
+        instructions: count(Event::Instructions),
+        llc_misses: count(Event::CacheMisses),
+        context_switches: count(Event::ContextSwitches),
+        owner: text(outcome.owner),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Results in order: one machine, every backend at every point, and curves along axes.
 
 use super::key::{Machine, Point};
-use super::recorded::Recorded;
+use super::recorded::{Recorded, ResultFile};
 use super::rows::{Measurement, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use crate::registry::REGISTRY;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 /// Quantities that a sweep can vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,9 @@ impl Axis {
             Self::Vertices => point.vertices,
             Self::Influences => u64::from(point.influences),
             Self::Models => u64::from(point.models),
-            Self::ActiveTargets => point.active_targets().unwrap_or(0),
+            Self::ActiveTargets => {
+                point.options.get("active_targets").and_then(|count| count.parse().ok()).unwrap_or(0)
+            }
         }
     }
 
@@ -69,11 +72,11 @@ impl Axis {
             Self::Models => {
                 fixed.models = 0;
                 // Levels keep as many vertices as the shape of each model needs.
-                if fixed.options.contains("lod=mesh") {
+                if fixed.options.get("lod").is_some_and(|kinds| kinds.starts_with("mesh")) {
                     fixed.vertices = 0;
                 }
             }
-            Self::ActiveTargets => fixed.any_active_targets(),
+            Self::ActiveTargets => fixed.options.replace("active_targets", "N"),
         }
         fixed
     }
@@ -215,6 +218,11 @@ impl StudyEntry {
     }
 }
 
+/// Place of a backend in the registry; behind it for those of others.
+fn place(backend: &str) -> usize {
+    REGISTRY.iter().position(|entry| entry.name == backend).unwrap_or(REGISTRY.len())
+}
+
 fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     let by = |clock| run.iter().find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok());
     Clock::BY_CLOSENESS.into_iter().find_map(by)
@@ -280,10 +288,17 @@ pub struct Study {
     pub entries: Vec<StudyEntry>,
     /// Problems of the files, and how each was handled.
     pub problems: Vec<String>,
-    /// The files, to be read again.
-    pub files: Vec<std::path::PathBuf>,
+    /// The files.
+    pub files: Vec<ResultFile>,
     /// All rows of this machine, for tables.
     pub rows: Vec<Measurement>,
+    /// The points in the order of the files, and the entries of each.
+    points: Vec<Point>,
+    by_point: HashMap<Point, Vec<usize>>,
+    /// Backends that were measured, in the registry's order; those of others follow, in the order of the files.
+    backends: Vec<String>,
+    /// The sheets of each axis, once they were asked for.
+    sheets: [OnceLock<Vec<Sheet>>; Axis::ALL.len()],
 }
 
 impl Study {
@@ -298,7 +313,7 @@ impl Study {
         let mut study = studies.remove(0);
         for Self { machine, rows, .. } in studies {
             let left_out = format!("{} rows of another machine left out: {machine} ({})", rows.len(), machine.os);
-            study.problems.push(format!("{left_out}; report them apart"));
+            study.problems.push(format!("{left_out}; report them separately"));
         }
         study
     }
@@ -309,11 +324,15 @@ impl Study {
         let machines = recorded.machines();
         let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
         let machines = if machines.is_empty() { vec![Machine::default()] } else { machines };
-        let mut studies: Vec<Self> = Vec::with_capacity(machines.len());
-        for machine in machines {
-            let rows = recorded.measurements.iter().filter(|m| m.machine() == machine).cloned().collect();
-            studies.push(Self::of(machine, rows));
+        let mut by_machine: HashMap<Machine, Vec<Measurement>> = HashMap::new();
+        for measurement in recorded.measurements {
+            by_machine.entry(measurement.machine()).or_default().push(measurement);
         }
+        let study = |machine: Machine| {
+            let rows = by_machine.remove(&machine).unwrap_or_default();
+            Self::of(machine, rows)
+        };
+        let mut studies: Vec<Self> = machines.into_iter().map(study).collect();
         problems.append(&mut studies[0].problems);
         studies[0].problems = problems;
         studies[0].files = recorded.files;
@@ -321,8 +340,19 @@ impl Study {
     }
 
     fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
-        let mut study = Self { machine, entries: Vec::new(), problems: Vec::new(), files: Vec::new(), rows };
+        let mut study = Self {
+            machine,
+            entries: Vec::new(),
+            problems: Vec::new(),
+            files: Vec::new(),
+            rows,
+            points: Vec::new(),
+            by_point: HashMap::new(),
+            backends: Vec::new(),
+            sheets: Default::default(),
+        };
         study.collect();
+        study.index();
         study
     }
 
@@ -336,6 +366,7 @@ impl Study {
             hashes.entry(place).or_insert_with(|| measurement.row.scene_hash.clone());
         }
         let mut foreign = 0;
+        let mut runs: HashMap<(usize, &str), usize> = HashMap::new();
         for measurement in &self.rows {
             let at = measurement.row.point();
             if hashes[&at.without_hash()] != at.scene_hash {
@@ -347,11 +378,12 @@ impl Study {
                 self.entries.push(StudyEntry { point: key.0, backend: key.1, runs: Vec::new() });
                 self.entries.len() - 1
             });
-            let runs = &mut self.entries[index].runs;
-            match runs.iter_mut().find(|run| run[0].row.run_id == measurement.row.run_id) {
-                Some(run) => run.push(measurement.clone()),
-                None => runs.push(vec![measurement.clone()]),
-            }
+            let own = &mut self.entries[index].runs;
+            let run = *runs.entry((index, &measurement.row.run_id)).or_insert_with(|| {
+                own.push(Vec::new());
+                own.len() - 1
+            });
+            own[run].push(measurement.clone());
         }
         for entry in &mut self.entries {
             entry.runs.sort_by(|a, b| (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id)));
@@ -371,6 +403,25 @@ impl Study {
         }
     }
 
+    /// Notes which points and backends there are. Rows are in the order in which backends finished, which differs from
+    /// run to run, so backends are put in the registry's order.
+    fn index(&mut self) {
+        for (index, entry) in self.entries.iter().enumerate() {
+            let own = self.by_point.entry(entry.point.clone()).or_default();
+            if own.is_empty() {
+                self.points.push(entry.point.clone());
+            }
+            own.push(index);
+            if entry.is_ok() && !self.backends.contains(&entry.backend) {
+                self.backends.push(entry.backend.clone());
+            }
+        }
+        for own in self.by_point.values_mut() {
+            own.sort_by_key(|&index| place(&self.entries[index].backend));
+        }
+        self.backends.sort_by_key(|backend| place(backend));
+    }
+
     /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
     /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
@@ -378,30 +429,18 @@ impl Study {
     }
 
     /// The points in the order of the files.
-    pub fn points(&self) -> Vec<&Point> {
-        let mut points: Vec<&Point> = Vec::new();
-        for entry in &self.entries {
-            if !points.contains(&&entry.point) {
-                points.push(&entry.point);
-            }
-        }
-        points
+    pub fn points(&self) -> &[Point] {
+        &self.points
     }
 
     /// The backends at a point.
-    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a StudyEntry> {
-        self.entries.iter().filter(move |entry| entry.point == *point)
+    pub fn at(&self, point: &Point) -> impl Iterator<Item = &StudyEntry> {
+        self.by_point.get(point).into_iter().flatten().map(|&index| &self.entries[index])
     }
 
-    /// Backends in the order of the files.
-    pub fn backends(&self) -> Vec<&str> {
-        let mut backends: Vec<&str> = Vec::new();
-        for entry in self.entries.iter().filter(|entry| entry.is_ok()) {
-            if !backends.contains(&entry.backend.as_str()) {
-                backends.push(&entry.backend);
-            }
-        }
-        backends
+    /// Backends that were measured, in the registry's order; those of others follow, in the order of the files.
+    pub fn backends(&self) -> &[String] {
+        &self.backends
     }
 
     /// For each scene and number of passes, the largest crowd on which most backends were measured.
@@ -428,7 +467,11 @@ impl Study {
     }
 
     /// Curves along an axis with at least two measured values.
-    pub fn sheets(&self, axis: Axis) -> Vec<Sheet> {
+    pub fn sheets(&self, axis: Axis) -> &[Sheet] {
+        self.sheets[axis as usize].get_or_init(|| self.made_sheets(axis))
+    }
+
+    fn made_sheets(&self, axis: Axis) -> Vec<Sheet> {
         let mut groups: BTreeMap<(Point, u8), Vec<usize>> = BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             // Frames with and without drawing are not comparable.

@@ -23,8 +23,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
     }
     let drifting = named(outcomes, drifts);
     if !drifting.is_empty() {
-        found
-            .push(format!("drift between the thirds of the run: {drifting}; let the machine cool and rest, run again"));
+        found.push(format!("drift between the thirds of the run: {drifting}; let the machine cool, then run again"));
     }
     let short: Vec<String> = outcomes
         .iter()
@@ -33,7 +32,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
         .map(|(outcome, times)| format!("{} {}", outcome.name(), times.stage.name()))
         .collect();
     if !short.is_empty() {
-        found.push(format!("under the clock's resolution: {}; measure more instances", short.join(", ")));
+        found.push(format!("below the clock's resolution: {}; measure more instances", short.join(", ")));
     }
     found
 }
@@ -74,7 +73,6 @@ fn drifts(frames: &StageTimes) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Retention;
     use crate::harness::run::Status;
 
     fn outcome(times: impl Fn(u32) -> u64) -> Outcome {
@@ -84,20 +82,9 @@ mod tests {
             samples: (0..60).map(|frame| (frame, times(frame))).collect(),
             dropped: 0,
             floor: None,
+            counts: crate::frame::CountSum::default(),
         };
-        Outcome {
-            backend: "cpu",
-            variant: "",
-            passes: 0,
-            keep: Retention::Frame,
-            status: Status::Ok,
-            problem: None,
-            parity: None,
-            device: String::new(),
-            stages: vec![frames],
-            resources: None,
-            gameplay_delay: None,
-        }
+        Outcome { stages: vec![frames], ..Outcome::new("cpu", 0, Status::Ok) }
     }
 
     #[test]
@@ -106,6 +93,6 @@ mod tests {
         assert_eq!(said(|frame| 1_000_000 + u64::from(frame % 7) * 2_000), "");
         assert!(said(|frame| if frame < 6 { 1_500_000 } else { 1_000_000 }).starts_with("first frames slow: cpu;"));
         assert!(said(|frame| 1_000_000 + u64::from(frame) * 3_000).starts_with("drift between the thirds"));
-        assert!(said(|_| 900).starts_with("under the clock's resolution: cpu frame;"));
+        assert!(said(|_| 900).starts_with("below the clock's resolution: cpu frame;"));
     }
 }

@@ -1,14 +1,15 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
 use super::camera::Camera;
-use super::description::{ClipChoice, Clips, Economy, GroupDescription, Scene};
+use super::description::{ClipChoice, GroupDescription, Scene};
 use super::error::{Place, SceneError};
 use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
-use super::lod::{self, Levels, Lod};
+use super::lod::{self, Levels};
 use super::model_source::ModelSource;
 use super::placing::Stand;
+use super::settings::{Clips, Settings};
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
@@ -45,20 +46,10 @@ pub struct BuiltScene {
     pub resolution: [u32; 2],
     /// The camera.
     pub camera: Camera,
-    /// Storage of clips.
-    pub clips: Clips,
-    /// `true` if an option replaced clips' straight lines with curves.
-    pub smooth: bool,
-    /// Active morph targets of each instance, if an option set their number.
-    pub active_targets: Option<u32>,
-    /// Reduction of posing.
-    pub economy: Economy,
+    /// What was chosen, in the scene's file and beside it.
+    pub settings: Settings,
     /// Bounds and sockets that gameplay reads in every frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
-    /// Names of the joints that are its sockets.
-    pub sockets: Vec<String>,
-    /// Detail that is dropped with distance.
-    pub lod: Lod,
     /// The levels of instances, if detail is dropped.
     pub levels: Option<Levels>,
     /// Remarks about models that could not be reduced as asked for, one line each.
@@ -86,7 +77,7 @@ impl BuiltScene {
         if self.crowd.is_reduced() {
             return Err("poses every instance; needs a run without --phase-buckets and --update-rate".into());
         }
-        levels.choices(&self.raw, self.lod, |model| stored(self.clips, model))
+        levels.choices(&self.raw, self.settings.lod.unwrap_or_default(), |model| stored(&self.settings, model))
     }
 
     /// World to clip space, depth 0 to 1.
@@ -108,8 +99,8 @@ impl BuiltScene {
 }
 
 /// A model with its clips in the form in which a scene stores them.
-fn stored(clips: Clips, model: Model) -> Result<Model, ModelError> {
-    match clips {
+fn stored(settings: &Settings, model: Model) -> Result<Model, ModelError> {
+    match settings.clips.unwrap_or_default() {
         Clips::Raw => Ok(model),
         Clips::Compact => compaction::compacted(model, compaction::ERROR),
     }
@@ -123,6 +114,8 @@ impl Scene {
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
     pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
+        let settings = &self.settings;
+        settings.check().map_err(|(_, problem)| SceneError::new(self.name.clone(), problem))?;
         let instances = self.instances();
         let most_layers = self.groups.iter().map(|g| 1 + g.layers.len()).max().unwrap_or(1);
         // Instances are drawn first and then sorted by model.
@@ -142,10 +135,11 @@ impl Scene {
         hash.number(self.resolution[1]);
         let Camera { orbit, elevation, distance, field_of_view } = self.camera;
         [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
-        hash.bytes(self.format.attributes.name().as_bytes());
-        hash.bytes(self.format.normals.name().as_bytes());
-        if self.format.encoding != Encoding::F32 {
-            hash.bytes(self.format.encoding.name().as_bytes());
+        let format = settings.format();
+        hash.bytes(format.attributes.name().as_bytes());
+        hash.bytes(format.normals.name().as_bytes());
+        if format.encoding != Encoding::F32 {
+            hash.bytes(format.encoding.name().as_bytes());
         }
 
         self.check_models()?;
@@ -174,11 +168,11 @@ impl Scene {
             resolved.push(own.collect::<Result<_, SceneError>>()?);
         }
         let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
-        let models: Vec<_> = match self.clips {
+        let models: Vec<_> = match settings.clips.unwrap_or_default() {
             Clips::Raw => raw.clone(),
             Clips::Compact => {
                 let models: Vec<_> =
-                    raw.par_iter().map(|model| stored(self.clips, Model::clone(model)).map(Arc::new)).collect();
+                    raw.par_iter().map(|model| stored(settings, Model::clone(model)).map(Arc::new)).collect();
                 models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?
             }
         };
@@ -198,7 +192,7 @@ impl Scene {
             loaded.push(LoadedGroup { members, spacing });
         }
 
-        let mut crowd = Crowd::with_format(self.format);
+        let mut crowd = Crowd::with_format(format);
         let across = loaded.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
         let drawn: Vec<DrawnGroup> = (0..loaded.len())
@@ -233,48 +227,46 @@ impl Scene {
         let crowd = self.expressed(crowd, &members.collect::<Vec<_>>())?;
         let mixed = self.groups.iter().filter(|group| group.is_mixed()).flat_map(GroupDescription::used_models);
         let mixed_models = mixed.map(|source| index_of[source]).collect::<HashSet<_>>().len();
-        let (crowd, levels, remarks) = match self.lod {
-            lod if lod.is_none() => (crowd, None, Vec::new()),
-            lod => {
+        let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
+            None => (crowd, None, Vec::new()),
+            Some(lod) => {
                 hash.bytes(lod.name().as_bytes());
                 // Every model has a group, in the same order.
                 let made =
-                    lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, |model| stored(self.clips, model));
+                    lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, |model| stored(settings, model));
                 let made = made.map_err(|error| self.error(None, error.to_string()))?;
                 (made.crowd, Some(made.levels), made.remarks)
             }
         };
-        let crowd = self.economised(crowd).map_err(|error| self.error(None, error.to_string()))?;
-        hash.economy(self.economy);
-        for (socket, group) in self.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
+        let crowd = self.reusing_poses(crowd).map_err(|error| self.error(None, error.to_string()))?;
+        hash.reuse(settings);
+        for (socket, group) in settings.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
             let names: Vec<&str> = group.model.skeleton().names().iter().map(String::as_str).collect();
             if !names.contains(&socket.as_str()) {
                 let problem = wording::unknown("joint", socket, &names);
                 return Err(self.error(None, format!("socket of {:?}: {problem}", group.model.name())));
             }
         }
-        let gameplay = match self.bounds || !self.sockets.is_empty() {
-            true => Some(Gameplay::new(&crowd, self.bounds, &self.sockets)),
+        let gameplay = match settings.bounds || !settings.sockets.is_empty() {
+            true => Some(Gameplay::new(&crowd, settings.bounds, &settings.sockets)),
             false => None,
         };
         let gameplay = gameplay.transpose().map_err(|error| self.error(None, error.to_string()))?.map(Arc::new);
-        hash.active_targets(self.active_targets);
+        if let Some(count) = settings.active_targets {
+            hash.bytes(b"active targets");
+            hash.number(count);
+        }
         Ok(BuiltScene {
             name: self.name.clone(),
             hash: hash.finish(),
             crowd,
             models: loaded.iter().map(|group| Arc::clone(&group.members[0].model)).collect(),
             mixed_models: (mixed_models > 0).then_some(mixed_models as u32),
-            passes: self.passes,
+            passes: self.passes(),
             resolution: self.resolution,
             camera: self.camera,
-            clips: self.clips,
-            smooth: self.smooth,
-            active_targets: self.active_targets,
-            economy: self.economy,
+            settings: settings.clone(),
             gameplay,
-            sockets: self.sockets.clone(),
-            lod: self.lod,
             levels,
             remarks,
             raw,
@@ -284,14 +276,15 @@ impl Scene {
     /// Gives each instance the weights of the scene's keys. `members` has the group, model and number of instances of
     /// neighbouring instances, in the order of the crowd.
     fn expressed(&self, crowd: Crowd, members: &[(usize, &Model, usize)]) -> Result<Crowd, SceneError> {
-        if let Some(count) = self.active_targets.filter(|_| !crowd.has_targets()) {
+        let requested = self.settings.active_targets;
+        if let Some(count) = requested.filter(|_| !crowd.has_targets()) {
             let problem = format!("{count} active morph targets requested; no model of the scene has targets");
             return Err(self.error(None, problem));
         }
         let plan = |group: usize, model: &Model| {
             let own = &self.groups[group].expression;
             let morphs = !model.mesh().targets().is_empty();
-            ExpressionPlan { active: self.active_targets.filter(|_| morphs).or(own.active), ..own.clone() }
+            ExpressionPlan { active: requested.filter(|_| morphs).or(own.active), ..own.clone() }
         };
         if members.iter().all(|&(group, model, _)| plan(group, model).is_empty()) {
             return Ok(crowd);
@@ -312,11 +305,11 @@ impl Scene {
         crowd.with_expressions(expressions).map_err(|error| self.error(None, error.to_string()))
     }
 
-    fn economised(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
-        match self.economy {
-            Economy::Plain => Ok(crowd),
-            Economy::PhaseBuckets(buckets) => crowd.with_phase_buckets(buckets),
-            Economy::UpdateRate([near, far]) => {
+    fn reusing_poses(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
+        match (self.settings.phase_buckets, self.settings.update_rate) {
+            (None, None) => Ok(crowd),
+            (Some(buckets), _) => crowd.with_phase_buckets(buckets),
+            (None, Some([near, far])) => {
                 let eye = self.camera.eye(&crowd, self.resolution).as_dvec3();
                 crowd.with_update_rates(|placement| {
                     let distance = rows_to_affine(placement).translation.distance(eye);
@@ -332,7 +325,7 @@ impl Scene {
 
     /// Checks the number of models that an override asked for.
     fn check_models(&self) -> Result<(), SceneError> {
-        let Some(models) = self.models else { return Ok(()) };
+        let Some(models) = self.settings.models else { return Ok(()) };
         let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
         let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
         match self.groups.iter().filter(of_people).map(|group| group.count).min() {

@@ -4,10 +4,9 @@ use super::camera::Camera;
 use super::error::Place;
 use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
-use super::lod::Lod;
 use super::model_source::ModelSource;
 use super::placing::Layout;
-use crate::vertex::VertexFormat;
+use super::settings::{Interpolation, Settings};
 
 /// The choice of the clips that a group's instances play.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +42,6 @@ pub(super) struct GroupDescription {
 
 /// Number of people in a group that does not say how many.
 pub(super) const DEFAULT_PEOPLE: u32 = 64;
-/// Largest number of people in a group.
-pub(super) const MOST_PEOPLE: u32 = 4096;
 
 impl GroupDescription {
     /// Returns whether instances of several models mix, or could.
@@ -58,97 +55,17 @@ impl GroupDescription {
     }
 }
 
-/// Storage of clips during playback.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Clips {
-    /// Keys as in the file.
-    #[default]
-    Raw,
-    /// Frames of numbers with few bits, from [`crate::compaction`].
-    Compact,
-}
-
-/// A way of posing a crowd less often than every instance at every tick.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub enum Economy {
-    /// Every instance is posed at every tick.
-    #[default]
-    Plain,
-    /// Instances of a group that play the same clips share this many poses.
-    PhaseBuckets(u32),
-    /// Instances farther from the camera than these metres are posed every second and every fourth tick; between their
-    /// poses they are interpolated.
-    UpdateRate([f64; 2]),
-}
-
-impl Economy {
-    /// Largest number of buckets.
-    pub const MOST_BUCKETS: u32 = 1 << 16;
-
-    /// An update rate with these distances in metres.
-    ///
-    /// # Errors
-    /// A distance that is negative or not finite, or a second one less than the first.
-    pub fn update_rate([near, far]: [f64; 2]) -> Result<Self, String> {
-        match near >= 0.0 && near <= far && far.is_finite() {
-            true => Ok(Self::UpdateRate([near, far])),
-            false => Err(format!("[{near}, {far}]; expected metres, 0 or more, the second no less than the first")),
-        }
-    }
-}
-
-impl Overrides {
-    /// Largest number of models.
-    pub const MOST_MODELS: u32 = MOST_PEOPLE;
-}
-
-/// Changes to a scene from outside its file.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Overrides {
-    /// Instances of all groups together, distributed in proportion, at least one per group.
-    pub instances: Option<u64>,
-    /// Number of times that a frame draws the crowd.
-    pub passes: Option<u32>,
-    /// Approximate number of vertices to bring each model to.
-    pub vertices: Option<u32>,
-    /// Most influences that a vertex keeps.
-    pub influences: Option<u32>,
-    /// Number of models in groups of `people`.
-    pub models: Option<u32>,
-    /// Format of skinned vertices.
-    pub format: VertexFormat,
-    /// Storage of clips.
-    pub clips: Clips,
-    /// `true` if clips with linear keys are smoothed to curves, in all groups.
-    pub smooth: bool,
-    /// Morph targets that the seed makes active on each instance, in groups whose model has targets.
-    pub active_targets: Option<u32>,
-    /// Reduction of posing, if it differs from the scene's.
-    pub economy: Option<Economy>,
-    /// Detail that is dropped with distance, if it differs from the scene's.
-    pub lod: Option<Lod>,
-}
-
 /// A crowd's description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     pub(super) name: String,
     pub(super) file: String,
     pub(super) seed: u64,
-    pub(super) passes: u32,
     pub(super) resolution: [u32; 2],
     pub(super) camera: Camera,
-    pub(super) format: VertexFormat,
-    pub(super) clips: Clips,
-    pub(super) smooth: bool,
-    pub(super) active_targets: Option<u32>,
-    pub(super) economy: Economy,
-    pub(super) bounds: bool,
-    pub(super) sockets: Vec<String>,
-    pub(super) lod: Lod,
+    pub(super) settings: Settings,
+    /// The groups, changed by the settings.
     pub(super) groups: Vec<GroupDescription>,
-    /// Number of models that an override asked for.
-    pub(super) models: Option<u32>,
 }
 
 impl Scene {
@@ -162,14 +79,9 @@ impl Scene {
         self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
     }
 
-    /// Instances of each group, in the order of the file.
-    pub fn group_counts(&self) -> Vec<u64> {
-        self.groups.iter().map(|g| g.count).collect()
-    }
-
     /// Number of times that a frame draws the crowd.
     pub fn passes(&self) -> u32 {
-        self.passes
+        self.settings.passes.unwrap_or(1)
     }
 
     /// The camera of the scene.
@@ -177,18 +89,9 @@ impl Scene {
         self.camera
     }
 
-    /// The scene with bounds and sockets read of every frame: those that the scene asks for, and these.
-    pub fn reading(mut self, bounds: bool, sockets: &[String]) -> Self {
-        self.bounds |= bounds;
-        let new = sockets.iter().filter(|name| !self.sockets.contains(name));
-        let new: Vec<_> = new.cloned().collect();
-        self.sockets.extend(new);
-        self
-    }
-
-    /// The scene with these changes.
-    pub fn with(mut self, overrides: Overrides) -> Self {
-        if let Some(instances) = overrides.instances {
+    /// The scene with these settings on top of its own.
+    pub fn with(mut self, settings: Settings) -> Self {
+        if let Some(instances) = settings.instances {
             let total = u128::from(self.instances());
             let (mut before, mut given) = (0u128, 0u128);
             let groups = self.groups.len();
@@ -201,26 +104,17 @@ impl Scene {
                 given += u128::from(group.count);
             }
         }
-        if let Some(passes) = overrides.passes {
-            self.passes = passes;
-        }
         for group in &mut self.groups {
-            if let Some(people) = overrides.models.and_then(|count| group.models[0].people(count)) {
+            if let Some(people) = settings.models.and_then(|count| group.models[0].people(count)) {
                 group.models = people;
             }
             for model in &mut group.models {
-                model.vertices = overrides.vertices.or(model.vertices);
-                model.influences = overrides.influences.or(model.influences);
-                model.smooth |= overrides.smooth;
+                model.vertices = settings.vertices.or(model.vertices);
+                model.influences = settings.influences.or(model.influences);
+                model.smooth |= settings.interpolation == Some(Interpolation::Smooth);
             }
         }
-        self.models = overrides.models.or(self.models);
-        self.format = overrides.format;
-        self.clips = overrides.clips;
-        self.smooth = overrides.smooth;
-        self.active_targets = overrides.active_targets;
-        self.economy = overrides.economy.unwrap_or(self.economy);
-        self.lod = overrides.lod.unwrap_or(self.lod);
+        self.settings = self.settings.with(settings);
         self
     }
 }

@@ -1,7 +1,8 @@
 //! Hash of a scene, by which results are compared: it differs if the vertices or the picture would differ.
 
-use super::description::{Economy, GroupDescription};
+use super::description::GroupDescription;
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
+use super::settings::Settings;
 use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend, Targets};
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -173,21 +174,10 @@ impl SceneHash {
         }
     }
 
-    /// Only if it is used, as above.
-    pub(super) fn active_targets(&mut self, count: Option<u32>) {
-        if let Some(count) = count {
-            self.bytes(b"active targets");
-            self.number(count);
-        }
-    }
-
-    /// Only if it is used, as above.
-    pub(super) fn economy(&mut self, economy: Economy) {
-        match economy {
-            Economy::Plain => {}
-            Economy::PhaseBuckets(buckets) => self.number(buckets),
-            Economy::UpdateRate(distances) => distances.iter().for_each(|metres| self.float(*metres)),
-        }
+    /// Only if they are used, as above.
+    pub(super) fn reuse(&mut self, settings: &Settings) {
+        settings.phase_buckets.iter().for_each(|buckets| self.number(*buckets));
+        settings.update_rate.iter().flatten().for_each(|metres| self.float(*metres));
     }
 
     pub(super) fn finish(self) -> u64 {

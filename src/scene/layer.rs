@@ -7,6 +7,7 @@ use crate::model::{Clip, Model, NO_PARENT};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
+use serde::Deserialize;
 use std::collections::HashMap;
 
 /// Longest time of a schedule, in seconds: more than a day.
@@ -25,8 +26,10 @@ pub(super) struct Play {
 }
 
 /// Playback mode, as in scene files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum PlaybackMode {
+    #[default]
     Loop,
     Wrap,
     PingPong,
@@ -34,18 +37,6 @@ pub(super) enum PlaybackMode {
 }
 
 impl PlaybackMode {
-    pub const NAMES: [&'static str; 4] = ["loop", "wrap", "ping-pong", "once"];
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "loop" => Some(Self::Loop),
-            "wrap" => Some(Self::Wrap),
-            "ping-pong" => Some(Self::PingPong),
-            "once" => Some(Self::Once),
-            _ => None,
-        }
-    }
-
     fn playback(self) -> Playback {
         match self {
             Self::Loop | Self::Wrap => Playback::Loop,

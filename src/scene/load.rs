@@ -1,15 +1,10 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
-use super::camera::Camera;
-use super::description::{ClipChoice, Clips, DEFAULT_PEOPLE, Economy, GroupDescription, Scene};
+use super::description::{DEFAULT_PEOPLE, Scene};
 use super::error::SceneError;
 use super::file;
-use super::layer::{Play, PlaybackMode};
-use super::lod::Lod;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
-use super::placing::Layout;
-use crate::asset::FORMATS;
-use crate::vertex::VertexFormat;
+use crate::asset::{FORMATS, regular_file};
 use crate::wording;
 use std::path::Path;
 
@@ -38,8 +33,8 @@ pub const BUILT_IN: [(&str, &str); 22] = [
     ("instanced-30", include_str!("../../scenes/instanced-30.toml")),
     ("instanced-baked", include_str!("../../scenes/instanced-baked.toml")),
 ];
-/// Number of instances if a model is used as a scene.
-const DEFAULT_INSTANCES: u64 = 100;
+/// The scene of models that are used as one, with a model in their place.
+const OF_MODELS: &str = "[[group]]\nmodel = \"walker\"\ncount = 100\nclip = \"*\"";
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
 
@@ -59,7 +54,7 @@ impl Scene {
         }
         let path = Path::new(name);
         if is_scene_file(path) {
-            let text = std::fs::read_to_string(path)
+            let text = regular_file::read_text(path)
                 .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
@@ -126,41 +121,10 @@ impl Scene {
             let source = ModelSource::from_name(name);
             source.people(DEFAULT_PEOPLE).unwrap_or_else(|| vec![source])
         };
-        let group = GroupDescription {
-            models: names.iter().flat_map(source).collect(),
-            count: DEFAULT_INSTANCES,
-            layout: Layout::Grid,
-            spacing: None,
-            clip: ClipChoice::All,
-            speed: 1.0,
-            speed_spread: 0.0,
-            play: Play { mode: PlaybackMode::Loop, phase_spread: 1.0, offset: 0.0, frames_per_second: 0.0 },
-            weight: 1.0,
-            layers: Vec::new(),
-            expression: Default::default(),
-            yaw: 0.0,
-            yaw_spread: 0.0,
-            scale: None,
-            model_place: None,
-            clip_place: None,
-        };
-        Self {
-            name,
-            file: String::new(),
-            seed: 1,
-            passes: 1,
-            resolution: [1280, 720],
-            camera: Camera { orbit: 25.0, elevation: 20.0, distance: 1.0, field_of_view: 40.0 },
-            format: VertexFormat::default(),
-            clips: Clips::Raw,
-            smooth: false,
-            active_targets: None,
-            economy: Economy::Plain,
-            bounds: false,
-            sockets: Vec::new(),
-            lod: Lod::default(),
-            groups: vec![group],
-            models: None,
-        }
+        let mut scene = Self::parse(&name, "", OF_MODELS, Path::new("")).expect("a scene with defaults for every key");
+        let group = &mut scene.groups[0];
+        group.models = names.iter().flat_map(source).collect();
+        (group.model_place, group.clip_place) = (None, None);
+        scene
     }
 }

@@ -11,6 +11,7 @@ use crate::model::{Model, ModelError};
 use crate::wording;
 use arrayvec::ArrayVec;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +30,8 @@ const LIMBS: [f64; LEVELS - 1] = [0.02, 0.06, 0.1];
 const INFLUENCES: [usize; LEVELS - 1] = [4, 2, 1];
 
 /// The kinds of detail that are dropped with distance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Lod {
     /// Meshes lose triangles.
     pub mesh: bool,
@@ -42,23 +44,6 @@ pub struct Lod {
 impl Lod {
     /// Names of the kinds.
     pub const KINDS: [&'static str; 3] = ["mesh", "joints", "influences"];
-
-    /// The kinds with these names.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
-        let mut lod = Self::default();
-        for name in names {
-            match name {
-                "mesh" => lod.mesh = true,
-                "joints" => lod.joints = true,
-                "influences" => lod.influences = true,
-                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
-            }
-        }
-        Ok(lod)
-    }
 
     /// The names of its kinds, separated by `+`; empty if there is none.
     pub fn name(self) -> String {
@@ -77,7 +62,31 @@ impl FromStr for Lod {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "none" { Ok(Self::default()) } else { Self::from_names(text.split(',')) }
+        let mut lod = Self::default();
+        for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
+            match name {
+                "mesh" => lod.mesh = true,
+                "joints" => lod.joints = true,
+                "influences" => lod.influences = true,
+                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
+            }
+        }
+        Ok(lod)
+    }
+}
+
+impl TryFrom<Vec<String>> for Lod {
+    type Error = String;
+
+    fn try_from(kinds: Vec<String>) -> Result<Self, String> {
+        kinds.join(",").parse()
+    }
+}
+
+impl From<Lod> for Vec<String> {
+    fn from(lod: Lod) -> Self {
+        let name = if lod.is_none() { "none".into() } else { lod.name() };
+        name.split('+').map(String::from).collect()
     }
 }
 
@@ -339,12 +348,26 @@ mod tests {
         );
     }
 
+    /// A model whose triangles share no vertex.
+    #[cfg(feature = "resample")]
+    fn shreds() -> Model {
+        use crate::model::{PrimitiveData, Subset};
+        let mut parts = crate::asset::walker::walker(500).unwrap().into_parts();
+        let primitive = &mut parts.primitives[0];
+        let corners: Vec<u32> = primitive.indices[..60].to_vec();
+        *primitive = PrimitiveData { indices: (0..60).collect(), ..primitive.with_vertices(&corners) };
+        primitive.subsets = vec![Subset { material: 0, indices: 0..60 }];
+        // Each corner at a place of its own.
+        primitive.positions.iter_mut().zip(0u8..).for_each(|(position, at)| position[0] += f32::from(at));
+        Model::new(parts).unwrap()
+    }
+
     #[cfg(feature = "resample")]
     #[test]
     fn a_mesh_that_cannot_be_simplified_is_kept_and_named() {
         use crate::crowd::Layer;
         use crate::model::IDENTITY_ROWS;
-        let model = Arc::new(crate::asset::mesh_level::tests::shreds());
+        let model = Arc::new(shreds());
         let mut crowd = Crowd::new();
         crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])]).unwrap();
         let camera = Camera { orbit: 0.0, elevation: 0.0, distance: 1.0, field_of_view: 40.0 };

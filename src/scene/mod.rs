@@ -1,7 +1,7 @@
 //! Scenes: files that describe groups of instances and the camera, and their conversion to crowds.
 //!
-//! A scene is TOML: `seed`, `passes`, `resolution`, `[camera]` and one `[[group]]` per set of instances. The keys,
-//! their units and their defaults are documented where they are parsed, in `scene/file/toml_keys.rs`.
+//! A scene is TOML: `seed`, `resolution`, any of the [`Settings`], `[camera]` and one `[[group]]` per set of instances. The
+//! keys, their units and their defaults are documented where they are parsed, in `scene/file/toml_keys.rs`.
 
 mod build;
 mod camera;
@@ -16,16 +16,18 @@ mod load;
 mod lod;
 mod model_source;
 mod placing;
+mod settings;
 
 pub use build::BuiltScene;
 pub use camera::{Camera, Framed};
-pub use description::{Clips, Economy, Overrides, Scene};
+pub use description::Scene;
 pub use error::SceneError;
 pub use find_clip::find_clip;
 pub use load::BUILT_IN;
 pub use lod::{LEVELS, Levels, Lod, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
+pub use settings::{Clips, Interpolation, Output, Settings, words};
 
 #[cfg(test)]
 mod scene_tests;

@@ -1,7 +1,7 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
 use crate::asset::walker::{People, walker};
-use crate::asset::{self, FORMATS, adapt, extremes, face::face, standins};
+use crate::asset::{self, FORMATS, adapt, extremes, face::face};
 use crate::model::Model;
 use rayon::prelude::*;
 use std::fs;
@@ -13,7 +13,7 @@ const DEFAULT_VERTICES: u32 = 1_000;
 const FACE_SEED: u64 = 1;
 
 /// Models that need no file.
-pub const BUILT_IN_MODELS: [&str; 17] = [
+pub const BUILT_IN_MODELS: [&str; 13] = [
     "walker",
     "walker-8",
     PEOPLE,
@@ -27,10 +27,6 @@ pub const BUILT_IN_MODELS: [&str; 17] = [
     "sprout-frames",
     "sprout-ogre",
     "sprout-md5",
-    "fox-like",
-    "mannequin-like",
-    "dancer-like",
-    "spider-like",
 ];
 
 /// The built-in model that stands for several: people who differ.
@@ -126,10 +122,6 @@ impl ModelSource {
             Origin::BuiltIn("face") => face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?,
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
-            Origin::BuiltIn("fox-like") => standins::fox_like().map_err(said)?,
-            Origin::BuiltIn("mannequin-like") => standins::mannequin_like().map_err(said)?,
-            Origin::BuiltIn("dancer-like") => standins::dancer_like().map_err(said)?,
-            Origin::BuiltIn("spider-like") => standins::spider_like().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::Person(number) => {
                 let base = bases.iter().find(|(vertices, _)| *vertices == self.walker_vertices());

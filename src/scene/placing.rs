@@ -2,12 +2,15 @@
 
 use crate::model::{Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
+use serde::Deserialize;
 use std::f64::consts::{PI, TAU};
 
 /// Arrangement of a group's instances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// Rows and columns, approximately as deep as wide.
+    #[default]
     Grid,
     /// An evenly filled circle: Vogel's sunflower spiral.
     Disc,
@@ -20,21 +23,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Names that [`Layout::from_name`] accepts.
-    pub const NAMES: [&'static str; 5] = ["grid", "disc", "line", "street", "rings"];
-
-    /// The layout with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "grid" => Some(Self::Grid),
-            "disc" => Some(Self::Disc),
-            "line" => Some(Self::Line),
-            "street" => Some(Self::Street),
-            "rings" => Some(Self::Rings),
-            _ => None,
-        }
-    }
-
     /// Name in scene files.
     pub fn name(self) -> &'static str {
         match self {
@@ -179,9 +167,8 @@ mod tests {
 
     #[test]
     fn neighbours_keep_their_distance() {
-        for name in Layout::NAMES {
-            let layout = Layout::from_name(name).unwrap();
-            assert_eq!(layout.name(), name);
+        for layout in [Layout::Grid, Layout::Disc, Layout::Line, Layout::Street, Layout::Rings] {
+            let name = layout.name();
             let places: Vec<_> = (0..50).map(|i| layout.place(i, 50, 2.0)).collect();
             let half = layout.half_width(50, 2.0);
             for (i, a) in places.iter().enumerate() {

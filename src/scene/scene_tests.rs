@@ -16,8 +16,8 @@ fn built(text: &str) -> BuiltScene {
     parse(text).unwrap().build(MEMORY).unwrap()
 }
 
-fn with(overrides: Overrides, text: &str) -> Vec<u64> {
-    parse(text).unwrap().with(overrides).groups.iter().map(|g| g.count).collect()
+fn with(settings: Settings, text: &str) -> Vec<u64> {
+    parse(text).unwrap().with(settings).groups.iter().map(|g| g.count).collect()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn built_in_scenes_are_sound() {
     // Fewer vertices are built faster, if the build can change a model's number.
     let vertices = cfg!(feature = "resample").then_some(600);
     for (name, _) in BUILT_IN {
-        let few = Overrides { instances: Some(5), vertices, ..Overrides::default() };
+        let few = Settings { instances: Some(5), vertices, ..Settings::default() };
         let scene = Scene::load(name).unwrap();
         assert_eq!(scene.name(), name);
         scene.with(few).build(MEMORY).unwrap();
@@ -38,7 +38,7 @@ fn built_in_scenes_are_sound() {
 fn wrong_scenes_name_the_place_and_what_is_accepted() {
     let group = |keys: &str| format!("[[group]]\nmodel = \"walker\"\n{keys}");
     for (text, expected) in [
-        ("sed = 1".into(), "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected seed, passes,"),
+        ("sed = 1".into(), "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected instances, passes,"),
         (group("cuont = 1"), "test.toml:3:1: unknown key \"cuont\"; did you mean \"count\"?"),
         ("[camera]\nzoom = 1".into(), "test.toml:2:1: unknown key \"zoom\"; expected orbit,"),
         (group("count = 0"), "test.toml:3:9: count = 0; expected 1 or more"),
@@ -51,7 +51,7 @@ fn wrong_scenes_name_the_place_and_what_is_accepted() {
         (group("speed_spread = 1.1"), "speed_spread = 1.1; expected 0 to 1"),
         (group("phase_spread = -0.1"), "phase_spread = -0.1; expected 0 to 1"),
         (group("yaw_spread = 181"), "yaw_spread = 181; expected 0 to 180 degrees"),
-        (group("layout = \"gird\""), "test.toml:3:10: unknown layout \"gird\"; did you mean \"grid\"? expected grid,"),
+        (group("layout = \"gird\""), "test.toml:3:10: unknown value \"gird\"; did you mean \"grid\"? expected grid,"),
         (group("clip = 1.5"), "test.toml:3:8: invalid type: floating point `1.5`, expected a clip's name or index"),
         (group("vertices = 0"), "test.toml:3:12: vertices = 0; expected 1 or more"),
         ("[[group]]\nmodel = \"waker\"".into(), "test.toml:2:9: unknown model \"waker\"; did you mean \"walker\"?"),
@@ -110,13 +110,13 @@ fn wrong_layers_name_the_place_and_what_is_accepted() {
         ("wieght = 1", "test.toml:6:1: unknown key \"wieght\"; did you mean \"weight\"?"),
         (
             "kind = \"over\"",
-            "6:8: unknown kind \"over\"; did you mean \"override\"? expected merge, override or additive",
+            "6:8: unknown kind \"over\"; did you mean \"override\"? expected override, merge or additive",
         ),
         ("weight = -1", "6:10: weight = -1; expected 0 to 1, as the layer does not merge"),
         ("kind = \"merge\"\nweight = -1", "7:10: weight = -1; expected a finite number, 0 or more"),
         ("weight = 2", "6:10: weight = 2; expected 0 to 1"),
         ("speed = inf", "6:9: speed = inf; expected a finite number"),
-        ("playback = \"twice\"", "6:12: unknown playback \"twice\"; expected loop, wrap, ping-pong or once"),
+        ("playback = \"twice\"", "6:12: unknown value \"twice\"; expected loop, wrap, ping-pong or once"),
         ("fade = \"slow\"", "6:8: unknown fade \"slow\"; expected cross or inertial"),
         ("fade = \"inertial\"\nkind = \"merge\"", "6:8: an inertial merge layer; expected kind override or additive"),
         ("in_step = true\nspeed = 2", "7:9: speed of a layer in step; expected none, it is the group's"),
@@ -221,7 +221,7 @@ fn clips_are_found_by_name_before_number() {
 fn overridden_instances_are_shared_out_in_proportion() {
     let text = "[[group]]\nmodel=\"walker\"\ncount=10\n[[group]]\nmodel=\"walker\"\ncount=30\n\
         [[group]]\nmodel=\"walker\"\ncount=1";
-    let counts = |instances| with(Overrides { instances: Some(instances), ..Overrides::default() }, text);
+    let counts = |instances| with(Settings { instances: Some(instances), ..Settings::default() }, text);
     assert_eq!(counts(41), [10, 30, 1]);
     assert_eq!(counts(82), [20, 60, 2]);
     assert_eq!(counts(4), [1, 2, 1]);

@@ -1,9 +1,7 @@
 //! The bind pose of a crowd: the pose in which the meshes were bound to their joints. It may differ from the rest pose.
 
 use crate::crowd::{Crowd, CrowdError, Layer};
-use crate::model::{
-    Channel, Clip, Interpolation, Keys, Model, ModelError, NO_PARENT, RotationBlend, Transform, rows_to_affine,
-};
+use crate::model::{Channel, Clip, Interpolation, Keys, Model, ModelError, NO_PARENT, RotationBlend, rows_to_affine};
 use glam::DAffine3;
 use std::sync::Arc;
 
@@ -51,12 +49,10 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
             continue;
         }
         let (scale, rotation, translation) = local.to_scale_rotation_translation();
-        let transform =
-            Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() };
         let values = [
-            (Channel::Rotation, transform.rotation.to_array().to_vec()),
-            (Channel::Translation, transform.translation.to_array().to_vec()),
-            (Channel::Scale, transform.scale.to_array().to_vec()),
+            (Channel::Rotation, rotation.as_quat().to_array().to_vec()),
+            (Channel::Translation, translation.as_vec3().to_array().to_vec()),
+            (Channel::Scale, scale.as_vec3().to_array().to_vec()),
         ];
         keys.extend(values.map(|(channel, values)| Keys {
             joint: joint as u16,
@@ -73,7 +69,9 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
 mod tests {
     use super::*;
     use crate::harness::parity::reference_vertices;
-    use crate::model::{Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData};
+    use crate::model::{
+        Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData, Transform,
+    };
     use crate::scene::Scene;
     use glam::{Quat, Vec3};
 
@@ -111,7 +109,7 @@ mod tests {
         let joints =
             vec![joint("hip", None, Quat::from_rotation_x(0.7)), joint("knee", Some(0), Quat::from_rotation_z(1.1))];
         let (skeleton, _) = Skeleton::new(joints).unwrap();
-        let mut influences = Influences::new();
+        let mut influences = Influences::default();
         (0..3).for_each(|vertex| influences.push([(0, 0.5), (u16::from(vertex > 0), 0.5)]));
         let bind = |x: f32| [1.0, 0.0, 0.0, x, 0.0, 0.0, -2.0, 0.5, 0.0, 2.0, 0.0, 1.0];
         let bind = [[1.0, 0.0, 0.0, 0.3, 0.0, 1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0], {

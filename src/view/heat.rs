@@ -39,8 +39,6 @@ pub struct Heat {
     pub worst: Option<Worst>,
     /// Instances that are painted.
     pub painted: usize,
-    /// Instances of the crowd.
-    pub instances: usize,
 }
 
 /// Colour of an error in sRGB, 0 to 1.
@@ -80,7 +78,7 @@ pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) 
             (corners, worst_of(*instance, errors))
         })
         .collect();
-    let mut heat = Heat { painted: painted.len(), instances: crowd.instance_count(), ..Heat::default() };
+    let mut heat = Heat { painted: painted.len(), ..Heat::default() };
     for ((instance, ..), (corners, worst)) in painted.iter().zip(parts) {
         let first = heat.corners.len() as u32;
         let mesh = crowd.groups()[crowd.group_of(*instance)].model.mesh();

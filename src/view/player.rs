@@ -1,7 +1,6 @@
 //! Playback: the time of the scene that is shown, and its progress.
 
 use crate::crowd::TICKS_PER_SECOND;
-use serde::{Deserialize, Serialize};
 
 /// Length of a whole frame in seconds, at 25 frames per second.
 pub const FRAME: f64 = 1.0 / 25.0;
@@ -9,8 +8,7 @@ pub const FRAME: f64 = 1.0 / 25.0;
 pub const FRAMES_PER_SECOND: std::ops::RangeInclusive<u32> = 1..=50;
 
 /// The pace of playback.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
     /// Whole frames of [`FRAME`] per second: 25 is the authored pace.
     Frames(u32),
@@ -19,8 +17,7 @@ pub enum Speed {
 }
 
 /// The behaviour at the ends of the timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looping {
     /// Time runs on, and the position on the timeline starts again.
     Loop,

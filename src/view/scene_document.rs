@@ -1,12 +1,14 @@
-//! The scene that is shown, as the TOML of a scene file that controls edit. "Save scene" writes exactly this text.
+//! The scene that is shown, as the text of a scene file that controls edit; its comments stay. "Save scene" writes
+//! exactly this text.
 
+use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Economy, Overrides, Scene, SceneError};
+use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
 use std::path::{Path, PathBuf};
-use toml::{Table, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 /// Number of instances of a model that is opened like a scene, as in `skinbench run`.
-const DEFAULT_INSTANCES: i64 = 100;
+const DEFAULT_INSTANCES: u32 = 100;
 
 /// A scene file with the changes of this session.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,9 +19,12 @@ pub struct SceneDocument {
     pub wave: Option<Wave>,
     name: String,
     folder: PathBuf,
-    table: Table,
-    /// The tables as they were opened or saved.
-    saved: Table,
+    /// The file with all changes but the wave.
+    text: String,
+    /// The file as it was opened or saved.
+    saved: String,
+    /// Clip that was chosen for the first group's model.
+    clip: Option<String>,
 }
 
 /// A clip that fades in over the others and, once it is switched off, out again.
@@ -72,22 +77,21 @@ impl SceneDocument {
         let (text, folder) = match built_in {
             Some((_, text)) => ((*text).to_owned(), PathBuf::new()),
             None if is_scene_file(path) => {
-                let text = std::fs::read_to_string(path)
+                let text = regular_file::read_text(path)
                     .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
                 (text, path.parent().unwrap_or(Path::new("")).to_owned())
             }
             None => {
                 // A scene loads its models when it is built, but a missing file is reported immediately.
                 if !BUILT_IN_MODELS.contains(&source) {
-                    std::fs::File::open(path)
+                    regular_file::open(path)
                         .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
                 }
                 (model_scene(source), PathBuf::new())
             }
         };
-        let table: Table = text.parse().map_err(|error| SceneError::new(source, format!("{error}")))?;
-        let saved = table.clone();
-        Ok(Self { source: source.to_owned(), wave: None, name: scene.name().to_owned(), folder, table, saved })
+        let (source, name, saved) = (source.to_owned(), scene.name().to_owned(), text.clone());
+        Ok(Self { source, wave: None, name, folder, text, saved, clip: None })
     }
 
     /// Name of the scene.
@@ -97,21 +101,21 @@ impl SceneDocument {
 
     /// Returns whether the scene has changed since it was opened or saved.
     pub fn is_modified(&self) -> bool {
-        self.table != self.saved || self.wave.is_some()
+        self.text != self.saved || self.wave.is_some()
     }
 
     /// The text of the scene file.
     pub fn text(&self) -> String {
-        let mut table = self.table.clone();
-        if let Some(wave) = &self.wave {
-            let layer = wave.layer();
-            let mut groups = groups_mut(&mut table);
-            let model = groups.first().and_then(|group| group.get("model")).cloned();
-            for group in groups.iter_mut().filter(|group| group.get("model") == model.as_ref()) {
-                layers_mut(group).push(Value::Table(layer.clone()));
+        let Some(wave) = &self.wave else { return self.text.clone() };
+        edited(&self.text, |scene| {
+            for group in groups_of_first_model(scene) {
+                match &mut scene["group"][group]["layer"] {
+                    Item::ArrayOfTables(layers) => layers.push(wave.layer().into_table()),
+                    Item::Value(Value::Array(layers)) => layers.push(wave.layer()),
+                    none => *none = toml_edit::value(Array::from_iter([wave.layer()])),
+                }
             }
-        }
-        table.to_string()
+        })
     }
 
     /// The scene that the text describes.
@@ -124,16 +128,18 @@ impl SceneDocument {
 
     /// Clip of the first group: a name or an index, `*` or `rest`; empty for the model's first clip.
     pub fn clip(&self) -> String {
-        self.group_values().first().and_then(|group| group.get("clip")).map_or_else(String::new, plain)
+        let scene = parsed(&self.text);
+        scene.get("group").and_then(|groups| groups.get(0)?.get("clip")).map_or_else(String::new, plain)
     }
 
     /// Plays another clip in the first group, and in all of the same model.
     pub fn set_clip(&mut self, clip: &str) {
-        let mut groups = groups_mut(&mut self.table);
-        let model = groups.first().and_then(|group| group.get("model")).cloned();
-        for group in groups.iter_mut().filter(|group| group.get("model") == model.as_ref()) {
-            group.insert("clip".into(), clip.into());
-        }
+        self.clip = Some(clip.to_owned());
+        self.text = edited(&self.text, |scene| {
+            for group in groups_of_first_model(scene) {
+                set(&mut scene["group"][group], "clip", clip);
+            }
+        });
     }
 
     /// Switches the wave on or off at a tick. A wave that is off stays in the scene, so that its fade can be seen.
@@ -152,74 +158,68 @@ impl SceneDocument {
 
     /// Names of the groups: number and model.
     pub fn groups(&self) -> Vec<String> {
-        let model = |group: &Value| group.get("model").map_or_else(String::new, plain);
-        (1..).zip(self.group_values()).map(|(number, group)| format!("{number}: {}", model(group))).collect()
+        let scene = parsed(&self.text);
+        (1..).zip(list(scene.as_item(), "group")).map(|(number, group)| format!("{number}: {}", model(group))).collect()
     }
 
     /// Layers of a group, without the wave.
     pub fn layers(&self, group: usize) -> Vec<LayerState> {
-        let layers = self.group_values().get(group).and_then(|group| group.get("layer")).and_then(Value::as_array);
-        layers.into_iter().flatten().filter_map(Value::as_table).map(LayerState::of).collect()
+        let scene = parsed(&self.text);
+        let group = list(scene.as_item(), "group").nth(group);
+        group.into_iter().flat_map(|group| list(group, "layer")).map(LayerState::of).collect()
     }
 
     /// Sets the weight of a layer.
     pub fn set_layer_weight(&mut self, layer: LayerIndex, weight: f64) {
-        if let Some(layer) = self.layer_mut(layer) {
-            layer.insert("weight".into(), weight.into());
-        }
+        self.edit_layer(layer, |layer| set(layer, "weight", weight));
     }
 
     /// Sets the weight of one joint in the mask of a layer. A layer without a mask gets one with only this joint.
     pub fn set_mask(&mut self, layer: LayerIndex, joint: &str, weight: f64) {
-        let Some(layer) = self.layer_mut(layer) else { return };
-        let mask = table_in(layer, "mask");
-        if let Some(Value::Array(joints)) = mask.get_mut("joints") {
-            joints.retain(|known| known.as_str() != Some(joint));
-        }
-        table_in(mask, "weights").insert(joint.into(), weight.into());
+        self.edit_layer(layer, |layer| {
+            let mask = &mut layer["mask"];
+            if mask.get("joints").is_some()
+                && let Some(joints) = mask["joints"].as_array_mut()
+            {
+                joints.retain(|known| known.as_str() != Some(joint));
+            }
+            set(&mut mask["weights"], joint, weight);
+        });
     }
 
     /// Removes the mask of a layer, which then moves every joint.
     pub fn clear_mask(&mut self, layer: LayerIndex) {
-        if let Some(layer) = self.layer_mut(layer) {
-            layer.remove("mask");
-        }
+        self.edit_layer(layer, |layer| remove(layer, &["mask"]));
     }
 
     /// Fades a layer in from a tick on. It stays until [`SceneDocument::fade_out`].
     pub fn fade_in(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
-        let Some(layer) = self.layer_mut(layer) else { return };
-        for key in ["every", "lasts", "stagger", "fade_out"] {
-            layer.remove(key);
-        }
-        layer.insert("start".into(), seconds(tick).into());
-        layer.insert("fade_in".into(), fade.into());
+        self.edit_layer(layer, |layer| {
+            remove(layer, &["every", "lasts", "stagger", "fade_out"]);
+            set(layer, "start", seconds(tick));
+            set(layer, "fade_in", fade);
+        });
     }
 
     /// Fades a layer out from a tick on. A layer that was always present then starts at tick 0.
     pub fn fade_out(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
-        let Some(layer) = self.layer_mut(layer) else { return };
-        for key in ["every", "stagger"] {
-            layer.remove(key);
-        }
-        let start = layer.get("start").and_then(number).unwrap_or(0.0);
-        let there = (seconds(tick) - start).max(0.0);
-        let fade_in = layer.get("fade_in").and_then(number).unwrap_or(0.0).min(there);
-        layer.insert("fade_in".into(), fade_in.into());
-        layer.insert("fade_out".into(), fade.into());
-        layer.insert("lasts".into(), (there + fade).max(1.0 / TICKS_PER_SECOND).into());
+        self.edit_layer(layer, |layer| {
+            remove(layer, &["every", "stagger"]);
+            let start = layer.get("start").and_then(number).unwrap_or(0.0);
+            let there = (seconds(tick) - start).max(0.0);
+            let fade_in = layer.get("fade_in").and_then(number).unwrap_or(0.0).min(there);
+            set(layer, "fade_in", fade_in);
+            set(layer, "fade_out", fade);
+            set(layer, "lasts", (there + fade).max(1.0 / TICKS_PER_SECOND));
+        });
     }
 
     /// Restores the layers as they were opened or saved, without the wave.
     pub fn reset_layers(&mut self) {
         self.wave = None;
-        let saved: Vec<_> =
-            groups_mut(&mut self.saved.clone()).iter().map(|group| group.get("layer").cloned()).collect();
-        for (group, layers) in groups_mut(&mut self.table).iter_mut().zip(saved) {
-            match layers {
-                Some(layers) => group.insert("layer".into(), layers),
-                None => group.remove("layer"),
-            };
+        self.text = self.saved.clone();
+        if let Some(clip) = self.clip.take() {
+            self.set_clip(&clip);
         }
     }
 
@@ -227,92 +227,74 @@ impl SceneDocument {
     ///
     /// # Errors
     /// As [`SceneDocument::scene`].
-    pub fn with_settings(&self, camera: Camera, overrides: Overrides) -> Result<String, SceneError> {
-        let scene = self.scene()?.with(overrides);
-        let mut table: Table =
-            self.text().parse().map_err(|error| SceneError::new(&*self.source, format!("{error}")))?;
-        table.insert("passes".into(), i64::from(scene.passes()).into());
-        let keys = [
-            ("orbit", camera.orbit),
-            ("elevation", camera.elevation),
-            ("distance", camera.distance),
-            ("field_of_view", camera.field_of_view),
-        ];
-        for (key, value) in keys {
-            // Three decimals are finer than visible and keep the file readable.
-            table_in(&mut table, "camera").insert(key.into(), ((value * 1e3).round() / 1e3).into());
-        }
-        if let Some(economy) = overrides.economy {
-            table.remove("phase_buckets");
-            table.remove("update_rate");
-            match economy {
-                Economy::Plain => {}
-                Economy::PhaseBuckets(count) => {
-                    table.insert("phase_buckets".into(), i64::from(count).into());
-                }
-                Economy::UpdateRate(distances) => {
-                    table.insert("update_rate".into(), distances.to_vec().into());
-                }
-            }
-        }
+    pub fn with_settings(&self, camera: Camera, settings: &Settings) -> Result<String, SceneError> {
+        self.scene()?;
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
-        for (group, count) in groups_mut(&mut table).iter_mut().zip(scene.group_counts()) {
-            group.insert("count".into(), (count as i64).into());
-            for (key, value) in [("vertices", overrides.vertices), ("influences", overrides.influences)] {
-                if let Some(value) = value {
-                    group.insert(key.into(), i64::from(value).into());
-                }
+        Ok(edited(&self.text(), |file| {
+            // Either takes the place of the other.
+            if settings.phase_buckets.is_some() || settings.update_rate.is_some() {
+                remove(file, &["phase_buckets", "update_rate"]);
             }
-            if overrides.smooth {
-                group.insert("interpolation".into(), "smooth".into());
+            for (name, chosen) in settings.chosen() {
+                set(file, &name, value(chosen));
+            }
+            let keys = [
+                ("orbit", camera.orbit),
+                ("elevation", camera.elevation),
+                ("distance", camera.distance),
+                ("field_of_view", camera.field_of_view),
+            ];
+            for (key, value) in keys {
+                // Three decimals are finer than visible and keep the file readable.
+                set(&mut file["camera"], key, (value * 1e3).round() / 1e3);
             }
             // The scene file may be saved to another folder.
-            if let Some(model) = group.get("model").and_then(Value::as_str).map(|model| folder.join(model))
-                && model.is_file()
-            {
-                group.insert("model".into(), model.display().to_string().into());
+            for index in 0..list(file, "group").count() {
+                let group = &mut file["group"][index];
+                let model = group.get("model").and_then(Item::as_str).map(|model| folder.join(model));
+                if let Some(model) = model.filter(|model| model.is_file()) {
+                    set(group, "model", model.display().to_string());
+                }
             }
-        }
-        Ok(table.to_string())
+        }))
     }
 
-    fn group_values(&self) -> &[Value] {
-        self.table.get("group").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-
-    fn layer_mut(&mut self, LayerIndex { group, layer }: LayerIndex) -> Option<&mut Table> {
-        let group = groups_mut(&mut self.table).into_iter().nth(group)?;
-        layers_mut(group).get_mut(layer)?.as_table_mut()
+    fn edit_layer(&mut self, LayerIndex { group, layer }: LayerIndex, edit: impl FnOnce(&mut Item)) {
+        self.text = edited(&self.text, |scene| {
+            let group = scene.get_mut("group").and_then(|groups| groups.get_mut(group));
+            if let Some(layer) = group.and_then(|group| group.get_mut("layer")?.get_mut(layer)) {
+                edit(layer);
+            }
+        });
     }
 }
 
 impl Wave {
     /// Keys of the `[[group.layer]]`.
-    fn layer(&self) -> Table {
-        let mut layer = Table::new();
-        layer.insert("clip".into(), self.clip.as_str().into());
-        layer.insert("start".into(), seconds(self.start).into());
+    fn layer(&self) -> InlineTable {
         let there = self.end.map(|end| seconds(end - self.start));
-        layer.insert("fade_in".into(), self.fade.min(there.unwrap_or(self.fade)).into());
+        let mut layer = InlineTable::new();
+        layer.insert("clip", self.clip.as_str().into());
+        layer.insert("start", seconds(self.start).into());
+        layer.insert("fade_in", self.fade.min(there.unwrap_or(self.fade)).into());
         if let Some(there) = there {
-            layer.insert("fade_out".into(), self.fade.into());
-            layer.insert("lasts".into(), (there + self.fade).max(1.0 / TICKS_PER_SECOND).into());
+            layer.insert("fade_out", self.fade.into());
+            layer.insert("lasts", (there + self.fade).max(1.0 / TICKS_PER_SECOND).into());
         }
         layer
     }
 }
 
 impl LayerState {
-    fn of(layer: &Table) -> Self {
+    fn of(layer: &Item) -> Self {
         let text = |key: &str, default: &str| layer.get(key).map_or_else(|| default.into(), plain);
         let names = |key: &str| -> Vec<String> {
-            let mask = layer.get("mask").and_then(Value::as_table);
-            let names = mask.and_then(|mask| mask.get(key)).and_then(Value::as_array);
-            names.into_iter().flatten().map(plain).collect()
+            let names = layer.get("mask").and_then(|mask| mask.get(key)?.as_array());
+            names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        let weights = layer.get("mask").and_then(|mask| mask.get("weights")).and_then(Value::as_table);
-        let weights =
-            weights.into_iter().flatten().map(|(joint, weight)| (joint.clone(), number(weight).unwrap_or(0.0)));
+        let weights = layer.get("mask").and_then(|mask| mask.get("weights")?.as_table_like());
+        let weights = weights.into_iter().flat_map(|weights| weights.iter());
+        let weights = weights.map(|(joint, weight)| (joint.to_owned(), number(weight).unwrap_or(0.0)));
         Self {
             clip: text("clip", ""),
             kind: text("kind", "override"),
@@ -330,51 +312,68 @@ pub fn is_scene_file(path: &Path) -> bool {
 
 /// A scene of a model's instances that play its clips in turn, as `Scene::load` makes it.
 fn model_scene(model: &str) -> String {
-    let mut group = Table::new();
-    group.insert("model".into(), model.into());
-    group.insert("count".into(), DEFAULT_INSTANCES.into());
-    group.insert("clip".into(), "*".into());
-    let mut table = Table::new();
-    table.insert("group".into(), Value::Array(vec![Value::Table(group)]));
-    table.to_string()
+    format!("[[group]]\nmodel = {}\ncount = {DEFAULT_INSTANCES}\nclip = \"*\"\n", Value::from(model))
 }
 
-/// The tables of `[[group]]`.
-fn groups_mut(table: &mut Table) -> Vec<&mut Table> {
-    let groups = table.get_mut("group").and_then(Value::as_array_mut);
-    groups.into_iter().flatten().filter_map(Value::as_table_mut).collect()
+/// The text of a scene file, which was checked when it was opened.
+fn parsed(text: &str) -> DocumentMut {
+    text.parse().unwrap_or_default()
 }
 
-/// The array of layers of a group, created if it is missing.
-fn layers_mut(group: &mut Table) -> &mut Vec<Value> {
-    let layers = group.entry("layer").or_insert_with(|| Value::Array(Vec::new()));
-    if !layers.is_array() {
-        *layers = Value::Array(Vec::new());
+/// The text of a scene file after a change.
+fn edited(text: &str, edit: impl FnOnce(&mut Item)) -> String {
+    let mut scene = parsed(text);
+    edit(scene.as_item_mut());
+    scene.to_string()
+}
+
+/// The tables of a list, in either notation: `[[key]]`, or an array of tables in braces.
+fn list<'a>(table: &'a Item, key: &'a str) -> impl Iterator<Item = &'a Item> {
+    (0..).map_while(move |index: usize| table.get(key)?.get(index))
+}
+
+fn model(group: &Item) -> String {
+    group.get("model").map_or_else(String::new, plain)
+}
+
+/// Numbers of the groups that show the first group's model.
+fn groups_of_first_model(scene: &Item) -> Vec<usize> {
+    let models: Vec<String> = list(scene, "group").map(model).collect();
+    (0..models.len()).filter(|&group| models[group] == models[0]).collect()
+}
+
+/// Sets a key of a table, which is created if it is missing. A comment behind the old value stays.
+fn set(table: &mut Item, key: &str, value: impl Into<Value>) {
+    let (known, mut value) = (&mut table[key], value.into());
+    if let Some(old) = known.as_value() {
+        value.decor_mut().clone_from(old.decor());
     }
-    match layers {
-        Value::Array(layers) => layers,
-        _ => unreachable!("made an array above"),
+    *known = Item::Value(value);
+}
+
+fn remove(table: &mut Item, keys: &[&str]) {
+    if let Some(table) = table.as_table_like_mut() {
+        keys.iter().for_each(|key| drop(table.remove(key)));
     }
 }
 
-/// The table at a key, created if it is missing.
-fn table_in<'a>(table: &'a mut Table, key: &str) -> &'a mut Table {
-    let inner = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
-    if !inner.is_table() {
-        *inner = Value::Table(Table::new());
-    }
-    match inner {
-        Value::Table(inner) => inner,
-        _ => unreachable!("made a table above"),
+/// The value of a setting in a scene file.
+fn value(chosen: toml::Value) -> Value {
+    match chosen {
+        toml::Value::Array(values) => Array::from_iter(values.into_iter().map(value)).into(),
+        toml::Value::Boolean(on) => on.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+        other => other.as_str().unwrap_or_default().into(),
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &Item) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+fn plain(value: &Item) -> String {
+    value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned)
 }
 
 /// The time of a tick in seconds. Ticks before the start count as the start, because schedules have no earlier times.
@@ -386,6 +385,7 @@ fn seconds(tick: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::crowd::Presence;
+    use crate::scene::Interpolation;
 
     fn built(document: &SceneDocument) -> crate::scene::BuiltScene {
         document.scene().unwrap().build(1 << 30).unwrap()
@@ -473,9 +473,11 @@ mod tests {
         assert_eq!((document.layers(last)[0].weight, document.layers(0)), (0.125, before));
         let weights = |document: &SceneDocument| {
             let crowd = built(document).crowd;
-            crowd.layers().all().iter().filter(|layer| layer.weight == 0.125).count() as u64
+            crowd.layers().all().iter().filter(|layer| layer.weight == 0.125).count() as i64
         };
-        assert_eq!(weights(&document), document.scene().unwrap().group_counts()[last], "one layer of each instance");
+        let scene = parsed(&document.text());
+        let count = list(scene.as_item(), "group").nth(last).and_then(|group| group.get("count")?.as_integer());
+        assert_eq!(Some(weights(&document)), count, "one layer of each instance");
         document.set_layer_weight(LayerIndex { group: 99, layer: 0 }, 0.5);
         document.reset_layers();
         assert!(!document.is_modified());
@@ -485,21 +487,38 @@ mod tests {
     fn a_saved_scene_is_the_one_that_was_shown() {
         let document = SceneDocument::open("street").unwrap();
         let camera = Camera { orbit: 12.345, elevation: -3.0, distance: 0.5, field_of_view: 40.0 };
-        let overrides = Overrides {
+        let settings = Settings {
             instances: Some(50),
             passes: Some(3),
             influences: Some(2),
-            smooth: true,
-            economy: Some(Economy::PhaseBuckets(8)),
-            ..Overrides::default()
+            interpolation: Some(Interpolation::Smooth),
+            phase_buckets: Some(8),
+            sockets: vec!["head".into()],
+            ..Settings::default()
         };
-        let text = document.with_settings(camera, overrides).unwrap();
-        let shown = document.scene().unwrap().with(overrides).build(1 << 30).unwrap();
+        let text = document.with_settings(camera, &settings).unwrap();
+        let shown = document.scene().unwrap().with(settings).build(1 << 30).unwrap();
         let saved = Scene::parse("street", "saved", &text, Path::new("")).unwrap().build(1 << 30).unwrap();
-        assert_eq!((saved.camera, saved.passes), (camera, 3));
+        assert_eq!((saved.camera, &saved.settings), (camera, &shown.settings));
         assert_eq!(saved.crowd.layers().all(), shown.crowd.layers().all());
         assert_eq!(saved.crowd.placements(), shown.crowd.placements());
         assert_eq!(saved.crowd.groups()[0].model.mesh().max_influences(), 2);
         assert!(text.contains("phase_buckets = 8") && text.contains("interpolation = \"smooth\""), "{text}");
+    }
+    #[test]
+    fn comments_of_a_scene_file_stay() {
+        let mut document = SceneDocument::open("street").unwrap();
+        let comments =
+            |text: &str| text.lines().filter(|line| line.contains('#')).map(str::to_owned).collect::<Vec<_>>();
+        let before = comments(&document.text());
+        assert!(before.len() > 2, "{before:?}");
+        document.set_clip("run");
+        document.switch_wave(true, "wave", 0.5, 60);
+        document.fade_in(LayerIndex { group: 0, layer: 0 }, 60, 1.0);
+        document.set_mask(LayerIndex { group: 0, layer: 0 }, "head", 0.5);
+        let camera = document.scene().unwrap().camera();
+        let saved = document.with_settings(camera, &Settings { influences: Some(2), ..Settings::default() }).unwrap();
+        assert_eq!(comments(&saved), before);
+        assert_eq!(edited("passes = 2 # of two\n", |scene| set(scene, "passes", 3_i64)), "passes = 3 # of two\n");
     }
 }

@@ -3,12 +3,11 @@
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, Span, StageTimer, View};
-use crate::gpu::present::Presenter;
-use crate::gpu::{Gpu, LineEnd, Surfaces, skeleton_lines};
+use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTime, StageTimer, View};
+use crate::gpu::draw::present::Presenter;
+use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::parity::vertex_errors;
 use crate::harness::single;
-use crate::pose::PoseData;
 use rayon::prelude::*;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -96,7 +95,7 @@ impl Side {
     }
 
     /// Spans of the last frame.
-    pub fn spans(&self) -> &[Span] {
+    pub fn spans(&self) -> &[StageTime] {
         self.timer.spans()
     }
 
@@ -116,18 +115,7 @@ impl Side {
     /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
     /// refused a command.
     pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
-        let visible = self.prepared.visible()?;
-        let (mut lines, mut poses) = (Vec::new(), Vec::new());
-        for group in crowd.groups() {
-            poses.clear();
-            self.prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
-            let kept = group.instances.clone().filter(|instance| shows(visible.as_deref(), *instance));
-            let joints = group.model.skeleton().len();
-            for (instance, pose) in kept.zip(poses.as_chunks::<12>().0.chunks(joints)) {
-                lines.extend(skeleton_lines(crowd, instance, pose));
-            }
-        }
-        Ok(lines)
+        single::skeletons(&mut *self.prepared, crowd)
     }
 
     /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, with their indices.
@@ -144,7 +132,7 @@ impl Side {
             let instances = group.instances.start..group.instances.start + count;
             let mut words = Vec::new();
             self.prepared.read_vertices(crowd, &self.arena, instances.clone(), &mut words)?;
-            let kept = instances.filter(|instance| shows(visible.as_deref(), *instance));
+            let kept = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
             read.extend(kept.zip(words.chunks(group.instance_words()).map(<[f32]>::to_vec)));
         }
         Ok(read)
@@ -209,10 +197,6 @@ impl Side {
         }
         Ok(())
     }
-}
-
-fn shows(visible: Option<&[u32]>, instance: u32) -> bool {
-    visible.is_none_or(|visible| visible.binary_search(&instance).is_ok())
 }
 
 /// Distances between two skinned instances, vertex by vertex, over the model's diagonal.

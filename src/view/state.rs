@@ -6,8 +6,7 @@ use super::player::Player;
 use super::scene_document::SceneDocument;
 use crate::frame::Mode;
 use crate::registry;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Clips, Economy, Overrides, Scene, SceneError};
-use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
 use serde::{Deserialize, Serialize};
 
 /// Backend that is shown first.
@@ -16,8 +15,6 @@ const DEFAULT_BACKEND: &str = "cpu-rayon";
 const OTHER_BACKEND: &str = "gpu-compute";
 /// Files that are remembered.
 const RECENT: usize = 8;
-/// Most passes that can be chosen, as on the command line.
-pub const MOST_PASSES: u32 = 64;
 
 /// Parts of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +51,7 @@ impl Show {
 }
 
 /// Vertices that the error colours compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Errors {
     /// Nothing: the crowd has its own colours.
     #[default]
@@ -66,61 +62,10 @@ pub enum Errors {
     Sides,
 }
 
-/// Number of instances and the other options of a run that apply to any scene.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Workload {
-    /// Instances of all groups together; `None` for those of the scene.
-    pub instances: Option<u64>,
-    /// Number of times that a frame draws the crowd; `None` for the number of the scene.
-    pub passes: Option<u32>,
-    /// Approximate number of vertices of each model; `None` for that of the scene.
-    pub vertices: Option<u32>,
-    /// Attributes that are skinned.
-    pub attributes: Attributes,
-    /// Treatment of normals.
-    pub normals: Normals,
-    /// `true` if vertices are stored in 16-bit numbers.
-    pub packed: bool,
-    /// `true` if clips are stored as frames of small numbers.
-    pub compact: bool,
-    /// Most influences that a vertex keeps; `None` for the scene's.
-    pub influences: Option<u32>,
-    /// `true` to smooth linear keys to curves.
-    pub smooth: bool,
-    /// Way to save poses; `None` for the scene's.
-    pub economy: Option<Economy>,
-    /// Threads of parallel backends; none for all.
-    pub threads: Option<u32>,
-}
-
-impl Workload {
-    /// The options as changes to a scene.
-    pub fn overrides(&self) -> Overrides {
-        Overrides {
-            instances: self.instances,
-            passes: self.passes,
-            vertices: self.vertices,
-            format: VertexFormat {
-                attributes: self.attributes,
-                normals: self.normals,
-                encoding: if self.packed { Encoding::Packed } else { Encoding::F32 },
-            },
-            clips: if self.compact { Clips::Compact } else { Clips::Raw },
-            influences: self.influences,
-            smooth: self.smooth,
-            active_targets: None,
-            economy: self.economy,
-            // Models and levels of detail are those of the scene.
-            models: None,
-            lod: None,
-        }
-    }
-}
-
-/// Settings that are kept from one window to the next.
+/// Preferences that are kept from one window to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct Preferences {
     /// Last files and scenes, the newest first.
     pub recent: Vec<String>,
     /// Parts of the picture.
@@ -131,7 +76,7 @@ pub struct Settings {
     pub dark: Option<bool>,
 }
 
-impl Default for Settings {
+impl Default for Preferences {
     fn default() -> Self {
         Self {
             recent: Vec::new(),
@@ -145,16 +90,18 @@ impl Default for Settings {
 /// The state of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Settings that are kept.
-    pub settings: Settings,
+    /// Preferences that are kept.
+    pub preferences: Preferences,
     /// The scene.
     pub document: SceneDocument,
     /// Playback.
     pub player: Player,
     /// The camera.
     pub orbit: Orbit,
-    /// Options of a run.
-    pub workload: Workload,
+    /// Settings of the crowd and its run.
+    pub run: Settings,
+    /// Threads of parallel backends; `None` for all.
+    pub threads: Option<u32>,
     /// `true` to show side B next to side A.
     pub split: bool,
     /// Place of the divider between the sides, 0 to 1 from the left.
@@ -180,15 +127,16 @@ impl State {
     ///
     /// # Errors
     /// As [`SceneDocument::open`].
-    pub fn open(source: &str, settings: Settings) -> Result<Self, SceneError> {
+    pub fn open(source: &str, preferences: Preferences) -> Result<Self, SceneError> {
         let document = SceneDocument::open(source)?;
         let camera = document.scene()?.camera();
         let mut state = Self {
-            settings,
+            preferences,
             document,
             player: Player::default(),
             orbit: Orbit::new(camera),
-            workload: Workload::default(),
+            run: Settings::default(),
+            threads: None,
             split: false,
             divider: 0.5,
             errors: Errors::Hidden,
@@ -199,7 +147,7 @@ impl State {
             attempt: 0,
             scene_camera: camera,
         };
-        for (backend, default) in state.settings.backends.iter_mut().zip([DEFAULT_BACKEND, OTHER_BACKEND]) {
+        for (backend, default) in state.preferences.backends.iter_mut().zip([DEFAULT_BACKEND, OTHER_BACKEND]) {
             if registry::find(backend).is_none() {
                 *backend = default.into();
             }
@@ -210,14 +158,20 @@ impl State {
 
     /// Switches to another scene or model. If it cannot be opened, only [`State::problem`] changes.
     pub fn switch_to(&mut self, source: &str) {
-        match Self::open(source, self.settings.clone()) {
+        match Self::open(source, self.preferences.clone()) {
             Ok(opened) => {
                 let player = self.player.anew();
-                let (workload, split, divider, errors) = (self.workload, self.split, self.divider, self.errors);
                 // Counts chosen for one crowd may not suit another.
-                let workload = Workload { instances: None, passes: None, vertices: None, economy: None, ..workload };
-                *self =
-                    Self { player, workload, split, divider, errors, fade: self.fade, attempt: self.attempt, ..opened };
+                let run = Settings {
+                    instances: None,
+                    passes: None,
+                    vertices: None,
+                    phase_buckets: None,
+                    update_rate: None,
+                    ..self.run.clone()
+                };
+                let Self { threads, split, divider, errors, fade, attempt, .. } = *self;
+                *self = Self { player, run, threads, split, divider, errors, fade, attempt, ..opened };
             }
             Err(error) => self.problem = Some(error.to_string()),
         }
@@ -254,13 +208,13 @@ impl State {
     pub fn library(&self) -> Vec<String> {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name).chain(BUILT_IN_MODELS).map(String::from);
         let known: Vec<String> = built_in.collect();
-        let recent = self.settings.recent.iter().filter(|source| !known.contains(source)).cloned();
+        let recent = self.preferences.recent.iter().filter(|source| !known.contains(source)).cloned();
         recent.chain(known.iter().cloned()).collect()
     }
 
     /// The backends that are shown, one or two.
     pub fn backends(&self) -> &[String] {
-        &self.settings.backends[..if self.split || self.errors == Errors::Sides { 2 } else { 1 }]
+        &self.preferences.backends[..if self.split || self.errors == Errors::Sides { 2 } else { 1 }]
     }
 
     /// The scene with all options, as it is run.
@@ -268,7 +222,7 @@ impl State {
     /// # Errors
     /// As [`SceneDocument::scene`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
-        Ok(self.document.scene()?.with(self.workload.overrides()))
+        Ok(self.document.scene()?.with(self.run.clone()))
     }
 
     /// The text of a scene file with the current camera and options.
@@ -276,7 +230,7 @@ impl State {
     /// # Errors
     /// As [`SceneDocument::scene`].
     pub fn scene_file(&self) -> Result<String, SceneError> {
-        self.document.with_settings(self.orbit.camera, self.workload.overrides())
+        self.document.with_settings(self.orbit.camera, &self.run)
     }
 
     /// The command line that measures the scene that is shown.
@@ -289,40 +243,17 @@ impl State {
         }
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
         words.push(format!("-b {}", self.backends().join(",")));
-        let Workload {
-            instances,
-            passes,
-            vertices,
-            attributes,
-            normals,
-            packed,
-            compact,
-            influences,
-            smooth,
-            economy,
-            threads,
-        } = self.workload;
-        words.extend(instances.map(|count| format!("--instances {count}")));
-        words.extend(passes.map(|count| format!("--passes {count}")));
-        words.extend(vertices.map(|count| format!("--vertices {count}")));
-        words.extend(influences.map(|count| format!("--influences {count}")));
-        words.extend(match economy {
-            None | Some(Economy::Plain) => None,
-            Some(Economy::PhaseBuckets(count)) => Some(format!("--phase-buckets {count}")),
-            Some(Economy::UpdateRate([near, far])) => Some(format!("--update-rate {near},{far}")),
-        });
-        words.extend(threads.map(|count| format!("--threads {count}")));
-        let named = |option: &str, name: &str, changed: bool| changed.then(|| format!("--{option} {name}"));
-        words.extend(named("attributes", attributes.name(), attributes != Attributes::default()));
-        words.extend(named("normals", normals.name(), normals != Normals::default()));
-        words.extend(named("output", "packed", packed));
-        words.extend(named("clips", "compact", compact));
-        words.extend(named("interpolation", "smooth", smooth));
+        for (name, value) in self.run.chosen() {
+            words.push(format!("--{}", name.replace('_', "-")));
+            let value = scene::words(&value).join(",");
+            words.extend((!value.is_empty()).then(|| quoted(&value)));
+        }
+        words.extend(self.threads.map(|count| format!("--threads {count}")));
         Ok(words.join(" "))
     }
 
     fn remember(&mut self, source: &str) {
-        let recent = &mut self.settings.recent;
+        let recent = &mut self.preferences.recent;
         recent.retain(|known| known != source);
         recent.insert(0, source.into());
         recent.truncate(RECENT);
@@ -342,9 +273,11 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::super::player::Speed;
     use super::*;
+    use crate::scene::{Clips, Interpolation, Output};
+    use crate::vertex::Normals;
 
     fn state(source: &str) -> State {
-        State::open(source, Settings::default()).unwrap()
+        State::open(source, Preferences::default()).unwrap()
     }
 
     #[test]
@@ -363,15 +296,15 @@ mod tests {
     #[test]
     fn another_model_starts_anew_and_keeps_how_it_is_looked_at() {
         let mut state = state("walkers");
-        state.workload = Workload { instances: Some(9), packed: true, ..Workload::default() };
+        state.run = Settings { instances: Some(9), output: Some(Output::Packed), ..Settings::default() };
         state.player.speed = Speed::Frames(12);
         state.player.advance(1.0);
         state.split = true;
         state.switch_to("sprout-glb");
         assert_eq!((state.document.name(), state.player.tick()), ("sprout-glb", 0));
         assert_eq!((state.player.speed, state.split), (Speed::Frames(12), true));
-        assert_eq!((state.workload.instances, state.workload.packed), (None, true));
-        assert_eq!(state.settings.recent, ["sprout-glb", "walkers"]);
+        assert_eq!((state.run.instances, state.run.output), (None, Some(Output::Packed)));
+        assert_eq!(state.preferences.recent, ["sprout-glb", "walkers"]);
         state.switch_to("missing.glb");
         assert_eq!(state.document.name(), "sprout-glb", "what was there stays");
     }
@@ -393,24 +326,29 @@ mod tests {
     fn the_command_names_all_that_was_chosen() {
         let mut state = state("walkers");
         assert_eq!(state.command().unwrap(), "skinbench run walkers -b cpu-rayon");
-        state.workload =
-            Workload { instances: Some(50), passes: Some(0), normals: Normals::Exact, compact: true, ..state.workload };
+        state.run = Settings {
+            instances: Some(50),
+            passes: Some(0),
+            normals: Some(Normals::Exact),
+            clips: Some(Clips::Compact),
+            ..Settings::default()
+        };
         state.split = true;
         assert_eq!(
             state.command().unwrap(),
-            "skinbench run walkers -b cpu-rayon,gpu-compute --instances 50 --passes 0 --normals exact --clips compact"
+            "skinbench run walkers -b cpu-rayon,gpu-compute --clips compact --instances 50 --normals exact --passes 0"
         );
-        state.workload = Workload {
+        state.run = Settings {
             influences: Some(2),
-            smooth: true,
-            economy: Some(Economy::UpdateRate([20.0, 40.5])),
-            threads: Some(3),
-            ..Workload::default()
+            interpolation: Some(Interpolation::Smooth),
+            update_rate: Some([20.0, 40.5]),
+            ..Settings::default()
         };
+        state.threads = Some(3);
         state.split = false;
         assert_eq!(
             state.command().unwrap(),
-            "skinbench run walkers -b cpu-rayon --influences 2 --update-rate 20,40.5 --threads 3 --interpolation smooth"
+            "skinbench run walkers -b cpu-rayon --influences 2 --interpolation smooth --update-rate 20,40.5 --threads 3"
         );
         state.document.set_clip("run");
         assert!(state.command().unwrap_err().contains("save it"));
@@ -418,12 +356,16 @@ mod tests {
     }
 
     #[test]
-    fn settings_survive_as_text() {
-        let settings = Settings { recent: vec!["a b.glb".into()], dark: Some(true), ..Settings::default() };
-        let text = toml::to_string(&settings).unwrap();
-        assert_eq!(toml::from_str::<Settings>(&text).unwrap(), settings);
-        assert_eq!(toml::from_str::<Settings>("").unwrap(), Settings::default(), "what is missing has its default");
-        let odd = Settings { backends: ["gone".into(), "cpu-simd".into()], ..Settings::default() };
-        assert_eq!(State::open("walkers", odd).unwrap().settings.backends, ["cpu-rayon", "cpu-simd"]);
+    fn preferences_survive_as_text() {
+        let preferences = Preferences { recent: vec!["a b.glb".into()], dark: Some(true), ..Preferences::default() };
+        let text = toml::to_string(&preferences).unwrap();
+        assert_eq!(toml::from_str::<Preferences>(&text).unwrap(), preferences);
+        assert_eq!(
+            toml::from_str::<Preferences>("").unwrap(),
+            Preferences::default(),
+            "what is missing has its default"
+        );
+        let odd = Preferences { backends: ["gone".into(), "cpu-simd".into()], ..Preferences::default() };
+        assert_eq!(State::open("walkers", odd).unwrap().preferences.backends, ["cpu-rayon", "cpu-simd"]);
     }
 }

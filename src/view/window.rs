@@ -30,7 +30,7 @@ pub struct WindowOptions {
     /// Width and height in points.
     pub size: [f32; 2],
     /// Writes settings.
-    pub remember: Box<dyn Fn(&super::state::Settings)>,
+    pub remember: Box<dyn Fn(&super::state::Preferences)>,
     /// Writes RGBA 8 bit sRGB pixels of a width and height as PNG.
     pub write_picture: WritePicture,
 }
@@ -53,7 +53,7 @@ pub fn open(
     let (outcome, ended) = mpsc::channel();
     let created: eframe::AppCreator = Box::new(move |creation| {
         let ctx = creation.egui_ctx.clone();
-        if let Some(dark) = state.settings.dark {
+        if let Some(dark) = state.preferences.dark {
             ctx.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         }
         let worker = Worker::start(make, move || ctx.request_repaint())?;
@@ -280,6 +280,6 @@ impl eframe::App for Window {
 
     fn on_exit(&mut self) {
         self.worker.interrupt();
-        (self.options.remember)(&self.state.settings);
+        (self.options.remember)(&self.state.preferences);
     }
 }

@@ -1,7 +1,7 @@
 //! The thread that computes and draws. It owns the device; the window sends it requests and receives pictures.
 
 use super::engine::{Engine, Shown, Wanted};
-use crate::harness::run::{Observer, Outcome};
+use crate::harness::run::{Observer, Step};
 use crate::scene::Scene;
 use std::io;
 use std::sync::Arc;
@@ -136,18 +136,14 @@ struct Reporter<'a> {
 }
 
 impl Observer for Reporter<'_> {
-    fn progress(&mut self, what: &str, done: f64) {
+    fn progress(&mut self, step: &Step) {
         // Sending fails once the window is closed; the measurement is then interrupted.
-        if self.outgoing.send(Answer::Progress(what.into(), done)).is_ok() {
+        if self.outgoing.send(Answer::Progress(step.to_string(), step.done)).is_ok() {
             (self.wake)();
         }
     }
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
-    }
-
-    fn finished(&mut self, _: &Outcome) -> io::Result<()> {
-        Ok(())
     }
 }

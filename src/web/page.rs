@@ -2,11 +2,11 @@
 
 use super::recording::{Frames, Recorded, record, record_picture, reference_name, stages};
 use super::reference::{all, coverage};
-use super::tape::Library;
-use crate::frame::{BackendError, Blending, Retention};
+use crate::frame::{BackendError, Blending};
+use crate::gpu::device::tape::Library;
 use crate::harness::environment::Build;
 use crate::harness::parity::spread;
-use crate::harness::run::Status;
+use crate::harness::run::{Disturbance, Status};
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
 use crate::report::head::head;
@@ -128,7 +128,7 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
                 let (status, reason) = match &error {
                     BackendError::Unavailable(_) => (Status::Skipped, error.to_string()),
                     BackendError::TooLarge(_) => (Status::TooLarge, error.to_string()),
-                    BackendError::Device(_) => return Err(error.into()),
+                    BackendError::Device(_) | BackendError::Failed(_) => return Err(error.into()),
                 };
                 refusals.push(format!("{}: {reason}", entry.name));
                 backends.push(json!({
@@ -158,7 +158,7 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
             })
         })
         .collect();
-    let point = Point::of(scene, 1, scene.passes, Retention::Frame);
+    let point = Point::of(scene, 1, scene.passes, Disturbance::default());
     Ok(json!({
         "instances": point.instances,
         "sceneHash": point.scene_hash,
@@ -166,7 +166,7 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
         "vertices": crowd.vertex_count(),
         "influences": point.influences,
         "attributes": point.attributes,
-        "options": point.options,
+        "options": point.options.to_string(),
         "floats": crowd.format().floats(),
         "ticks": ticks,
         "sampled": chosen,

@@ -1,12 +1,12 @@
 //! Recordings of one backend for one crowd: its device, its frames, and the commands that read vertices back.
 
-use super::device::Recorder;
-use super::tape::{Command, Library};
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, Stage, StageTimer};
 use crate::frustum::Frustum;
-use crate::gpu::present::Presenter;
+use crate::gpu::device::tape::{Command, Library};
+use crate::gpu::draw::present::Presenter;
+use crate::gpu::draw::source::ArenaForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::Tolerance;
 use crate::registry::BackendEntry;
@@ -44,7 +44,6 @@ pub(super) struct Frames<'a> {
 /// A backend on a device that records.
 struct Session<'a> {
     crowd: &'a Crowd,
-    recorder: Recorder,
     gpu: Rc<Gpu>,
     arena: Arena,
     presenter: Presenter,
@@ -54,9 +53,7 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     /// Prepares a backend whose frames draw `passes` times.
     fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
-        let recorder = Recorder::default();
-        let (device, queue) = recorder.open();
-        let gpu = Gpu::recording(device, queue);
+        let gpu = Gpu::recording();
         let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
         let crowd = &scene.crowd;
         let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
@@ -67,12 +64,12 @@ impl<'a> Session<'a> {
         }
         let presenter = Presenter::new(Rc::clone(&gpu), crowd, scene.view(), passes)?;
         let prepared = backend.prepare(crowd, &job)?;
-        Ok(Self { crowd, recorder, gpu, arena, presenter, prepared })
+        Ok(Self { crowd, gpu, arena, presenter, prepared })
     }
 
     /// Commands since the last call.
     fn take(&self) -> Vec<Command> {
-        self.recorder.tape().take()
+        self.gpu.take_commands()
     }
 
     /// Commands of a frame.
@@ -85,7 +82,7 @@ impl<'a> Session<'a> {
     }
 
     fn objects(&self, library: &mut Library) -> Vec<Value> {
-        self.recorder.tape().objects.iter().map(|object| object.json(library)).collect()
+        self.gpu.tape().iter().flat_map(|tape| &tape.objects).map(|object| object.json(library)).collect()
     }
 
     fn skins_in_draw(&self) -> bool {
@@ -180,12 +177,13 @@ fn uploaded(
     writes: &[Command],
     library: &mut Library,
 ) -> Result<(Vec<Value>, bool)> {
-    let tape = session.recorder.tape();
+    let tape = session.gpu.tape();
+    let label = |buffer: usize| tape.as_ref().map_or("", |tape| tape.objects[buffer].label());
     let mut palettes: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
     let mut list = Vec::new();
     for write in writes {
         match write {
-            Command::Write { buffer, offset, bytes } if tape.objects[*buffer].label() == PALETTES => {
+            Command::Write { buffer, offset, bytes } if label(*buffer) == PALETTES => {
                 let all = palettes.entry(*buffer).or_default();
                 all.resize(all.len().max(*offset as usize + bytes.len()), 0);
                 all[*offset as usize..][..bytes.len()].copy_from_slice(bytes);
@@ -198,7 +196,7 @@ fn uploaded(
     let crowd = &frames.scene.crowd;
     // Palettes are created and written chunk by chunk, or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Merged(vertices)) => vertices.spans().to_vec(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.iter().map(|part| part.chunks.clone()).collect(),
         _ => session.gpu.chunks(crowd)?.into_iter().map(|chunk| vec![chunk]).collect(),
     };
     let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();
@@ -237,7 +235,7 @@ fn uploaded(
 fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
     let form = match session.prepared.skinned() {
         _ if session.skins_in_draw() => "texels",
-        Skinned::Device(Drawable::Streams) => "streams",
+        Skinned::Device(Drawable::Arena(ArenaForm { output: Some(output), .. })) => output.name(),
         _ => "words",
     };
     let mut reads = Vec::new();

@@ -6,7 +6,7 @@ use skinbench::bake::{BakeFormat, Baker};
 use skinbench::compaction;
 use skinbench::harness::parity::reference_vertices;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
-use skinbench::scene::{Clips, Overrides, Scene};
+use skinbench::scene::{Clips, Scene, Settings};
 
 /// The sizes are those that the encoder reaches, rounded up: a change that costs memory must show here.
 #[test]
@@ -75,7 +75,7 @@ fn jumps_that_no_rate_can_follow_are_refused() {
 
 /// The farthest that a vertex of any instance gets from its sphere's centre, in radii, group by group.
 fn farthest(scene: &str, clips: Clips, instances: u64) -> Vec<f64> {
-    let few = Overrides { instances: Some(instances), clips, ..Overrides::default() };
+    let few = Settings { instances: Some(instances), clips: Some(clips), ..Settings::default() };
     let crowd = Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd;
     let floats = crowd.format().floats();
     let farthest = crowd.groups().iter().map(|group| {

@@ -6,6 +6,8 @@ mod cli;
 mod content;
 mod formats;
 mod gltf;
+#[cfg(all(feature = "cli", unix))]
+mod peers;
 #[cfg(feature = "cli")]
 mod report;
 #[cfg(all(feature = "cli", feature = "gpu"))]

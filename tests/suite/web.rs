@@ -1,17 +1,17 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
-use skinbench::gpu::skin_kernels::{INSTANCES, MERGED, NAIVE};
-use skinbench::gpu::skinning::Kind;
+use skinbench::gpu::skin::skin_kernels::{INSTANCES, MERGED, NAIVE};
+use skinbench::gpu::skin::skinning::Kind;
 use skinbench::harness::environment::Build;
 use skinbench::registry::{BackendEntry, find};
-use skinbench::scene::{BuiltScene, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
 
 fn scene(name: &str, instances: u64) -> BuiltScene {
-    let overrides = Overrides { instances: Some(instances), ..Overrides::default() };
-    Scene::load(name).unwrap().with(overrides).build(u64::MAX).unwrap()
+    let settings = Settings { instances: Some(instances), ..Settings::default() };
+    Scene::load(name).unwrap().with(settings).build(u64::MAX).unwrap()
 }
 
 fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {

@@ -20,7 +20,7 @@ pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Model, Rows};
+use crate::model::{Model, RotationBlend, Rows};
 use crate::vertex::{Attributes, VertexFormat};
 use expressions::Expressions;
 use std::ops::Range;
@@ -158,6 +158,15 @@ impl Crowd {
         }
         self.groups.push(Group { model, instances: first..end, format, masks: masks.concat() });
         Ok(())
+    }
+
+    /// The same instances with another interpolation of every clip's linear rotations.
+    #[must_use]
+    pub fn with_rotation_blend(mut self, blend: RotationBlend) -> Self {
+        for group in &mut self.groups {
+            group.model = Arc::new(Model::clone(&group.model).with_rotation_blend(blend));
+        }
+        self
     }
 
     /// Instances by model.

@@ -7,7 +7,7 @@
 
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
-use crate::model::{Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
+use crate::model::{Bounds, Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Margin for f32 rounding, as a fraction of radius and distance.
@@ -233,8 +233,7 @@ impl Crowd {
             let above = joints[usize::from(parent)];
             joints[joint].iter_mut().zip(above).for_each(|(own, above)| *own *= above);
         }
-        let boxes = boxes(group);
-        let mut reaches: Vec<_> = (boxes.iter().zip(model.inverse_binds()).zip(model.palette_joints()))
+        let mut reaches: Vec<_> = (boxes(group).zip(model.inverse_binds()).zip(model.palette_joints()))
             .map(|((boxed, bind), &joint)| {
                 let bind = stretch(&rows_to_affine(bind).matrix3);
                 let [least, stretch] = joints[usize::from(joint)].map(|factor| factor * bind);
@@ -278,7 +277,7 @@ fn sphere(group: &Group, motions: &[Motion]) -> Reach {
     let (model, skeleton) = (&group.model, group.model.skeleton());
     let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
     let join = |held: &mut Option<Reach>, new: Reach| *held = Some(held.map_or(new, |held| held.join(new)));
-    for (entry, boxed) in boxes(group).iter().enumerate() {
+    for (entry, boxed) in boxes(group).enumerate() {
         if let Some(boxed) = boxed {
             let bind = rows_to_affine(&model.inverse_binds()[entry]);
             let reach = Reach {
@@ -322,18 +321,9 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
 }
 
 /// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
-fn boxes(group: &Group) -> Vec<Option<ValueRange>> {
-    let mesh = group.model.mesh();
-    let mut boxes: Vec<Option<ValueRange>> = vec![None; group.model.palette_joints().len()];
-    for (vertex, position) in mesh.positions().iter().enumerate() {
-        let position = vector(position);
-        for (entry, weight) in mesh.influences_of(vertex) {
-            if weight > 0.0 {
-                boxes[usize::from(entry)].get_or_insert(ValueRange::at(position)).include(position);
-            }
-        }
-    }
-    boxes
+fn boxes(group: &Group) -> impl Iterator<Item = Option<ValueRange>> {
+    let range = |Bounds { min, max }: Bounds| ValueRange { low: min.as_dvec3(), high: max.as_dvec3() };
+    group.model.entry_boxes().into_iter().map(move |bounds| bounds.map(range))
 }
 
 #[cfg(test)]

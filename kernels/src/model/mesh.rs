@@ -2,6 +2,7 @@
 
 use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets};
 use crate::vertex::Cube;
+use glam::DVec3;
 use std::ops::Range;
 
 /// Most influences of a vertex; a vertex with more keeps the largest.
@@ -10,7 +11,7 @@ pub const MAX_INFLUENCES: usize = 16;
 pub const INFLUENCE_CLASSES: [usize; 6] = [1, 2, 3, 4, 8, 16];
 
 /// (joint, weight) pairs in compressed-row form; joints are indices into the primitive's skin.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Influences {
     /// `offsets[v]..offsets[v + 1]` are vertex v's pairs; one longer than the vertex count.
     pub offsets: Vec<u32>,
@@ -20,10 +21,34 @@ pub struct Influences {
     pub weights: Vec<f32>,
 }
 
-impl Influences {
+impl Default for Influences {
     /// Influences of no vertex.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl Influences {
+    /// The influences of `vertices` vertices from (vertex, joint, weight) in any order. A vertex keeps the order of its
+    /// pairs, and vertices that are out of range are left out.
+    pub fn gathered(vertices: usize, mut pairs: Vec<(u32, u16, f32)>) -> Self {
+        pairs.sort_by_key(|(vertex, ..)| *vertex);
+        let mut pairs = pairs.into_iter().peekable();
+        let mut influences = Self::default();
+        for vertex in 0..vertices {
+            let own = std::iter::from_fn(|| pairs.next_if(|(held, ..)| *held as usize == vertex));
+            influences.push(own.map(|(_, joint, weight)| (joint, weight)));
+        }
+        influences
+    }
+
+    /// A vertex's joints and weights.
+    ///
+    /// # Panics
+    /// There is no such vertex.
+    pub fn of(&self, vertex: usize) -> impl ExactSizeIterator<Item = (u16, f32)> {
+        let pairs = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
+        pairs.map(|pair| (self.joints[pair], self.weights[pair]))
     }
 
     /// Appends a vertex; pairs of weight 0 are left out.
@@ -83,11 +108,8 @@ impl PrimitiveData {
             kept.iter().map(|&vertex| values[vertex as usize]).collect()
         }
         let Self { skin, positions, normals, tangents, uvs, influences: from, dumped_vertices, targets, .. } = self;
-        let mut influences = Influences::new();
-        for &vertex in kept {
-            let pairs = from.offsets[vertex as usize] as usize..from.offsets[vertex as usize + 1] as usize;
-            influences.push(pairs.map(|pair| (from.joints[pair], from.weights[pair])));
-        }
+        let mut influences = Influences::default();
+        kept.iter().for_each(|&vertex| influences.push(from.of(vertex as usize)));
         Self {
             skin: *skin,
             positions: gathered(positions, kept),
@@ -99,6 +121,19 @@ impl PrimitiveData {
             subsets: Vec::new(),
             dumped_vertices: if *dumped_vertices > 0 { kept.len() as u32 } else { 0 },
             targets: targets.iter().map(|deltas| deltas.with_vertices(kept)).collect(),
+        }
+    }
+
+    /// Replaces the triangles by these, each with the index of its material. They are sorted by material, within which
+    /// they keep their order, and each material has one subset.
+    pub fn set_triangles(&mut self, mut triangles: Vec<(u16, [u32; 3])>) {
+        triangles.sort_by_key(|(material, _)| *material);
+        self.indices.clear();
+        self.subsets.clear();
+        for run in triangles.chunk_by(|a, b| a.0 == b.0) {
+            let first = self.indices.len() as u32;
+            self.indices.extend(run.iter().flat_map(|(_, corners)| *corners));
+            self.subsets.push(Subset { material: run[0].0, indices: first..self.indices.len() as u32 });
         }
     }
 }
@@ -172,10 +207,8 @@ impl Mesh {
             return Err(ModelError::new("mesh", "no skinned vertex; expected at least one"));
         }
         if vertex_count > u32::MAX as usize / MAX_INFLUENCES {
-            return Err(ModelError::new(
-                "mesh",
-                format!("{vertex_count} vertices; expected at most {}", u32::MAX as usize / MAX_INFLUENCES),
-            ));
+            let problem = format!("{vertex_count} vertices; expected at most {}", u32::MAX as usize / MAX_INFLUENCES);
+            return Err(ModelError::new("mesh", problem));
         }
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials, targets.len())
@@ -208,29 +241,19 @@ impl Mesh {
             .iter()
             .map(|p| p.normals.clone().unwrap_or_else(|| generated_normals(&p.positions, &p.indices)))
             .collect();
-        let gather = |s: &VertexOrigin| (s.primitive as usize, s.vertex as usize);
+        let sources: Vec<VertexOrigin> = vertices.iter().map(|(source, _)| *source).collect();
         let mut mesh = Self {
-            positions: vertices.iter().map(|(s, _)| primitives[gather(s).0].positions[gather(s).1]).collect(),
-            normals: vertices.iter().map(|(s, _)| normals[gather(s).0][gather(s).1]).collect(),
-            tangents: with_tangents.then(|| {
-                vertices
-                    .iter()
-                    .map(|(s, _)| primitives[gather(s).0].tangents.as_ref().map_or([0.0; 4], |t| t[gather(s).1]))
-                    .collect()
-            }),
-            uvs: with_uvs.then(|| {
-                vertices
-                    .iter()
-                    .map(|(s, _)| primitives[gather(s).0].uvs.as_ref().map_or([0.0; 2], |t| t[gather(s).1]))
-                    .collect()
-            }),
+            positions: in_order(&sources, |primitive| Some(&primitives[primitive].positions)),
+            normals: in_order(&sources, |primitive| Some(&normals[primitive])),
+            tangents: with_tangents.then(|| in_order(&sources, |primitive| primitives[primitive].tangents.as_ref())),
+            uvs: with_uvs.then(|| in_order(&sources, |primitive| primitives[primitive].uvs.as_ref())),
             joints: Vec::new(),
             entries: 0,
             weights: Vec::new(),
             runs: Vec::new(),
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
             primitives: Vec::with_capacity(primitives.len()),
-            sources: vertices.iter().map(|(s, _)| *s).collect(),
+            sources,
             targets: Targets::default(),
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
@@ -305,7 +328,7 @@ impl Mesh {
             rest = after;
             let own = || own.iter().map(|&(_, vertex)| vertex);
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
-            let mut influences = Influences::new();
+            let mut influences = Influences::default();
             own().for_each(|v| {
                 influences.push(self.influences_of(v).map(|(entry, weight)| (entry - first_entry, weight)))
             });
@@ -430,6 +453,17 @@ impl Mesh {
     }
 }
 
+/// The numbers of all vertices from the streams of their primitives; zeros where a primitive lacks the stream.
+fn in_order<'a, T: Copy + Default + 'a>(
+    sources: &[VertexOrigin],
+    stream: impl Fn(usize) -> Option<&'a Vec<T>>,
+) -> Vec<T> {
+    let own = |source: &VertexOrigin| {
+        stream(source.primitive as usize).map(|values| values[source.vertex as usize]).unwrap_or_default()
+    };
+    sources.iter().map(own).collect()
+}
+
 fn class_of(influences: usize) -> usize {
     INFLUENCE_CLASSES.into_iter().find(|&c| c >= influences).unwrap_or(MAX_INFLUENCES)
 }
@@ -439,26 +473,21 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
     let Some(skin) = skins.get(usize::from(p.skin)) else {
         return Err(format!("skin {} is out of range; there are {}", p.skin, skins.len()));
     };
-    let finite = |name: &str, values: &[f32], width: usize| match values.iter().position(|v| !v.is_finite()) {
-        Some(at) => Err(format!("the {name} of vertex {} holds a number that is not finite", at / width)),
-        None => Ok(()),
+    let length = |name: &str, got: usize| match got == count {
+        true => Ok(()),
+        false => Err(format!("{got} {name} for {count} positions; expected as many")),
     };
-    let length = |name: &str, got: usize| {
-        if got == count { Ok(()) } else { Err(format!("{got} {name} for {count} positions; expected as many")) }
+    let stream = |name: &str, numbers: &[f32], width: usize| {
+        length(&format!("{name}s"), numbers.len() / width)?;
+        match numbers.iter().position(|v| !v.is_finite()) {
+            Some(at) => Err(format!("the {name} of vertex {} holds a number that is not finite", at / width)),
+            None => Ok(()),
+        }
     };
-    finite("position", p.positions.as_flattened(), 3)?;
-    if let Some(normals) = &p.normals {
-        length("normals", normals.len())?;
-        finite("normal", normals.as_flattened(), 3)?;
-    }
-    if let Some(tangents) = &p.tangents {
-        length("tangents", tangents.len())?;
-        finite("tangent", tangents.as_flattened(), 4)?;
-    }
-    if let Some(uvs) = &p.uvs {
-        length("uvs", uvs.len())?;
-        finite("uv", uvs.as_flattened(), 2)?;
-    }
+    stream("position", p.positions.as_flattened(), 3)?;
+    p.normals.as_ref().map_or(Ok(()), |normals| stream("normal", normals.as_flattened(), 3))?;
+    p.tangents.as_ref().map_or(Ok(()), |tangents| stream("tangent", tangents.as_flattened(), 4))?;
+    p.uvs.as_ref().map_or(Ok(()), |uvs| stream("uv", uvs.as_flattened(), 2))?;
     let influences = &p.influences;
     length("sets of influences", influences.offsets.len().saturating_sub(1))?;
     let pairs = influences.joints.len();
@@ -469,20 +498,14 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
         return Err("the influence offsets do not cover the joints and weights".into());
     }
     let vertex_of = |pair: usize| influences.offsets.partition_point(|&o| o as usize <= pair) - 1;
-    if let Some(pair) = influences.joints.iter().position(|&j| u32::from(j) >= skin.entries.end - skin.entries.start) {
-        return Err(format!(
-            "vertex {} has joint {}; its skin has {}",
-            vertex_of(pair),
-            influences.joints[pair],
-            skin.entries.end - skin.entries.start
-        ));
+    let joints = skin.entries.len();
+    if let Some(pair) = influences.joints.iter().position(|&joint| usize::from(joint) >= joints) {
+        let joint = influences.joints[pair];
+        return Err(format!("vertex {} has joint {joint}; its skin has {joints}", vertex_of(pair)));
     }
     if let Some(pair) = influences.weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        return Err(format!(
-            "vertex {} has the weight {}; expected 0 or more",
-            vertex_of(pair),
-            influences.weights[pair]
-        ));
+        let weight = influences.weights[pair];
+        return Err(format!("vertex {} has the weight {weight}; expected 0 or more", vertex_of(pair)));
     }
     if !p.indices.len().is_multiple_of(3) {
         return Err(format!("{} indices; expected a multiple of 3", p.indices.len()));
@@ -519,27 +542,16 @@ struct WeightRepairs {
 
 impl WeightRepairs {
     fn describe(self, repairs: &mut Vec<Repair>) {
-        if self.renormalised > 0 {
-            repairs.push(Repair {
-                message: format!(
-                    "renormalised the weights of {} vertices (worst sum {})",
-                    self.renormalised, self.worst_sum
-                ),
-            });
-        }
-        if self.unheld > 0 {
-            repairs.push(Repair {
-                message: format!("{} vertices without a joint now follow the skin's joint 0", self.unheld),
-            });
-        }
-        if self.truncated > 0 {
-            repairs.push(Repair {
-                message: format!(
-                    "kept the {MAX_INFLUENCES} largest of up to {} influences on {} vertices",
-                    self.most, self.truncated
-                ),
-            });
-        }
+        let Self { renormalised, worst_sum, unheld, truncated, most } = self;
+        let counted = [
+            (renormalised, format!("renormalised the weights of {renormalised} vertices (worst sum {worst_sum})")),
+            (unheld, format!("{unheld} vertices without a joint now follow the skin's joint 0")),
+            (
+                truncated,
+                format!("kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"),
+            ),
+        ];
+        repairs.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, message)| Repair { message }));
     }
 }
 
@@ -549,9 +561,7 @@ const WORTH_A_WORD: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 
 fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs) -> Vec<(u16, f32)> {
-    let range = influences.offsets[vertex] as usize..influences.offsets[vertex + 1] as usize;
-    let mut pairs: Vec<(u16, f32)> =
-        range.map(|i| (influences.joints[i], influences.weights[i])).filter(|(_, weight)| *weight > 0.0).collect();
+    let mut pairs: Vec<(u16, f32)> = influences.of(vertex).filter(|(_, weight)| *weight > 0.0).collect();
     if pairs.is_empty() {
         repairs.unheld += 1;
         return vec![(0, 1.0)];
@@ -578,17 +588,26 @@ fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs)
     pairs
 }
 
+/// The sum of the normals of the triangles around each vertex, each as long as twice the triangle's area; zero for a
+/// vertex without a triangle.
+///
+/// # Panics
+/// A triangle names a vertex that has no position.
+pub fn area_normals<'a>(positions: &[DVec3], triangles: impl IntoIterator<Item = &'a [u32; 3]>) -> Vec<DVec3> {
+    let mut sums = vec![DVec3::ZERO; positions.len()];
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize]);
+        let area = (b - a).cross(c - a);
+        triangle.iter().for_each(|&vertex| sums[vertex as usize] += area);
+    }
+    sums
+}
+
 /// Area-weighted normals. Triangles that share no vertex get flat normals, which glTF requires for meshes without
 /// normals.
 fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
-    use glam::DVec3;
-    let at = |i: u32| DVec3::from(positions[i as usize].map(f64::from));
-    let mut sums = vec![DVec3::ZERO; positions.len()];
-    for triangle in indices.as_chunks::<3>().0 {
-        let [a, b, c] = triangle.map(at);
-        let area = (b - a).cross(c - a);
-        triangle.iter().for_each(|&i| sums[i as usize] += area);
-    }
+    let positions: Vec<DVec3> = positions.iter().map(|position| DVec3::from(position.map(f64::from))).collect();
+    let sums = area_normals(&positions, indices.as_chunks::<3>().0);
     sums.into_iter().map(|n| n.normalize_or_zero().as_vec3().to_array()).collect()
 }
 
@@ -597,7 +616,7 @@ mod tests {
     use super::*;
 
     fn primitive(pairs: &[&[(u16, f32)]]) -> PrimitiveData {
-        let mut influences = Influences::new();
+        let mut influences = Influences::default();
         pairs.iter().for_each(|p| influences.push(p.iter().copied()));
         PrimitiveData {
             positions: (0..pairs.len()).map(|i| [i as f32, 0.0, 0.0]).collect(),

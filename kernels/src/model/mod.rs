@@ -21,6 +21,7 @@ pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBl
 pub use error::ModelError;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
+    area_normals,
 };
 pub use parts::{Axes, Bounds, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
@@ -29,7 +30,7 @@ pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Trans
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
 pub use targets::{
-    MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetSpan, TargetWeight, Targets, UNMOVED, VertexDeltas,
+    DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED, VertexDeltas,
 };
 
 use crate::vertex::Cube;
@@ -66,37 +67,23 @@ impl Model {
         let mut palette_joints = Vec::new();
         let mut inverse_binds = Vec::new();
         for (index, skin) in skins.into_iter().enumerate() {
-            let place = || format!("skin {index} {:?}", skin.name);
-            if skin.joints.is_empty() || skin.joints.len() != skin.inverse_binds.len() {
-                return Err(ModelError::new(
-                    place(),
-                    format!(
-                        "{} joints and {} inverse binds; expected the same number of each, at least one",
-                        skin.joints.len(),
-                        skin.inverse_binds.len()
-                    ),
-                ));
+            let refused = |problem: String| Err(ModelError::new(format!("skin {index} {:?}", skin.name), problem));
+            let (joints, binds) = (skin.joints.len(), skin.inverse_binds.len());
+            if joints == 0 || joints != binds {
+                let expected = "expected the same number of each, at least one";
+                return refused(format!("{joints} joints and {binds} inverse binds; {expected}"));
             }
             if let Some(joint) = skin.joints.iter().find(|&&j| usize::from(j) >= skeleton.len()) {
-                return Err(ModelError::new(
-                    place(),
-                    format!("joint {joint} is out of range; the skeleton has {}", skeleton.len()),
-                ));
+                return refused(format!("joint {joint} is out of range; the skeleton has {}", skeleton.len()));
             }
             if let Some(entry) = skin.inverse_binds.iter().position(|m| m.iter().any(|v| !v.is_finite())) {
-                return Err(ModelError::new(
-                    place(),
-                    format!("inverse bind {entry} holds a number that is not finite"),
-                ));
+                return refused(format!("inverse bind {entry} holds a number that is not finite"));
             }
             let first = palette_joints.len() as u32;
             palette_joints.extend_from_slice(&skin.joints);
             inverse_binds.extend_from_slice(&skin.inverse_binds);
             if palette_joints.len() > MAX_JOINTS {
-                return Err(ModelError::new(
-                    place(),
-                    format!("the skins hold more than {MAX_JOINTS} palette entries together"),
-                ));
+                return refused(format!("the skins hold more than {MAX_JOINTS} palette entries together"));
             }
             ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
         }
@@ -104,7 +91,7 @@ impl Model {
             check_clip(clip, &skeleton, targets.len())?;
         }
         let mut mesh = Mesh::new(primitives, targets, &ranges, materials.len(), &mut repairs)?;
-        let bounds = rest_bounds(&skeleton, &palette_joints, &inverse_binds, &mesh);
+        let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh);
         if !(bounds.min.is_finite() && bounds.max.is_finite()) {
             return Err(ModelError::new("rest pose", "skinned vertices are not finite"));
         }
@@ -191,6 +178,22 @@ impl Model {
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
+    /// The matrix of each palette entry at rest, from mesh to model space, in f64.
+    pub fn rest_palette(&self) -> Vec<DAffine3> {
+        rest_palette(&self.skeleton, &self.palette_joints, &self.inverse_binds)
+    }
+    /// The box around the vertices that each palette entry moves, in mesh space; `None` for an entry without vertices.
+    pub fn entry_boxes(&self) -> Vec<Option<Bounds>> {
+        let mut boxes: Vec<Option<Bounds>> = vec![None; self.palette_joints.len()];
+        for (vertex, position) in self.mesh.positions().iter().enumerate() {
+            let position = Vec3::from(*position);
+            for (entry, _) in self.mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
+                let held = boxes[usize::from(entry)].get_or_insert(Bounds { min: position, max: position });
+                *held = Bounds { min: held.min.min(position), max: held.max.max(position) };
+            }
+        }
+        boxes
+    }
     /// The same model with other clips for the same skeleton.
     pub fn with_clips(self, clips: Vec<Clip>) -> Self {
         Self { clips, ..self }
@@ -235,10 +238,12 @@ fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), Mo
     }
 }
 
-fn rest_bounds(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows], mesh: &Mesh) -> Bounds {
-    let model_pose = skeleton.rest_model_pose();
-    let palette: Vec<DAffine3> =
-        joints.iter().zip(inverse_binds).map(|(&j, m)| model_pose[usize::from(j)] * rows_to_affine(m)).collect();
+fn rest_palette(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows]) -> Vec<DAffine3> {
+    let pose = skeleton.rest_model_pose();
+    joints.iter().zip(inverse_binds).map(|(&j, m)| pose[usize::from(j)] * rows_to_affine(m)).collect()
+}
+
+fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Bounds {
     let mut bounds = Bounds { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
     let mut poisoned = false;
     for vertex in 0..mesh.vertex_count() {

@@ -130,3 +130,20 @@ pub struct ModelParts {
     /// Repairs that the importer itself made.
     pub repairs: Vec<Repair>,
 }
+
+impl ModelParts {
+    /// The parts of a model of one skin, with Y up, and without clips, targets, materials and repairs.
+    pub fn new(name: impl Into<String>, skeleton: Skeleton, skin: SkinData, primitives: Vec<PrimitiveData>) -> Self {
+        Self {
+            name: name.into(),
+            axes: Axes::Y_UP,
+            skeleton,
+            skins: vec![skin],
+            clips: Vec::new(),
+            primitives,
+            targets: Vec::new(),
+            materials: Vec::new(),
+            repairs: Vec::new(),
+        }
+    }
+}

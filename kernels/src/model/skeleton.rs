@@ -1,7 +1,7 @@
 //! Joints in parent-first order, structure-of-arrays.
 
 use super::{ModelError, Rows, rows_to_affine};
-use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
+use glam::{DAffine3, DQuat, Quat, Vec3};
 
 /// Parent of a joint without one.
 pub const NO_PARENT: u16 = u16::MAX;
@@ -31,6 +31,20 @@ pub enum JointTransform {
     Transform(Transform),
     /// A fixed affine matrix, stored as is because shear has no rotation-and-scale form; clips cannot change it.
     Matrix(Rows),
+}
+
+impl JointTransform {
+    /// The transform to the parent, in f64.
+    pub fn to_affine(&self) -> DAffine3 {
+        match self {
+            Self::Matrix(rows) => rows_to_affine(rows),
+            Self::Transform(Transform { rotation, translation, scale }) => {
+                let rotation = rotation.as_dquat();
+                let unit = if rotation.length_squared() > 0.0 { rotation.normalize() } else { rotation };
+                DAffine3::from_scale_rotation_translation(scale.as_dvec3(), unit, translation.as_dvec3())
+            }
+        }
+    }
 }
 
 /// A joint as an importer found it: in any order, with its parent's index.
@@ -73,10 +87,8 @@ impl Skeleton {
                 None => stack.push(index),
                 Some(parent) if parent < count => children[parent].push(index),
                 Some(parent) => {
-                    return Err(ModelError::new(
-                        place(index, joint),
-                        format!("parent {parent} is out of range; there are {count} joints"),
-                    ));
+                    let problem = format!("parent {parent} is out of range; there are {count} joints");
+                    return Err(ModelError::new(place(index, joint), problem));
                 }
             }
         }
@@ -89,10 +101,8 @@ impl Skeleton {
             stack.extend(children[index].iter().rev());
         }
         if let Some(index) = new_index.iter().position(|&n| n == NO_PARENT) {
-            return Err(ModelError::new(
-                place(index, &joints[index]),
-                "its chain of parents is a cycle; expected one that ends at a root",
-            ));
+            let problem = "its chain of parents is a cycle; expected one that ends at a root";
+            return Err(ModelError::new(place(index, &joints[index]), problem));
         }
         let mut skeleton = Self {
             names: Vec::with_capacity(count),
@@ -108,10 +118,8 @@ impl Skeleton {
                 }
                 JointTransform::Matrix(rows) => {
                     if rows.iter().any(|v| !v.is_finite()) {
-                        return Err(ModelError::new(
-                            place(index, joint),
-                            "its matrix holds a number that is not finite",
-                        ));
+                        let problem = "its matrix holds a number that is not finite";
+                        return Err(ModelError::new(place(index, joint), problem));
                     }
                     skeleton.matrices.push((skeleton.names.len() as u16, rows));
                     Transform::IDENTITY
@@ -149,21 +157,22 @@ impl Skeleton {
         &self.matrices
     }
 
+    /// A joint's transform to its parent at rest, as [`Joint::rest`].
+    ///
+    /// # Panics
+    /// There is no such joint.
+    pub fn rest_of(&self, joint: usize) -> JointTransform {
+        match self.matrices.binary_search_by_key(&joint, |(fixed, _)| usize::from(*fixed)) {
+            Ok(at) => JointTransform::Matrix(self.matrices[at].1),
+            Err(_) => JointTransform::Transform(self.rest[joint]),
+        }
+    }
+
     /// Joint to model space at rest, in f64.
     pub fn rest_model_pose(&self) -> Vec<DAffine3> {
         let mut pose: Vec<DAffine3> = Vec::with_capacity(self.len());
-        let mut matrices = self.matrices.iter().peekable();
-        for joint in 0..self.len() {
-            let rest = &self.rest[joint];
-            let local = match matrices.next_if(|(j, _)| usize::from(*j) == joint) {
-                Some((_, rows)) => rows_to_affine(rows),
-                None => DAffine3::from_scale_rotation_translation(
-                    rest.scale.as_dvec3(),
-                    DQuat::from_array(rest.rotation.to_array().map(f64::from)).normalize(),
-                    DVec3::from(rest.translation),
-                ),
-            };
-            let parent = self.parents[joint];
+        for (joint, &parent) in self.parents.iter().enumerate() {
+            let local = self.rest_of(joint).to_affine();
             pose.push(if parent == NO_PARENT { local } else { pose[usize::from(parent)] * local });
         }
         pose

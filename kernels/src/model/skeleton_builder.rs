@@ -1,6 +1,6 @@
 //! A builder of skeletons by hand.
 
-use super::{Channel, Interpolation, Joint, JointTransform, Keys, ModelError, Skeleton, Transform};
+use super::{Channel, Joint, JointTransform, Keys, ModelError, Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
@@ -155,16 +155,6 @@ impl SkeletonBuilder {
 }
 
 impl BuiltSkeleton {
-    /// A skin of all joints, for a mesh that was modelled around the skeleton's bind pose.
-    pub fn skin(&self) -> super::SkinData {
-        let inverse_binds = self.skeleton.rest_model_pose().into_iter().map(|m| super::affine_to_rows(&m.inverse()));
-        super::SkinData {
-            name: String::new(),
-            joints: (0..self.skeleton.len() as u16).collect(),
-            inverse_binds: inverse_binds.collect(),
-        }
-    }
-
     /// A joint's frames as tracks of a clip: bind offset + translation, bind orientation * rotation.
     ///
     /// # Errors
@@ -174,13 +164,8 @@ impl BuiltSkeleton {
             ModelError::new(format!("joint {name:?}"), "is not in the skeleton; expected the name of a joint")
         })?;
         let rest = self.skeleton.rest()[joint];
-        let track = |channel, values| Keys {
-            joint: joint as u16,
-            channel,
-            interpolation: Interpolation::Linear,
-            times: frames.iter().map(|f| f.time).collect(),
-            values,
-        };
+        let times: Vec<f32> = frames.iter().map(|f| f.time).collect();
+        let track = |channel, values| Keys::linear(joint as u16, channel, times.clone(), values);
         let translations = frames.iter().flat_map(|f| (rest.translation + f.translation).to_array());
         let rotations = frames.iter().flat_map(|f| (rest.rotation * f.rotation).to_array());
         Ok(vec![track(Channel::Translation, translations.collect()), track(Channel::Rotation, rotations.collect())])

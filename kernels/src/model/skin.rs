@@ -1,6 +1,8 @@
 //! Skins: lists of joints with their inverse bind matrices.
 
-use super::affine::Rows;
+use super::affine::{Rows, affine_to_rows};
+use super::error::ModelError;
+use super::skeleton::Skeleton;
 use std::ops::Range;
 
 /// A mesh's own list of joints with their inverse binds: a range of the model's palette entries.
@@ -22,4 +24,26 @@ pub struct SkinData {
     pub joints: Vec<u16>,
     /// Maps mesh space to joint space at bind, one for each of `joints`.
     pub inverse_binds: Vec<Rows>,
+}
+
+impl SkinData {
+    /// A skin of these joints for a mesh that was modelled around the rest pose.
+    ///
+    /// # Errors
+    /// A joint whose pose has no inverse, because a scale is 0.
+    ///
+    /// # Panics
+    /// A joint that the skeleton lacks.
+    pub fn at_rest(skeleton: &Skeleton, joints: Vec<u16>) -> Result<Self, ModelError> {
+        let pose = skeleton.rest_model_pose();
+        let inverse = |&joint: &u16| {
+            let inverse = pose[usize::from(joint)].inverse();
+            inverse.is_finite().then(|| affine_to_rows(&inverse)).ok_or_else(|| {
+                let place = format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]);
+                ModelError::new(place, "its scale has no inverse; expected one that is not 0")
+            })
+        };
+        let inverse_binds = joints.iter().map(inverse).collect::<Result<_, _>>()?;
+        Ok(Self { name: String::new(), joints, inverse_binds })
+    }
 }

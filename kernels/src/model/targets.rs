@@ -92,7 +92,7 @@ impl TargetDeltas {
 
 /// Neighbouring vertices that a target moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TargetSpan {
+pub struct DeltaRun {
     /// First vertex.
     pub first_vertex: u32,
     /// Number of vertices, at least one.
@@ -101,13 +101,13 @@ pub struct TargetSpan {
     pub first_delta: u32,
 }
 
-impl TargetSpan {
-    /// The span's vertices.
+impl DeltaRun {
+    /// The run's vertices.
     pub fn vertices(&self) -> std::ops::Range<usize> {
         self.first_vertex as usize..(self.first_vertex + self.count) as usize
     }
 
-    /// The span's items of the delta streams.
+    /// The run's items of the delta streams.
     pub fn deltas(&self) -> std::ops::Range<usize> {
         self.first_delta as usize..(self.first_delta + self.count) as usize
     }
@@ -118,7 +118,7 @@ impl TargetSpan {
 pub struct Targets {
     list: Vec<Target>,
     first_spans: Vec<u32>,
-    spans: Vec<TargetSpan>,
+    spans: Vec<DeltaRun>,
     positions: Vec<[f32; 3]>,
     normals: Vec<[f32; 3]>,
     tangents: Vec<[f32; 3]>,
@@ -166,7 +166,7 @@ impl Targets {
             let begun = *targets.first_spans.last().unwrap_or(&0) < targets.spans.len() as u32;
             match targets.spans.last_mut().filter(|_| begun) {
                 Some(span) if span.first_vertex + span.count == vertex => span.count += 1,
-                _ => targets.spans.push(TargetSpan { first_vertex: vertex, count: 1, first_delta: delta }),
+                _ => targets.spans.push(DeltaRun { first_vertex: vertex, count: 1, first_delta: delta }),
             }
             targets.positions.push(deltas.positions[at]);
             targets.normals.push(deltas.normals[at]);
@@ -200,10 +200,10 @@ impl Targets {
     ///
     /// # Panics
     /// There is no such target.
-    pub fn spans(&self, target: usize) -> &[TargetSpan] {
+    pub fn spans(&self, target: usize) -> &[DeltaRun] {
         &self.spans[self.first_spans[target] as usize..self.first_spans[target + 1] as usize]
     }
-    /// Position deltas of all targets, addressed by [`TargetSpan::deltas`].
+    /// Position deltas of all targets, addressed by [`DeltaRun::deltas`].
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
@@ -262,7 +262,7 @@ impl Targets {
     pub fn packed(&self) -> PackedTargets {
         let mut packed = PackedTargets { steps: Vec::with_capacity(self.len()), deltas: Vec::new() };
         for target in 0..self.len() {
-            let deltas = || self.spans(target).iter().flat_map(TargetSpan::deltas);
+            let deltas = || self.spans(target).iter().flat_map(DeltaRun::deltas);
             let step = |stream: &[[f32; 3]]| {
                 deltas().flat_map(|at| stream[at]).fold(0.0f32, |most, v| most.max(v.abs())) / STEPS
             };
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn deltas_follow_their_vertices_and_neighbours_share_a_span() {
         let targets = targets();
-        let of = |target| targets.spans(target).iter().map(TargetSpan::vertices).collect::<Vec<_>>();
+        let of = |target| targets.spans(target).iter().map(DeltaRun::vertices).collect::<Vec<_>>();
         assert_eq!(of(0), [0..1, 2..3, 6..7]);
         assert_eq!(of(1), []);
         assert_eq!(of(2), [1..2, 4..5, 7..8]);
@@ -353,7 +353,7 @@ mod tests {
             8,
             true,
         );
-        let span = TargetSpan { first_vertex: 4, count: 3, first_delta: 0 };
+        let span = DeltaRun { first_vertex: 4, count: 3, first_delta: 0 };
         assert_eq!(dense.unwrap().spans(0), [span]);
     }
 

@@ -44,7 +44,7 @@ mod tests {
         primitive.positions = (0..60).map(|_| vector()).collect();
         primitive.normals = Some((0..60).map(|_| vector()).collect());
         primitive.tangents = Some((0..60).map(|_| vector()).map(|[x, y, z]| [x, y, z, 1.0]).collect());
-        primitive.influences = crate::model::Influences::new();
+        primitive.influences = crate::model::Influences::default();
         (0..60).for_each(|v: u16| primitive.influences.push([(v % 64, 0.5), (v / 2, 0.25 * f32::from(v % 3))]));
         for target in 0..targets as u32 {
             let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };

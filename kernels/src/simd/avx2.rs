@@ -141,6 +141,23 @@ impl Simd<8> for Avx2 {
         unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
     }
     #[inline(always)]
+    fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
+        // The first two rows side by side.
+        let [a, b, c, d, e, f, g, h, third @ ..] = *rows;
+        let (pair, third) = (Self::load(&[a, b, c, d, e, f, g, h]), Vec4::from_array(third));
+        let (weights, weight) = (Self::splat(weight), Vec4::splat(weight));
+        unsafe {
+            let (pair, third) = match sum {
+                None => (_mm256_mul_ps(weights, pair), weight * third),
+                Some([x, y, z]) => {
+                    let sum = _mm256_set_m128(y.into(), x.into());
+                    (_mm256_fmadd_ps(weights, pair, sum), Self::mul_add_128(weight, third, z))
+                }
+            };
+            [_mm256_castps256_ps128(pair).into(), _mm256_extractf128_ps::<1>(pair).into(), third]
+        }
+    }
+    #[inline(always)]
     fn fence() {
         unsafe { _mm_sfence() }
     }

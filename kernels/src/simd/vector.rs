@@ -49,6 +49,17 @@ pub trait Simd<const W: usize>: Copy {
     fn columns(rows: [Self::V; 4]) -> [Vec4; W];
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns.
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4;
+    /// `weight * rows`, plus `sum` if there is one: the rows of a matrix in 128 bits.
+    #[inline(always)] // to take on the caller's instruction set
+    fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
+        let weight = Vec4::splat(weight);
+        let mut out = [Vec4::ZERO; 3];
+        for (row, (out, from)) in out.iter_mut().zip(rows.as_chunks::<4>().0).enumerate() {
+            let from = Vec4::from_array(*from);
+            *out = sum.map_or(weight * from, |sum| Self::mul_add_128(weight, from, sum[row]));
+        }
+        out
+    }
     /// Makes streamed stores visible before the stores that follow.
     fn fence();
 }

@@ -7,7 +7,7 @@ use super::words::{MOST_FLOATS, pack};
 use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::{Normals, VertexFormat};
-use glam::{Vec3A, Vec4};
+use glam::{Vec3A, Vec4, Vec4Swizzles};
 use std::ops::Range;
 
 /// Skins one instance. The arguments are as for [`super::skin`]. The baseline replaces an instruction set that the
@@ -73,6 +73,7 @@ impl Kernel for ColumnsKernel<'_> {
     }
 }
 
+/// Chooses the body for a run. Where there are normals, each treatment has its own, so that vertices do not ask for it.
 #[inline(always)]
 fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     mesh: &Mesh,
@@ -83,66 +84,78 @@ fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
     normals: Normals,
     out: &mut [f32],
 ) {
-    match run.influences {
-        1 => skin_run::<W, S, FLOATS, 1>(mesh, shape, run, vertices, palette, normals, out),
-        2 => skin_run::<W, S, FLOATS, 2>(mesh, shape, run, vertices, palette, normals, out),
-        3 => skin_run::<W, S, FLOATS, 3>(mesh, shape, run, vertices, palette, normals, out),
-        4 => skin_run::<W, S, FLOATS, 4>(mesh, shape, run, vertices, palette, normals, out),
-        8 => skin_run::<W, S, FLOATS, 8>(mesh, shape, run, vertices, palette, normals, out),
-        _ => skin_run::<W, S, FLOATS, 16>(mesh, shape, run, vertices, palette, normals, out),
+    let part = Part { mesh, shape, run, vertices, palette };
+    match (FLOATS, normals) {
+        (3, _) | (_, Normals::Raw) => part.skin::<W, S, FLOATS>(Normals::Raw, out),
+        (_, Normals::Unit) => part.skin::<W, S, FLOATS>(Normals::Unit, out),
+        (_, Normals::Exact) => part.skin::<W, S, FLOATS>(Normals::Exact, out),
     }
 }
 
-/// Skins neighbouring vertices of one run. `palette` must hold [`Mesh::entries`] matrices.
-#[inline(always)]
-fn skin_run<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
-    mesh: &Mesh,
-    shape: Shape,
-    run: &VertexRun,
+/// Neighbouring vertices of one run. `palette` holds [`Mesh::entries`] matrices.
+struct Part<'a> {
+    mesh: &'a Mesh,
+    shape: Shape<'a>,
+    run: &'a VertexRun,
     vertices: Range<usize>,
-    palette: &[Rows],
-    normals: Normals,
-    out: &mut [f32],
-) {
-    assert_eq!(palette.len(), mesh.entries());
-    let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]);
-    let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
-    let all = joints.iter().zip(weights).zip(sources).enumerate();
-    for (index, ((joints, weights), (p, n))) in all {
-        let [x, y, z, t] = columns::<W, S, INFLUENCES>(palette, joints, weights);
-        let m = [x, y, z];
-        let position = transform::<W, S>(m, *p, t).to_array();
-        // Writes four floats for three: the next write overwrites the fourth, so only the last vertex needs a shorter
-        // write.
-        let out = &mut out[index * FLOATS..];
-        match out.first_chunk_mut::<4>() {
-            Some(to) => *to = position,
-            None => out[..3].copy_from_slice(&position[..3]),
+    palette: &'a [Rows],
+}
+
+impl Part<'_> {
+    #[inline(always)]
+    fn skin<const W: usize, S: Simd<W>, const FLOATS: usize>(self, normals: Normals, out: &mut [f32]) {
+        match self.run.influences {
+            1 => self.each::<W, S, FLOATS, 1>(normals, out),
+            2 => self.each::<W, S, FLOATS, 2>(normals, out),
+            3 => self.each::<W, S, FLOATS, 3>(normals, out),
+            4 => self.each::<W, S, FLOATS, 4>(normals, out),
+            8 => self.each::<W, S, FLOATS, 8>(normals, out),
+            _ => self.each::<W, S, FLOATS, 16>(normals, out),
         }
-        if FLOATS >= 6 {
-            let normal = match normals {
-                Normals::Raw => rotate::<W, S>(m, *n),
-                Normals::Unit => unit(rotate::<W, S>(m, *n)),
-                Normals::Exact => {
-                    let [x, y, z] = [Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z)];
-                    let n = y.cross(z) * n[0] + z.cross(x) * n[1] + x.cross(y) * n[2];
-                    unit(n.extend(0.0))
+    }
+
+    #[inline(always)]
+    fn each<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
+        self,
+        normals: Normals,
+        out: &mut [f32],
+    ) {
+        let Self { mesh, shape, run, vertices, palette } = self;
+        assert_eq!(palette.len(), mesh.entries());
+        let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
+        let (positions, mesh_normals) = (&shape.positions[vertices.clone()], &shape.normals[vertices.clone()]);
+        let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
+        let count = vertices.len();
+        let out = &mut out[..count * FLOATS];
+        // Four floats are written for three, and the next write overwrites the fourth. None follows the last vertex, so
+        // it is written to a place that is one float longer.
+        let mut longer = [0.0; MOST_FLOATS + 1];
+        let last = count.saturating_sub(1);
+        for (part, to) in [(0..last, out.as_mut_ptr()), (last..count, longer.as_mut_ptr())] {
+            let pairs = joints[part.clone()].iter().zip(&weights[part.clone()]);
+            let points = positions[part.clone()].iter().zip(&mesh_normals[part.clone()]);
+            for (index, ((joints, weights), (p, n))) in pairs.zip(points).enumerate() {
+                // SAFETY: a mesh's joints are less than its entries, and the palette has as many.
+                let [x, y, z, t] = unsafe { columns::<W, S>(palette, joints, weights) };
+                let m = [x, y, z];
+                let mut numbers = [transform::<W, S>(m, *p, t), Vec4::ZERO, Vec4::ZERO];
+                if FLOATS >= 6 {
+                    numbers[1] = moved_normal::<W, S>(m, *n, normals);
                 }
-            };
-            let normal = normal.to_array();
-            match out[3..].first_chunk_mut::<4>() {
-                Some(to) => *to = normal,
-                None => out[3..6].copy_from_slice(&normal[..3]),
+                if FLOATS >= 10 {
+                    let [a, b, c, handedness] = tangents.map_or([0.0; 4], |t| t[part.start + index]);
+                    numbers[2] = moved_tangent::<W, S>(m, [a, b, c], normals);
+                    numbers[2].w = handedness;
+                }
+                for (at, v) in [0, 3, 6].into_iter().zip(numbers) {
+                    if at < FLOATS {
+                        // SAFETY: `to` has `FLOATS` floats for each vertex of the part, and at least one more.
+                        unsafe { to.add(index * FLOATS + at).cast::<[f32; 4]>().write_unaligned(v.to_array()) };
+                    }
+                }
             }
         }
-        if FLOATS >= 10 {
-            let [a, b, c, handedness] = tangents.map_or([0.0; 4], |t| t[index]);
-            let tangent = rotate::<W, S>(m, [a, b, c]);
-            let mut tangent = if normals == Normals::Raw { tangent } else { unit(tangent) };
-            tangent.w = handedness;
-            out[6..10].copy_from_slice(&tangent.to_array());
-        }
+        out[last * FLOATS..].copy_from_slice(&longer[..(count - last) * FLOATS]);
     }
 }
 
@@ -186,10 +199,31 @@ fn write_packed<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: us
 
 /// `m * v + t`, by columns.
 #[inline(always)]
-fn transform<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3], t: Vec4) -> Vec4 {
+pub(super) fn transform<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3], t: Vec4) -> Vec4 {
     let sum = S::mul_add_128(z, Vec4::splat(v[2]), t);
     let sum = S::mul_add_128(y, Vec4::splat(v[1]), sum);
     S::mul_add_128(x, Vec4::splat(v[0]), sum)
+}
+
+/// A skinned normal, by columns.
+#[inline(always)]
+pub(super) fn moved_normal<const W: usize, S: Simd<W>>(m: [Vec4; 3], n: [f32; 3], normals: Normals) -> Vec4 {
+    match normals {
+        Normals::Raw => rotate::<W, S>(m, n),
+        Normals::Unit => unit(rotate::<W, S>(m, n)),
+        Normals::Exact => {
+            let [x, y, z] = [Vec3A::from_vec4(m[0]), Vec3A::from_vec4(m[1]), Vec3A::from_vec4(m[2])];
+            let n = y.cross(z) * n[0] + z.cross(x) * n[1] + x.cross(y) * n[2];
+            unit(n.extend(0.0))
+        }
+    }
+}
+
+/// A skinned tangent, by columns.
+#[inline(always)]
+pub(super) fn moved_tangent<const W: usize, S: Simd<W>>(m: [Vec4; 3], t: [f32; 3], normals: Normals) -> Vec4 {
+    let tangent = rotate::<W, S>(m, t);
+    if normals == Normals::Raw { tangent } else { unit(tangent) }
 }
 
 /// `m * v`, by columns.
@@ -200,29 +234,32 @@ fn rotate<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3]) -> Vec4
 }
 
 /// The blended matrix of a vertex, column by column; the w components are not used.
+///
+/// # Safety
+/// Each joint is less than the length of the palette.
 #[inline(always)]
-fn columns<const W: usize, S: Simd<W>, const INFLUENCES: usize>(
+pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
     palette: &[Rows],
-    joints: &[u16; INFLUENCES],
-    weights: &[f32; INFLUENCES],
+    joints: &[u16],
+    weights: &[f32],
 ) -> [Vec4; 4] {
-    let mut m = [Vec4::ZERO; 3];
-    for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
-        // SAFETY: a mesh's joints are less than its entries, and the palette has as many (see `skin_run`).
-        let rows = unsafe { palette.get_unchecked(usize::from(joint)) }.as_chunks::<4>().0;
-        let weight = Vec4::splat(weight);
-        for (sum, row) in m.iter_mut().zip(rows) {
-            let row = Vec4::from_array(*row);
-            *sum = if k == 0 { weight * row } else { S::mul_add_128(weight, row, *sum) };
-        }
+    let mut rows = None;
+    for (&joint, &weight) in joints.iter().zip(weights) {
+        // SAFETY: the caller's.
+        let entry = unsafe { palette.get_unchecked(usize::from(joint)) };
+        rows = Some(S::add_rows(weight, entry, rows));
     }
-    let columns = glam::Mat4::from_cols(m[0], m[1], m[2], m[2]).transpose();
+    let [x, y, z] = rows.unwrap_or([Vec4::ZERO; 3]);
+    let columns = glam::Mat4::from_cols(x, y, z, z).transpose();
     [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
 }
 
 /// Normalises; a zero vector stays zero.
 #[inline(always)]
 fn unit(v: Vec4) -> Vec4 {
-    let squared = v.x * v.x + v.y * v.y + v.z * v.z;
-    v * (1.0 / squared.max(f32::MIN_POSITIVE).sqrt())
+    let squares = v * v;
+    // The sum of three in each of the first three components.
+    let squared = squares + squares.yzxw() + squares.zxyw();
+    let length = squared.max(Vec4::splat(f32::MIN_POSITIVE)).to_array().map(f32::sqrt);
+    v / Vec4::from_array(length)
 }

@@ -245,6 +245,7 @@ impl<P: BlockPalette> Filler<'_, P> {
         let weights = mesh.weights()[pairs..].chunks_exact(influences);
         let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
         let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
+        let mut begun = Tile([[0.0; BLOCK]; FLOATS]);
         let all = slots.iter_mut().zip(joints.zip(weights)).zip(sources).enumerate();
         for (index, ((slot, (joints, weights)), (position, normal))) in all {
             let morphed = match morphed {
@@ -254,17 +255,18 @@ impl<P: BlockPalette> Filler<'_, P> {
             for group in 0..BLOCK / W {
                 let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
                 let position = source::<W, S>(morphed, 0, position, group);
-                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, position), &mut slot[..3], group);
+                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, position), &mut slot[..3], &mut begun.0[..3], group);
                 if FLOATS >= 6 {
                     let normal = rotated_normal::<W, S>(&m, source::<W, S>(morphed, 3, normal, group), *normals);
-                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], group);
+                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], group);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
                     let tangent = source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], group);
                     let tangent = rotated_tangent::<W, S>(&m, tangent, *normals);
-                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], group);
-                    put_rows::<W, S, DIRECT>(&[S::splat(handedness)], &mut slot[9..], group);
+                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], group);
+                    let handedness = [S::splat(handedness)];
+                    put_rows::<W, S, DIRECT>(&handedness, &mut slot[9..], &mut begun.0[9..], group);
                 }
             }
             if !DIRECT {
@@ -293,12 +295,28 @@ fn source<const W: usize, S: Simd<W>>(
     }
 }
 
-/// Stores a group of lanes in their rows.
+/// Stores a group of lanes in their rows. Rows that are written past the caches are whole lines, and each is written at
+/// once: until its last group comes, its lanes are kept in `begun`. Some processors combine only seven lines at a time,
+/// and write parts of lines to memory if more are open.
 #[inline(always)]
-fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(numbers: &[S::V], rows: &mut [[f32; BLOCK]], group: usize) {
-    for (row, v) in rows.iter_mut().zip(numbers) {
-        let to = &mut row.as_chunks_mut().0[group];
-        if DIRECT { S::stream(*v, to) } else { S::store(*v, to) }
+fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
+    numbers: &[S::V],
+    rows: &mut [[f32; BLOCK]],
+    begun: &mut [[f32; BLOCK]],
+    group: usize,
+) {
+    for ((row, begun), v) in rows.iter_mut().zip(begun).zip(numbers) {
+        let (row, begun) = (row.as_chunks_mut().0, begun.as_chunks_mut().0);
+        if !DIRECT {
+            S::store(*v, &mut row[group]);
+        } else if group + 1 < BLOCK / W {
+            S::store(*v, &mut begun[group]);
+        } else {
+            for (to, from) in row.iter_mut().zip(&begun[..group]) {
+                S::stream(S::load(from), to);
+            }
+            S::stream(*v, &mut row[group]);
+        }
     }
 }
 

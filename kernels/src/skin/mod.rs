@@ -8,6 +8,7 @@
 mod cluster;
 mod columns;
 mod dual_quaternion;
+mod job;
 mod lanes;
 mod scalar;
 mod stream;
@@ -16,6 +17,7 @@ mod words;
 pub use cluster::{Clusters, skin_clusters};
 pub use columns::{skin_columns, skin_columns_shape};
 pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
+pub use job::{JobError, SkinningInput, SkinningJob, SkinningOutput, Strided};
 pub use lanes::{skin_dual_quaternions, skin_interleaved, skin_lanes};
 pub use scalar::{skin, skin_shape};
 pub use stream::Store;

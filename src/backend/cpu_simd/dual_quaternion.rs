@@ -1,9 +1,9 @@
 //! `cpu-simd:dual-quaternion`: 16 instances side by side, joints blended as dual quaternions.
 
+use super::super::abilities::DUAL_QUATERNIONS;
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
-use super::super::even_scale::require_even_scale;
 use crate::crowd::Crowd;
-use crate::frame::{Blending, Bytes, Purpose, Result};
+use crate::frame::{Blending, Bytes, Lack, Purpose, Result};
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, lane_dual_quaternions, skin_dual_quaternions};
 use crate::threads::lock;
@@ -22,6 +22,7 @@ impl DualQuaternionSkinner {
 
 impl Skinner for DualQuaternionSkinner {
     const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
+    const LACKS: &'static [Lack] = DUAL_QUATERNIONS;
     const BLENDING: Blending = Blending::DualQuaternion;
 
     fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
@@ -35,10 +36,6 @@ impl Skinner for DualQuaternionSkinner {
     fn allocated(&self) -> Bytes {
         let palette = lock(&self.palette);
         Bytes::of(Purpose::Palettes, palette.allocated())
-    }
-
-    fn check(crowd: &Crowd, _: Isa) -> Result<()> {
-        require_even_scale(crowd)
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {

@@ -2,7 +2,7 @@
 
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
-use crate::frame::Result;
+use crate::frame::{Ability, Lack, Result};
 use crate::simd::Isa;
 use crate::skin::skin_lanes;
 
@@ -11,6 +11,7 @@ pub struct FusedSkinner;
 
 impl Skinner for FusedSkinner {
     const LAYOUT: PaletteLayout = PaletteLayout::Fused;
+    const LACKS: &'static [Lack] = &[Lack { ability: Ability::Gameplay, reason: "keeps no palettes" }];
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)

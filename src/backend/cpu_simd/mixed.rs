@@ -1,9 +1,7 @@
-//! Plain `cpu-simd` and `cpu-rayon`: 16 instances side by side where there are that many, one at a time where a block
-//! has few.
+//! 16 instances side by side where there are that many, one at a time where a block has few.
 
-use super::super::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
-use super::super::{Backend, Context};
-use super::cluster::{ClusterSkinner, skin_lone};
+use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
+use super::cluster::skin_lone;
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Bytes, Purpose, Result};
@@ -11,32 +9,8 @@ use crate::pose::is_sparse;
 use crate::simd::Isa;
 use crate::skin::{Clusters, skin_lanes};
 
-/// Creates the kernels that suit the instruction set, on the calling thread alone.
-pub fn one_thread(context: &Context) -> Box<dyn Backend> {
-    if lanes_pay(context.isa) {
-        Cpu::<MixedSkinner>::one_thread(context)
-    } else {
-        Cpu::<ClusterSkinner>::one_thread(context)
-    }
-}
-
-/// Creates the kernels that suit the instruction set, on all threads of the context.
-pub fn all_threads(context: &Context) -> Box<dyn Backend> {
-    if lanes_pay(context.isa) {
-        Cpu::<MixedSkinner>::all_threads(context)
-    } else {
-        Cpu::<ClusterSkinner>::all_threads(context)
-    }
-}
-
-/// Returns whether full blocks are faster with instances side by side. With SSE2 they are not: registers hold four
-/// numbers, of vertices as well as of instances, and the palettes of 16 instances exceed the first-level cache.
-fn lanes_pay(isa: Isa) -> bool {
-    !(cfg!(target_arch = "x86_64") && isa == Isa::Baseline)
-}
-
 /// Skins full blocks with lanes, and the instances of sparse ones one by one in clusters.
-struct MixedSkinner {
+pub struct MixedSkinner {
     /// The clusters of each group's mesh that has a sparse block.
     clusters: Vec<Option<Clusters>>,
 }

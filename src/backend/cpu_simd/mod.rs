@@ -1,5 +1,6 @@
-//! `cpu-simd` and its variants: SIMD on one thread, one file per variant. The plain one combines some of their kernels.
+//! `cpu-simd` and its variants: SIMD on one thread, one file per variant. The plain one chooses among them.
 
+mod choosing;
 mod cluster;
 mod columns;
 mod dual_quaternion;
@@ -7,9 +8,10 @@ mod fused;
 mod lanes;
 mod mixed;
 
+pub use choosing::{all_threads, one_thread};
 pub use cluster::ClusterSkinner;
 pub use columns::ColumnsSkinner;
 pub use dual_quaternion::DualQuaternionSkinner;
 pub use fused::FusedSkinner;
 pub use lanes::{InterleavedSkinner, LanesSkinner};
-pub use mixed::{all_threads, one_thread};
+use mixed::MixedSkinner;

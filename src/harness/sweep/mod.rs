@@ -10,13 +10,13 @@ pub use memory::MemoryBounds;
 pub use plan::{Series, Shard, SweepAxes, SweepPoint};
 pub use search::{Largest, Search};
 
-use super::run::{self, Observer, Outcome, RunOptions, Status};
+use super::run::{self, Observer, Outcome, RunOptions, Status, Step};
 use crate::backend::Context;
 use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
-use crate::scene::{BuiltScene, Overrides, Scene, SceneError};
+use crate::scene::{BuiltScene, Scene, SceneError};
 use bytesize::ByteSize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,6 @@ use std::time::{Duration, Instant};
 pub struct Sweep<'a> {
     /// The scene as in its file.
     pub scene: &'a Scene,
-    /// Changes that all points share.
-    pub base: Overrides,
     /// The points in the order of measurement.
     pub points: Vec<SweepPoint>,
     /// Options of each measurement.
@@ -41,7 +39,7 @@ pub struct Sweep<'a> {
 }
 
 /// Answer to the search for the largest crowd of a backend in a series.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The series.
     pub series: Series,
@@ -118,7 +116,7 @@ impl Sweep<'_> {
             context,
             log,
             estimate: Estimate::new(self.options.frames),
-            over: HashSet::new(),
+            over: Vec::new(),
             ending: Ending::default(),
         };
         if self.budget.is_some() || self.memory.is_some() {
@@ -173,10 +171,10 @@ impl Sweep<'_> {
         entry: &BackendEntry,
         instances: u64,
     ) -> Result<Option<u64>, BackendError> {
-        let point = SweepPoint { instances: Some(instances), ..*point };
-        let scene = self.scene.clone().with(point.overrides(self.base)).build(self.options.memory);
+        let point = SweepPoint { instances: Some(instances), ..point.clone() };
+        let scene = self.scene.clone().with(point.settings()).build(self.options.memory);
         let Ok(scene) = scene else { return Ok(None) };
-        match run::promised_memory(context, &scene, self.options.keep, entry) {
+        match run::promised_memory(context, &scene, entry) {
             Ok(memory) => Ok(Some(memory.resident())),
             Err(BackendError::TooLarge(_)) => Ok(None),
             Err(error) => Err(error),
@@ -200,7 +198,7 @@ struct Drive<'a> {
     log: &'a mut dyn Log,
     estimate: Estimate,
     /// Series that ended early, by backend.
-    over: HashSet<(Series, &'static str)>,
+    over: Vec<(Series, &'static str)>,
     ending: Ending,
 }
 
@@ -208,8 +206,8 @@ impl Drive<'_> {
     fn points(&mut self) -> Result<(), SweepError> {
         let backends = &self.sweep.options.backends;
         for (index, point) in self.sweep.points.iter().enumerate() {
-            let racing: Vec<_> =
-                backends.iter().copied().filter(|b| !self.over.contains(&(point.series, b.name))).collect();
+            let is_over = |name| self.over.iter().any(|(series, over)| (series, *over) == (&point.series, name));
+            let racing: Vec<_> = backends.iter().copied().filter(|b| !is_over(b.name)).collect();
             let rest = &self.sweep.points[index + 1..];
             let done = index as f64 / self.sweep.points.len() as f64;
             match self.point(point, &racing, rest, done) {
@@ -232,9 +230,9 @@ impl Drive<'_> {
         let total = (series.len() * backends.len()) as f64;
         for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
             let (own, done) = (sweep.scene.instances(), at as f64 / total);
-            let start = point.instances.or(sweep.base.instances).unwrap_or(own);
+            let start = point.instances.unwrap_or(own);
             let mut found =
-                Found { series: point.series, backend: entry.name, time: None, memory: None, problem: None };
+                Found { series: point.series.clone(), backend: entry.name, time: None, memory: None, problem: None };
             if let Some(budget) = sweep.memory {
                 self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
                 let promised = |instances| sweep.promised(self.context, point, entry, instances);
@@ -308,7 +306,7 @@ impl Drive<'_> {
         entry: &'static BackendEntry,
         done: f64,
     ) -> Result<Trial, SweepError> {
-        let trial = SweepPoint { instances: Some(instances), ..*point };
+        let trial = SweepPoint { instances: Some(instances), ..point.clone() };
         let frames = self.point(&trial, &[entry], &[], done)?;
         Ok(match frames.get(entry.name) {
             Some((Status::Ok, Some(frame))) => Trial::Measured(*frame),
@@ -329,8 +327,8 @@ impl Drive<'_> {
         if racing.is_empty() {
             return Ok(known);
         }
-        let scene = self.sweep.scene.clone().with(point.overrides(self.sweep.base)).build(self.sweep.options.memory)?;
-        let passes = run::passes(self.context, &scene, self.sweep.options.keep);
+        let scene = self.sweep.scene.clone().with(point.settings()).build(self.sweep.options.memory)?;
+        let passes = run::passes(self.context, &scene);
         let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
         let here = size(scene.crowd.instance_count() as u64, passes);
         let mut missing = Vec::new();
@@ -345,8 +343,7 @@ impl Drive<'_> {
         }
         let own = self.sweep.scene.instances();
         let rest_work = rest.iter().flat_map(|p| {
-            let size =
-                size(p.instances.or(self.sweep.base.instances).unwrap_or(own), p.series.passes.unwrap_or(passes));
+            let size = size(p.instances.unwrap_or(own), p.series.settings.passes.unwrap_or(passes));
             self.sweep.options.backends.iter().map(move |b| (b.name, size))
         });
         let later = self.estimate.time(rest_work);
@@ -377,7 +374,7 @@ impl Drive<'_> {
             let Some(frame) = frame else { continue };
             self.estimate.learn(entry.name, here, frame);
             if self.sweep.max_frame_time.is_some_and(|most| frame > most) && self.sweep.budget.is_none() {
-                self.over.insert((point.series, entry.name));
+                self.over.push((point.series.clone(), entry.name));
                 if rest.iter().any(|p| p.series == point.series) {
                     self.log.note(&format!(
                         "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
@@ -406,10 +403,10 @@ struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn progress(&mut self, what: &str, done: f64) {
+    fn progress(&mut self, step: &Step) {
         let left = self.now.saturating_sub(self.start.elapsed()) + self.later;
-        let what = format!("{} instances, {what}", self.scene.crowd.instance_count());
-        self.log.progress(&what, self.done + self.part * done, left);
+        let what = format!("{} instances, {step}", self.scene.crowd.instance_count());
+        self.log.progress(&what, self.done + self.part * step.done, left);
     }
 
     fn interrupted(&self) -> bool {

@@ -1,49 +1,29 @@
 //! The points of a sweep: every combination of the axes, in an order with small crowds first.
 
-use crate::scene::{Lod, Overrides};
+use crate::scene::Settings;
 
 /// Values to combine; an empty axis leaves the scene as it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SweepAxes {
     /// Instances of all groups together.
     pub instances: Vec<u64>,
-    /// Numbers of times that a frame draws the crowd.
-    pub passes: Vec<u32>,
-    /// Approximate vertex counts to bring each model to.
-    pub vertices: Vec<u32>,
-    /// Most influences that a vertex keeps.
-    pub influences: Vec<u32>,
-    /// Active morph targets of each instance.
-    pub active_targets: Vec<u32>,
-    /// Numbers of models in groups of people.
-    pub models: Vec<u32>,
-    /// Kinds of detail that are dropped with distance.
-    pub lod: Vec<Lod>,
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
+    /// For each other setting that varies its values, each in settings of its own. The last ones change most often.
+    pub settings: Vec<Vec<Settings>>,
 }
 
 /// Everything but the number of instances: the common part of a curve over instances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
-    /// Approximate vertex count to bring each model to.
-    pub vertices: Option<u32>,
-    /// Most influences that a vertex keeps.
-    pub influences: Option<u32>,
-    /// Active morph targets of each instance.
-    pub active_targets: Option<u32>,
-    /// Number of models in groups of people.
-    pub models: Option<u32>,
-    /// Kinds of detail that are dropped with distance.
-    pub lod: Option<Lod>,
-    /// Number of times that a frame draws the crowd.
-    pub passes: Option<u32>,
+    /// The other settings.
+    pub settings: Settings,
 }
 
 /// One crowd that is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SweepPoint {
     /// Everything but the number of instances.
     pub series: Series,
@@ -52,18 +32,9 @@ pub struct SweepPoint {
 }
 
 impl SweepPoint {
-    /// The corresponding changes to a scene, on top of `base`.
-    pub fn overrides(&self, base: Overrides) -> Overrides {
-        Overrides {
-            instances: self.instances.or(base.instances),
-            passes: self.series.passes.or(base.passes),
-            vertices: self.series.vertices.or(base.vertices),
-            influences: self.series.influences.or(base.influences),
-            active_targets: self.series.active_targets.or(base.active_targets),
-            models: self.series.models.or(base.models),
-            lod: self.series.lod.or(base.lod),
-            ..base
-        }
+    /// The settings of its crowd.
+    pub fn settings(&self) -> Settings {
+        Settings { instances: self.instances, ..self.series.settings.clone() }
     }
 }
 
@@ -96,29 +67,23 @@ impl std::str::FromStr for Shard {
 impl SweepAxes {
     /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
     pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
+        let mut series: Vec<Series> = choices(&self.threads)
+            .into_iter()
+            .map(|threads| Series { threads, settings: Settings::default() })
+            .collect();
+        for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
+            let combined = |known: &Series| {
+                let with = |value: &Settings| known.settings.clone().with(value.clone());
+                axis.iter().map(|value| Series { settings: with(value), ..known.clone() }).collect::<Vec<_>>()
+            };
+            series = series.iter().flat_map(combined).collect();
+        }
         let mut points = Vec::new();
-        let mut at = 0;
-        for &threads in &choices(&self.threads) {
-            for &vertices in &choices(&self.vertices) {
-                for &influences in &choices(&self.influences) {
-                    for &active_targets in &choices(&self.active_targets) {
-                        for &models in &choices(&self.models) {
-                            for &lod in &choices(&self.lod) {
-                                for &passes in &choices(&self.passes) {
-                                    let series =
-                                        Series { threads, vertices, influences, active_targets, models, lod, passes };
-                                    for (size, &instances) in choices(&self.instances).iter().enumerate() {
-                                        // Along the diagonals, so that large crowds are spread over the parts.
-                                        if (at + size) % shard.of == shard.number - 1 {
-                                            points.push(SweepPoint { series, instances });
-                                        }
-                                    }
-                                    at += 1;
-                                }
-                            }
-                            at += 1;
-                        }
-                    }
+        for (at, series) in series.iter().enumerate() {
+            for (size, instances) in choices(&self.instances).into_iter().enumerate() {
+                // Along the diagonals, so that large crowds are spread over the parts.
+                if (at + size) % shard.of == shard.number - 1 {
+                    points.push(SweepPoint { series: series.clone(), instances });
                 }
             }
         }
@@ -139,13 +104,14 @@ mod tests {
     use super::*;
 
     fn axes() -> SweepAxes {
-        SweepAxes { instances: vec![100, 10, 10, 1_000], passes: vec![0, 2], ..SweepAxes::default() }
+        let passes = [0, 2].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
+        SweepAxes { instances: vec![100, 10, 10, 1_000], settings: vec![passes.into()], ..SweepAxes::default() }
     }
 
     #[test]
     fn small_crowds_come_first_and_none_twice() {
         let points = axes().points(Shard::default());
-        let found: Vec<_> = points.iter().map(|p| (p.series.passes.unwrap(), p.instances.unwrap())).collect();
+        let found: Vec<_> = points.iter().map(|p| (p.series.settings.passes.unwrap(), p.instances.unwrap())).collect();
         assert_eq!(found, [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]);
         assert_eq!(SweepAxes::default().points(Shard::default()).len(), 1);
     }
@@ -157,7 +123,7 @@ mod tests {
             let parts: Vec<_> =
                 (1..=of).map(|number| axes().points(format!("{number}/{of}").parse().unwrap())).collect();
             let mut joined: Vec<_> = parts.concat();
-            joined.sort_by_key(|p| (p.series.passes, p.instances));
+            joined.sort_by_key(|p| (p.series.settings.passes, p.instances));
             assert_eq!(joined, all);
         }
         let large =

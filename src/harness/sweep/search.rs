@@ -1,5 +1,6 @@
 //! Search for the largest crowd whose frame fits a time, with few measurements.
 
+use crate::wording;
 use std::time::Duration;
 
 /// The search ends when the smallest crowd that does not fit is at most this much larger than the largest that does.
@@ -91,8 +92,7 @@ impl Search {
 
 /// Rounds to three digits, which are enough and easier to read.
 fn rounded(count: f64) -> u64 {
-    let unit = 10f64.powf(count.max(1.0).log10().floor() - 2.0).max(1.0);
-    ((count / unit).round() * unit) as u64
+    wording::rounded(count, 3)
 }
 
 #[cfg(test)]

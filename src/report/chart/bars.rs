@@ -2,7 +2,7 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, slug};
+use super::drawing::{Chart, class, slug, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
 use crate::results::key::Point;
@@ -25,11 +25,12 @@ fn class_of(stage: Stage) -> &'static str {
         Stage::Sample => "s0",
         Stage::Blend => "s1",
         Stage::LocalToModel => "s2",
-        Stage::Palette => "s3",
+        Stage::Palette | Stage::Pose => "s3",
         Stage::Upload => "s4",
         Stage::Skin | Stage::PoseSkin => "s5",
         Stage::Draw => "s6",
-        Stage::Cull | Stage::Morph | Stage::Bounds | Stage::Sockets | Stage::Frame | Stage::Throughput => "s7",
+        Stage::Cull | Stage::Morph | Stage::Bounds | Stage::Sockets => "s7",
+        Stage::Frame | Stage::EngineFrame | Stage::Throughput => "s7",
     }
 }
 
@@ -68,7 +69,8 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
     legend.push(("whole".into(), "frame".into()));
     let title = format!("Stages of a frame: {}", place(point));
     let id = slug(&format!("stages {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, title, &names(&entries), items, time_scale("median", (0.0, longest * 1.03)), legend);
+    let scale = Scale { title: "median".into(), ticks: 6, ..time_scale((0.0, longest * 1.03), false) };
+    let plot = rows(id, title, &names(&entries), items, scale, legend);
     let caption = "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.".into();
     (!entries.is_empty()).then(|| Chart::new(&plot, caption, table))
 }
@@ -161,11 +163,6 @@ fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let plot = rows(id, title, &names(&entries), items, scale, Vec::new());
     let caption = "One stroke per frame, in percent of the median of its backend, which is the long stroke. Several clusters are several states of the machine.";
     (!entries.is_empty()).then(|| Chart::new(&plot, caption.into(), table))
-}
-
-fn time_scale(title: &str, range: (f64, f64)) -> Scale {
-    let label: fn(f64) -> String = |ns| duration(ns.round().max(0.0) as u64);
-    Scale { title: title.into(), range, logarithmic: false, label: Some(label), ticks: 6 }
 }
 
 /// The middle of a row; the first row is at the top.

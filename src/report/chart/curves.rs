@@ -2,34 +2,29 @@
 
 use super::super::findings::{FRAME_60_HZ, conditions};
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, index, slug};
+use super::drawing::{Chart, class, index, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::crossover::crossovers;
 use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
 
 /// A chart for each series along each axis.
 pub fn curves(study: &Study) -> Vec<Chart> {
-    Axis::ALL
-        .into_iter()
-        .flat_map(|axis| study.sheets(axis).into_iter().map(|sheet| chart(study, &sheet)).collect::<Vec<_>>())
-        .collect()
+    Axis::ALL.into_iter().flat_map(|axis| study.sheets(axis).iter().map(|sheet| chart(study, sheet))).collect()
 }
 
 fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let conditions = conditions(study, sheet);
-    let time = match sheet.quantity {
-        Quantity::Frame => "Frame time",
-        Quantity::Work => "Pose + upload + skin",
-    };
+    let time = time_of(sheet.quantity);
     let title = format!("{time} against {}: {conditions}", sheet.axis.title());
     let times = |curve: &Curve| -> Vec<(f64, f64)> {
         let time =
             |&(value, index): &(u64, usize)| Some((value as f64, study.entries[index].time(sheet.quantity)? as f64));
         curve.points.iter().filter_map(time).collect()
     };
-    let all: Vec<(f64, f64)> = sheet.curves.iter().flat_map(times).collect();
+    let times: Vec<Vec<(f64, f64)>> = sheet.curves.iter().map(times).collect();
     let bounds = |value: fn(&(f64, f64)) -> f64| {
-        all.iter().map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+        let all = times.iter().flatten();
+        all.map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
     let ((x_low, x_high), (y_low, y_high)) = (bounds(|p| p.0), bounds(|p| p.1));
     let log_x = !sheet.axis.is_linear();
@@ -52,18 +47,18 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
             .collect::<Vec<_>>(),
     ];
     for &value in &sheet.values {
-        let cells = sheet.curves.iter().map(|curve| {
-            let known = times(curve).into_iter().find(|(x, _)| *x == value as f64);
-            known.map_or("-".into(), |(_, ns)| duration(ns as u64))
+        let cells = times.iter().map(|times| {
+            let known = times.iter().find(|(x, _)| *x == value as f64);
+            known.map_or("-".into(), |(_, ns)| duration(*ns as u64))
         });
         table.push(std::iter::once(grouped(value)).chain(cells).collect());
     }
-    for curve in &sheet.curves {
+    for (curve, times) in sheet.curves.iter().zip(&times) {
         let class = class(study, &curve.backend);
-        items.push(Item { shape: Shape::Line, class, points: times(curve), words: String::new() });
+        items.push(Item { shape: Shape::Line, class, points: times.clone(), words: String::new() });
     }
-    for curve in &sheet.curves {
-        for (x, ns) in times(curve) {
+    for (curve, times) in sheet.curves.iter().zip(&times) {
+        for &(x, ns) in times {
             let place = format!("{} {}", grouped(x as u64), sheet.axis.title());
             items.push(Item {
                 shape: Shape::Dot(index(study, &curve.backend)),
@@ -93,13 +88,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
             label: Some(if log_x { |x| grouped(x.round() as u64) } else { whole }),
             ticks: if log_x { 8 } else { ((x_high - x_low) as usize + 1).min(9) },
         },
-        y: Scale {
-            title: String::new(),
-            range: y_range,
-            logarithmic: log_x,
-            label: Some(|ns| duration(ns.round().max(0.0) as u64)),
-            ticks: 8,
-        },
+        y: time_scale(y_range, log_x),
         items,
         legend,
     };

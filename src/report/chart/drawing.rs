@@ -1,7 +1,8 @@
 //! A drawn chart with its figures, and the names and colours that all charts share.
 
-use super::plot::Plot;
-use crate::results::study::Study;
+use super::super::units::duration;
+use super::plot::{Plot, Scale};
+use crate::results::study::{Quantity, Study};
 
 /// Classes of the style sheet for backends; further backends start over.
 const COLOURS: usize = 8;
@@ -36,6 +37,20 @@ impl Chart {
 
 /// Colours and lines of charts, for light and dark.
 pub const STYLE: &str = include_str!("chart.css");
+
+/// A vertical scale of times without a title, which the chart's own names.
+pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
+    let label: fn(f64) -> String = |ns| duration(ns.round().max(0.0) as u64);
+    Scale { title: String::new(), range, logarithmic, label: Some(label), ticks: 8 }
+}
+
+/// The time by which backends are compared, at the beginning of a title.
+pub(super) fn time_of(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Frame => "Frame time",
+        Quantity::Work => "Pose + upload + skin",
+    }
+}
 
 /// The class of a backend, the same in every chart.
 pub(super) fn class(study: &Study, backend: &str) -> String {

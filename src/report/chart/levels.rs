@@ -2,10 +2,10 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, index, slug};
+use super::drawing::{Chart, class, index, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::key::Point;
-use crate::results::study::{Quantity, Study, StudyEntry};
+use crate::results::study::{Study, StudyEntry};
 use std::collections::BTreeMap;
 
 /// A measured backend: kinds of detail that were dropped, error in pixels, nanoseconds.
@@ -20,7 +20,7 @@ struct Saving<'a> {
 pub fn levels(study: &Study) -> Vec<Chart> {
     let mut crowds: BTreeMap<Point, Vec<Saving>> = BTreeMap::new();
     for entry in &study.entries {
-        let lod = entry.point.options.split(' ').find_map(|option| option.strip_prefix("lod=")).unwrap_or_default();
+        let lod = entry.point.options.get("lod").unwrap_or_default();
         let pixels = entry.frame().and_then(|row| row.lod_error_px);
         let ns = entry.time(study.quantity(entry.point.passes));
         if let (Some(pixels), Some(ns)) = (if lod.is_empty() { Some(0.0) } else { pixels }, ns) {
@@ -32,8 +32,9 @@ pub fn levels(study: &Study) -> Vec<Chart> {
 
 /// The point without what levels of detail change.
 fn undropped(point: &Point) -> Point {
-    let options: Vec<&str> = point.options.split(' ').filter(|option| !option.starts_with("lod=")).collect();
-    Point { vertices: 0, influences: 0, options: options.join(" "), ..point.without_hash() }
+    let mut crowd = Point { vertices: 0, influences: 0, ..point.without_hash() };
+    crowd.options.remove("lod");
+    crowd
 }
 
 fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
@@ -46,12 +47,12 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
     let mut table = vec![["backend", "dropped", "error in pixels", "time"].map(String::from).to_vec()];
     let (mut items, mut legend) = (Vec::new(), Vec::new());
     for backend in study.backends() {
-        let mut own: Vec<&Saving> = savings.iter().filter(|saving| saving.entry.backend == backend).collect();
+        let mut own: Vec<&Saving> = savings.iter().filter(|saving| saving.entry.backend == *backend).collect();
         own.sort_by(|a, b| a.pixels.total_cmp(&b.pixels));
         if own.is_empty() {
             continue;
         }
-        legend.push((class(study, backend), backend.to_owned()));
+        legend.push((class(study, backend), backend.clone()));
         let points = own.iter().map(|saving| (saving.pixels, saving.ns as f64)).collect();
         items.push(Item { shape: Shape::Line, class: class(study, backend), points, words: String::new() });
         for saving in own {
@@ -62,13 +63,10 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
                 points: vec![(saving.pixels, saving.ns as f64)],
                 words: format!("{backend}, {}: {pixels} pixels, {time}", named(saving.lod)),
             });
-            table.push(vec![backend.to_owned(), named(saving.lod), pixels, time]);
+            table.push(vec![backend.clone(), named(saving.lod), pixels, time]);
         }
     }
-    let time = match study.quantity(crowd.passes) {
-        Quantity::Frame => "Frame time",
-        Quantity::Work => "Pose + upload + skin",
-    };
+    let time = time_of(study.quantity(crowd.passes));
     let title = format!("{time} against error of levels of detail: {}", place(crowd));
     let label = |pixels: f64| format!("{pixels:.1}");
     let plot = Plot {
@@ -83,13 +81,7 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
             label: Some(label),
             ticks: 8,
         },
-        y: Scale {
-            title: String::new(),
-            range: (0.0, 1.08 * slowest),
-            logarithmic: false,
-            label: Some(|ns| duration(ns.round().max(0.0) as u64)),
-            ticks: 8,
-        },
+        y: time_scale((0.0, 1.08 * slowest), false),
         items,
         legend,
     };

@@ -13,50 +13,43 @@ pub(super) fn or_more(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-pub(super) fn playback(source: &SceneText, name: Option<&Spanned<String>>) -> Result<PlaybackMode, SceneError> {
-    named(source, "playback", name, PlaybackMode::Loop, &PlaybackMode::NAMES, PlaybackMode::from_name)
-}
-
-/// Returns whether keys are to be smoothed.
-pub(super) fn interpolation(source: &SceneText, name: Option<&Spanned<String>>) -> Result<bool, SceneError> {
-    let smooth = |name: &str| match name {
-        "authored" => Some(false),
-        "smooth" => Some(true),
-        _ => None,
-    };
-    named(source, "interpolation", name, false, &["authored", "smooth"], smooth)
+pub(super) fn playback(mode: Option<&Spanned<PlaybackMode>>) -> PlaybackMode {
+    mode.map_or(PlaybackMode::default(), |mode| *mode.get_ref())
 }
 
 pub(super) fn frames_per_second(source: &SceneText, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
     source.number("frames_per_second", rate, 0.0, |v| (1.0..=50.0).contains(&v), "1 to 50")
 }
 
-fn named<T>(
+fn named<T: Copy>(
     source: &SceneText,
     key: &str,
     name: Option<&Spanned<String>>,
-    default: T,
-    known: &[&str],
-    from_name: impl Fn(&str) -> Option<T>,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
 ) -> Result<T, SceneError> {
-    let Some(name) = name else { return Ok(default) };
-    from_name(name.get_ref()).ok_or_else(|| source.error(name, wording::unknown(key, name.get_ref(), known)))
+    let Some(name) = name else { return Ok(all[0]) };
+    wording::named(key, name.get_ref(), all, name_of).map_err(|problem| source.error(name, problem))
 }
 
-fn kind(name: &str) -> Option<LayerKind> {
-    match name {
-        "merge" => Some(LayerKind::Merge),
-        "override" => Some(LayerKind::Override),
-        "additive" => Some(LayerKind::Additive),
-        _ => None,
+/// Kinds of layers, the default first.
+const KINDS: [LayerKind; 3] = [LayerKind::Override, LayerKind::Merge, LayerKind::Additive];
+
+fn kind_name(kind: LayerKind) -> &'static str {
+    match kind {
+        LayerKind::Merge => "merge",
+        LayerKind::Override => "override",
+        LayerKind::Additive => "additive",
     }
 }
 
-fn fade(name: &str) -> Option<Fade> {
-    match name {
-        "cross" => Some(Fade::Cross),
-        "inertial" => Some(Fade::Inertial),
-        _ => None,
+/// Fades, the default first.
+const FADES: [Fade; 2] = [Fade::Cross, Fade::Inertial];
+
+fn fade_name(fade: Fade) -> &'static str {
+    match fade {
+        Fade::Cross => "cross",
+        Fade::Inertial => "inertial",
     }
 }
 
@@ -84,7 +77,7 @@ pub(super) fn layers(source: &SceneText, group: &GroupKeys) -> Result<Vec<LayerP
     }
     let looping = |mode| matches!(mode, PlaybackMode::Loop | PlaybackMode::Wrap);
     if let Some(index) = plans.iter().position(|l| l.speed.is_none())
-        && !looping(playback(source, group.playback.as_ref())?)
+        && !looping(playback(group.playback.as_ref()))
     {
         return refused(index, "in step with a clip that does not loop; expected playback loop or wrap".into());
     }
@@ -99,18 +92,17 @@ fn layer(source: &SceneText, keys: &LayerKeys) -> Result<LayerPlan, SceneError> 
         ClipChoice::Named(name) => name.clone(),
         _ => return Err(source.error(&keys.clip, "clip = \"*\"; expected one clip, by name or index".into())),
     };
-    let kind =
-        named(source, "kind", keys.kind.as_ref(), LayerKind::Override, &["merge", "override", "additive"], kind)?;
+    let kind = named(source, "kind", keys.kind.as_ref(), &KINDS, kind_name)?;
     let weight = keys.weight.as_ref();
     let weight = match kind {
         LayerKind::Merge => source.number("weight", weight, 1.0, or_more, "a finite number, 0 or more")?,
         _ => source.number("weight", weight, 1.0, part, "0 to 1, as the layer does not merge")?,
     };
-    let fade = named(source, "fade", keys.fade.as_ref(), Fade::Cross, &["cross", "inertial"], fade)?;
+    let fade = named(source, "fade", keys.fade.as_ref(), &FADES, fade_name)?;
     if let (Some(name), Fade::Inertial, LayerKind::Merge) = (&keys.fade, fade, kind) {
         return Err(source.error(name, "an inertial merge layer; expected kind override or additive".into()));
     }
-    let mode = playback(source, keys.playback.as_ref())?;
+    let mode = playback(keys.playback.as_ref());
     let speed = source.optional("speed", keys.speed.as_ref(), f64::is_finite, "a finite number")?;
     if keys.in_step {
         for (key, value) in [("speed", &keys.speed), ("phase_spread", &keys.phase_spread), ("offset", &keys.offset)] {

@@ -5,27 +5,49 @@ mod layer;
 mod toml_keys;
 
 use super::camera::Camera;
-use super::description::{ClipChoice, DEFAULT_PEOPLE, Economy, GroupDescription, MOST_PEOPLE, Scene};
+use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription, Scene};
 use super::error::SceneError;
 use super::expression::ExpressionPlan;
 use super::layer::Play;
-use super::lod::Lod;
 use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
-use super::placing::Layout;
+use super::settings::{Interpolation, Settings};
 use crate::asset::FORMATS;
 use crate::wording;
 use checked_text::{SceneText, positive};
+use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
+use toml::de::DeTable;
 use toml_keys::{GroupKeys, SceneKeys};
+
+/// Most bytes of a scene file, and most groups.
+const MOST_BYTES: usize = 1 << 20;
+const MOST_GROUPS: usize = 1_024;
+/// Keys of a scene beside its settings.
+const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
 
 /// Parses a scene file's text; model paths are relative to `folder`.
 pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {
     let source = SceneText { file, text };
-    let keys: SceneKeys = toml::from_str(text).map_err(|error| {
+    if text.len() > MOST_BYTES {
+        let problem = format!("{} bytes; expected at most {MOST_BYTES}", text.len());
+        return Err(SceneError::at(file, source.place(0), problem));
+    }
+    let unreadable = |error: toml::de::Error| {
         let place = source.place(error.span().map_or(0, |span| span.start));
         SceneError::at(file, place, problem(error.message()))
+    };
+    let mut table = DeTable::parse(text).map_err(unreadable)?;
+    let all = std::mem::take(table.get_mut()).into_iter();
+    let (own, chosen): (DeTable, DeTable) = all.partition(|(key, _)| SCENE_KEYS.contains(&key.get_ref().as_ref()));
+    let places: Vec<_> = chosen.iter().map(|(key, value)| (key.get_ref().to_string(), value.span().start)).collect();
+    let settings = Settings::deserialize(toml::Deserializer::from(Spanned::new(table.span(), chosen)));
+    let settings = settings.map_err(unreadable)?;
+    settings.check().map_err(|(name, problem)| {
+        let at = places.iter().find(|(key, _)| key == name).map_or(0, |(_, start)| *start);
+        SceneError::at(file, source.place(at), problem)
     })?;
+    let keys = SceneKeys::deserialize(toml::Deserializer::from(Spanned::new(table.span(), own))).map_err(unreadable)?;
     let [width, height] = match &keys.resolution {
         None => [1280, 720],
         Some(value) => {
@@ -39,12 +61,16 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
     if keys.group.is_empty() {
         return Err(SceneError::at(file, source.place(text.len()), "no [[group]]; expected at least one".into()));
     }
+    if keys.group.len() > MOST_GROUPS {
+        let after = text.match_indices("[[group]]").nth(MOST_GROUPS).map_or(text.len(), |(at, _)| at);
+        let problem = format!("{} groups; expected at most {MOST_GROUPS}", keys.group.len());
+        return Err(SceneError::at(file, source.place(after), problem));
+    }
     let camera = &keys.camera;
-    Ok(Scene {
+    let scene = Scene {
         name: name.into(),
         file: file.into(),
         seed: keys.seed.unwrap_or(1),
-        passes: source.number("passes", keys.passes.as_ref(), 1, |n| n <= 64, "0 to 64")?,
         resolution: [width, height],
         camera: Camera {
             orbit: source.number("orbit", camera.orbit.as_ref(), 25.0, f64::is_finite, "degrees")?,
@@ -64,62 +90,29 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
                 "more than 0 and less than 180 degrees",
             )?,
         },
-        format: Default::default(),
-        clips: Default::default(),
-        smooth: false,
-        active_targets: None,
-        economy: economy(&source, &keys)?,
-        bounds: keys.bounds.unwrap_or(false),
-        sockets: keys.sockets.clone(),
-        lod: match &keys.lod {
-            None => Lod::default(),
-            Some(kinds) => Lod::from_names(kinds.get_ref().iter().map(String::as_str))
-                .map_err(|problem| source.error(kinds, problem))?,
-        },
+        settings: Settings::default(),
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
-        models: None,
-    })
-}
-
-fn economy(source: &SceneText, keys: &SceneKeys) -> Result<Economy, SceneError> {
-    match (&keys.phase_buckets, &keys.update_rate) {
-        (None, None) => Ok(Economy::Plain),
-        (Some(buckets), None) => {
-            let most = Economy::MOST_BUCKETS;
-            let expected = format!("1 to {most}");
-            source.number("phase_buckets", Some(buckets), 1, |n| (1..=most).contains(&n), &expected)?;
-            Ok(Economy::PhaseBuckets(*buckets.get_ref()))
-        }
-        (None, Some(distances)) => Economy::update_rate(*distances.get_ref())
-            .map_err(|problem| source.error(distances, format!("update_rate = {problem}"))),
-        (Some(_), Some(distances)) => {
-            Err(source.error(distances, "update_rate beside phase_buckets; expected one of them".into()))
-        }
-    }
+    };
+    Ok(scene.with(settings))
 }
 
 fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupDescription, SceneError> {
     let part = |v: f64| (0.0..=1.0).contains(&v);
-    let layout = match &keys.layout {
-        None => Layout::Grid,
-        Some(name) => Layout::from_name(name.get_ref())
-            .ok_or_else(|| source.error(name, wording::unknown("layout", name.get_ref(), &Layout::NAMES)))?,
-    };
     let mut model = model(source, keys, folder)?;
     model.vertices = source.optional("vertices", keys.vertices.as_ref(), |n| n > 0, "1 or more")?;
     model.influences = source.optional("influences", keys.influences.as_ref(), |n| (1..=16).contains(&n), "1 to 16")?;
-    model.smooth = layer::interpolation(source, keys.interpolation.as_ref())?;
+    model.smooth = keys.interpolation == Interpolation::Smooth;
     let count = source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?;
     Ok(GroupDescription {
         models: models(source, keys, model, count)?,
         count,
-        layout,
+        layout: keys.layout,
         spacing: source.optional("spacing", keys.spacing.as_ref(), positive, "metres, more than 0")?,
         clip: keys.clip.as_ref().map_or(ClipChoice::First, |clip| clip.get_ref().clone()),
         speed: source.number("speed", keys.speed.as_ref(), 1.0, f64::is_finite, "a finite number")?,
         speed_spread: source.number("speed_spread", keys.speed_spread.as_ref(), 0.0, part, "0 to 1")?,
         play: Play {
-            mode: layer::playback(source, keys.playback.as_ref())?,
+            mode: layer::playback(keys.playback.as_ref()),
             phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
             offset: source.number("offset", keys.offset.as_ref(), 0.0, f64::is_finite, "seconds")?,
             frames_per_second: layer::frames_per_second(source, keys.frames_per_second.as_ref())?,
@@ -160,8 +153,9 @@ fn models(
     model: ModelSource,
     count: u64,
 ) -> Result<Vec<ModelSource>, SceneError> {
-    let expected = format!("1 to {MOST_PEOPLE}");
-    let wanted = source.optional("models", keys.models.as_ref(), |n| (1..=MOST_PEOPLE).contains(&n), &expected)?;
+    let most = Settings::MOST_MODELS;
+    let expected = format!("1 to {most}");
+    let wanted = source.optional("models", keys.models.as_ref(), |n| (1..=most).contains(&n), &expected)?;
     match (model.people(wanted.unwrap_or(DEFAULT_PEOPLE)), &keys.models) {
         (Some(people), Some(models)) if people.len() as u64 > count => {
             Err(source
@@ -183,12 +177,17 @@ fn model(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<ModelSou
     Err(source.error(&keys.model, wording::unknown("model", name, &known)))
 }
 
-/// The parser's message in one line, with the closest key if it names an unknown one.
+/// The parser's message in one line, with the closest name if it says that one is unknown.
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let Some((name, expected)) = line.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) else {
-        return line;
-    };
-    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    wording::unknown("key", name, &known)
+    for (said, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
+        let Some((name, expected)) = line.strip_prefix(said).and_then(|rest| rest.split_once('`')) else { continue };
+        let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        // Those of the top level are read apart.
+        if known.contains(&"passes") {
+            known.extend(SCENE_KEYS);
+        }
+        return wording::unknown(kind, name, &known);
+    }
+    line
 }

@@ -1,35 +1,21 @@
 //! The keys of a scene file: their meaning, units and defaults.
 
 use super::super::description::ClipChoice;
+use super::super::layer::PlaybackMode;
+use super::super::placing::Layout;
+use super::super::settings::Interpolation;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::Spanned;
 
-/// A scene file.
+/// A scene file, without its settings.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SceneKeys {
     /// Seed of all randomness: the same seed gives the same crowd. A whole number, 0 or more; default 1.
     pub(super) seed: Option<u64>,
-    /// Number of times that a frame draws the crowd. A whole number, 0 to 64; default 1.
-    pub(super) passes: Option<Spanned<u32>>,
     /// Width and height of the picture. Pixels, 1 to 8192 each; default `[1280, 720]`.
     pub(super) resolution: Option<Spanned<[u32; 2]>>,
-    /// Number of poses that the instances of a group that play the same clips share: phases are rounded to this many
-    /// values per cycle. 1 to 65536; default: every instance has its own.
-    pub(super) phase_buckets: Option<Spanned<u32>>,
-    /// Distances from the camera beyond which an instance is posed every second and every fourth frame, interpolated in
-    /// between. Metres, 0 or more, the second no less than the first; default: every frame.
-    pub(super) update_rate: Option<Spanned<[f64; 2]>>,
-    /// Whether gameplay reads a box around each instance in every frame. `true` or `false`; default `false`.
-    pub(super) bounds: Option<bool>,
-    /// Joints whose poses gameplay reads in every frame. Names of joints that all models have; default: none.
-    #[serde(default)]
-    pub(super) sockets: Vec<String>,
-    /// Kinds of detail that instances lose when they are small on the screen: `"mesh"` (triangles), `"joints"` (small
-    /// limbs) and `"influences"`. Default: none.
-    pub(super) lod: Option<Spanned<Vec<String>>>,
     /// Position of the camera.
     #[serde(default)]
     pub(super) camera: CameraKeys,
@@ -66,12 +52,14 @@ pub(super) struct GroupKeys {
     pub(super) influences: Option<Spanned<u32>>,
     /// Interpolation between keys: `"authored"` (as in the file) or `"smooth"` (curves, if all keys of a clip are
     /// linear); default `"authored"`.
-    pub(super) interpolation: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) interpolation: Interpolation,
     /// Number of instances, 1 or more; default 1.
     pub(super) count: Option<Spanned<u64>>,
     /// Arrangement: `"grid"` (square, as deep as wide), `"disc"` (evenly filled circle), `"line"` (along X) or
     /// `"street"` (two streams that pass each other along Z) or `"rings"` (rings around the middle); default `"grid"`.
-    pub(super) layout: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) layout: Layout,
     /// Distance between neighbours. Metres, more than 0; default 1.25 times the model's larger ground extent.
     pub(super) spacing: Option<Spanned<f64>>,
     /// Name or index of the clip; a number is an index unless a clip has that name. `"*"` assigns all clips to the
@@ -95,7 +83,7 @@ pub(super) struct GroupKeys {
     pub(super) frames_per_second: Option<Spanned<f64>>,
     /// Order of the clip's cycles: `"loop"`, `"wrap"` (the last key interpolates back to the first), `"ping-pong"` or
     /// `"once"`; default `"loop"`.
-    pub(super) playback: Option<Spanned<String>>,
+    pub(super) playback: Option<Spanned<PlaybackMode>>,
     /// Position in the clip at the start. Seconds; default 0.
     pub(super) offset: Option<Spanned<f64>>,
     /// Weight of the clip among the merge layers. 0 or more; default 1.
@@ -133,7 +121,7 @@ pub(super) struct LayerKeys {
     /// Position in the clip at the start. Seconds; default 0.
     pub(super) offset: Option<Spanned<f64>>,
     /// As in a group; `"once"` restarts with each start of the layer.
-    pub(super) playback: Option<Spanned<String>>,
+    pub(super) playback: Option<Spanned<PlaybackMode>>,
     /// As in a group.
     pub(super) frames_per_second: Option<Spanned<f64>>,
     /// Time from one start of the layer to the next. Seconds, more than 0; default: it starts once.

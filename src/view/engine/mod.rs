@@ -8,17 +8,16 @@ use super::side::{Canvas, Side};
 use super::state::{Errors, Show, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
-use crate::frame::{BackendError, Job, Mode, Result, Span};
+use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::frustum::Frustum;
-use crate::gpu::{AdapterSummary, Beneath, Ground, Overlay};
+use crate::gpu::{Beneath, Ground, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::fidelity;
 use crate::harness::limits::Host;
 use crate::harness::run::{self, Observer, RunOptions};
 use crate::registry;
-use crate::report::table;
-use crate::results::warnings;
-use crate::scene::{BuiltScene, Scene, SceneError};
+use crate::report::run_text;
+use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,10 +59,10 @@ impl Wanted {
             tick: state.player.tick(),
             orbit: state.orbit,
             size: size.map(|pixels| pixels.max(1)),
-            show: state.settings.show,
+            show: state.preferences.show,
             backends: state.backends().to_vec(),
             errors: state.errors,
-            threads: state.workload.threads,
+            threads: state.threads,
             attempt: state.attempt,
         })
     }
@@ -76,8 +75,8 @@ pub struct Facts {
     pub instances: usize,
     /// Skinned vertices of a frame.
     pub vertices: u64,
-    /// Number of times that a frame draws the crowd.
-    pub passes: u32,
+    /// Settings of the scene, and those on top.
+    pub settings: Settings,
     /// Clips of the first group's model.
     pub clips: Vec<String>,
     /// Joints of the model of each of the scene's groups.
@@ -100,7 +99,7 @@ pub struct SideShown {
     /// RGBA 8 bit sRGB, rows from the top; empty if there is no picture.
     pub pixels: Vec<u8>,
     /// Stages of the frame.
-    pub spans: Vec<Span>,
+    pub spans: Vec<StageTime>,
     /// Wall-clock time of the frame.
     pub frame: Duration,
     /// The largest error, if errors are shown.
@@ -208,7 +207,7 @@ impl Engine {
         }
         let no_threads = self.set_threads(wanted.threads).err();
         self.set_stage(wanted);
-        let (name, software) = match self.adapter() {
+        let (name, software) = match self.context.as_ref().ok().and_then(Adapter::of) {
             Some(adapter) => (adapter.label(), adapter.software),
             None => ("no adapter".into(), false),
         };
@@ -303,40 +302,30 @@ impl Engine {
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
         let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
-        let environment = Environment::collect(self.build.clone(), self.adapter());
+        let environment = Environment::collect(self.build.clone(), Adapter::of(context));
         let environment = Environment { threads: context.threads.count(), ..environment };
         let options = RunOptions {
             backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
+            brief_on_software: true,
             memory: (self.memory)(),
             ..RunOptions::default()
         };
-        let all = (context.threads.count() > 1).then_some(&context.threads);
-        let hosts: Vec<_> =
-            std::iter::once(&Threads::One).chain(all).map(|threads| Host::measure(context.isa, threads)).collect();
+        let hosts = Host::measure_all(context.isa, &context.threads);
         let outcomes = run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
-        let mut text = table::measured(&environment, &built, fidelity::clip_error(&built), &outcomes);
-        text += &table::limits(&hosts);
-        warnings::warnings(&outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
-        Ok(text)
+        Ok(run_text::text(&environment, &built, fidelity::clip_error(&built), &hosts, &outcomes, false))
     }
 
-    /// Makes a pool of so many threads, unless it is the one that is there.
+    /// Makes a pool of that many threads, unless it exists already.
     fn set_threads(&mut self, threads: Option<u32>) -> std::result::Result<(), String> {
         let Ok(context) = &mut self.context else { return Ok(()) };
         if threads != self.threads {
             let pool = threads.map_or(Ok(Threads::All), |count| Threads::new(count as usize));
-            // A refusal is told once; the pool that is there stays.
+            // A failure is reported once; the old pool stays.
             self.threads = threads;
             context.threads = pool.map_err(|error| error.to_string())?;
             self.sides.clear();
         }
         Ok(())
-    }
-
-    fn adapter(&self) -> Option<Adapter> {
-        let gpu = self.context.as_ref().ok()?.gpu.as_ref()?;
-        let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
-        Some(Adapter { name, driver, software, clock: gpu.clock() })
     }
 
     /// Builds the crowd unless it is unchanged.
@@ -376,7 +365,7 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
     let facts = Facts {
         instances: scene.crowd.instance_count(),
         vertices: scene.crowd.vertex_count(),
-        passes: scene.passes,
+        settings: scene.settings.clone(),
         clips: first.map_or_else(Vec::new, |model| {
             let names = model.clips().iter().enumerate();
             names

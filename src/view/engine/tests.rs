@@ -1,11 +1,11 @@
 //! Tests of pictures, without a window.
 
 use super::*;
-use crate::backend::{Prepared, Skinned, Ticket, Traits};
+use crate::backend::{Abilities, Prepared, Skinned, Ticket};
 use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
 use crate::gpu::Gpu;
 use crate::pose::PoseData;
-use crate::view::state::Settings;
+use crate::view::state::Preferences;
 use std::ops::Range;
 
 /// A backend that is correct except for some vertices of each instance.
@@ -17,8 +17,8 @@ const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
 impl Backend for Mutant {
-    fn traits(&self) -> Traits {
-        self.0.traits()
+    fn abilities(&self) -> Abilities {
+        self.0.abilities()
     }
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.0.footprint(crowd, job)
@@ -84,11 +84,11 @@ fn engine(memory: fn() -> u64) -> Option<Engine> {
 }
 
 fn wanted(backends: &[&str], change: impl FnOnce(&mut State)) -> Wanted {
-    let mut state = State::open("smoke", Settings::default()).unwrap();
-    state.settings.show.ground = false;
-    state.settings.show.tint = false;
+    let mut state = State::open("smoke", Preferences::default()).unwrap();
+    state.preferences.show.ground = false;
+    state.preferences.show.tint = false;
     state.split = backends.len() > 1;
-    for (shown, backend) in state.settings.backends.iter_mut().zip(backends) {
+    for (shown, backend) in state.preferences.backends.iter_mut().zip(backends) {
         *shown = (*backend).into();
     }
     change(&mut state);
@@ -107,10 +107,12 @@ fn covered(side: &SideShown) -> Vec<[u8; 3]> {
 fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     for passes in [0, 2] {
-        let shown =
-            engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.workload.passes = Some(passes)));
+        let shown = engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.run.passes = Some(passes)));
         assert_eq!(shown.problem, None);
-        assert_eq!(shown.facts.as_ref().map(|facts| (facts.instances, facts.passes)), Some((42, passes)));
+        assert_eq!(
+            shown.facts.as_ref().map(|facts| (facts.instances, facts.settings.passes)),
+            Some((42, Some(passes)))
+        );
         let [a, b] = &shown.sides[..] else { panic!("{} sides", shown.sides.len()) };
         assert!(covered(a).len() > 500, "{}", covered(a).len());
         let differ = a.pixels.iter().zip(&b.pixels).filter(|(a, b)| a.abs_diff(**b) > 8).count();
@@ -130,7 +132,7 @@ fn every_part_of_the_picture_can_be_shown_alone_and_together() {
     let mut pictures = Vec::new();
     for parts in 0..16 {
         let shown = engine.show(&wanted(&["cpu-scalar"], |state| {
-            let show = &mut state.settings.show;
+            let show = &mut state.preferences.show;
             [show.skin, show.wireframe, show.skeleton, show.ground] = [1, 2, 4, 8].map(|bit| parts & bit != 0);
         }));
         let count = covered(&shown.sides[0]).len();
@@ -187,7 +189,7 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
 #[test]
 fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     let Some(mut small) = engine(|| 10_000_000) else { return };
-    let shown = small.show(&wanted(&["cpu-scalar"], |state| state.workload.instances = Some(10_000)));
+    let shown = small.show(&wanted(&["cpu-scalar"], |state| state.run.instances = Some(10_000)));
     let problem = shown.sides[0].problem.as_deref().unwrap();
     assert!(problem.contains("the crowd needs") && problem.contains("10.0 MB may be taken"), "{problem}");
     let shown = small.show(&wanted(&["cpu-scalar"], |_| {}));
@@ -210,7 +212,7 @@ fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
 fn threads_are_chosen_and_given_back() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let mut device = |threads| {
-        let shown = engine.show(&wanted(&["cpu-rayon"], |state| state.workload.threads = threads));
+        let shown = engine.show(&wanted(&["cpu-rayon"], |state| state.threads = threads));
         assert_eq!((shown.problem, &shown.sides[0].problem), (None, &None));
         shown.sides[0].device.clone()
     };
@@ -243,7 +245,7 @@ fn pictures_show_textures_and_notes_tell_of_those_that_are_missing() {
         std::fs::write(&path, file).unwrap();
         engine.show(&wanted(&["cpu-scalar"], |state| {
             state.switch_to(path.to_str().unwrap());
-            state.workload.instances = Some(4 + to.len() as u64);
+            state.run.instances = Some(4 + to.len() as u64);
         }))
     };
     let reds = |shown: &Shown| covered(&shown.sides[0]).iter().filter(|[r, g, _]| *r > 60 && *g == 0).count();

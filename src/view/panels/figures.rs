@@ -2,15 +2,15 @@
 
 use super::live::{Action, HISTORY, Live};
 use super::widgets::{choice, heading, optional, problem_color};
-use crate::frame::{Clock, Span, Stage, StageGroup};
+use crate::frame::{Clock, Stage, StageGroup, StageTime};
 use crate::model::MAX_INFLUENCES;
 use crate::registry::REGISTRY;
 use crate::report::grouped;
-use crate::scene::Economy;
+use crate::scene::{Clips, Interpolation, Output, Settings};
 use crate::vertex::{Attributes, Normals};
 use crate::view::engine::SideShown;
 use crate::view::heat;
-use crate::view::state::{Errors, MOST_PASSES, State};
+use crate::view::state::{Errors, State};
 use eframe::egui::{self, Color32, Sense, Vec2};
 
 /// Shown for an option that is left to the scene.
@@ -40,76 +40,103 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
 
 fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     let Some(facts) = &live.shown.facts else { return };
-    let workload = &mut state.workload;
+    let run = &mut state.run;
+    let shown = facts.settings.clone().with(run.clone());
     ui.horizontal(|ui| {
-        let mut instances = workload.instances.unwrap_or(facts.instances as u64);
+        let mut instances = run.instances.unwrap_or(facts.instances as u64);
         // Applied when the drag or the input ends, because every change builds the crowd again.
         let drag = egui::DragValue::new(&mut instances).range(1..=10_000_000).speed(1.0).update_while_editing(false);
         let label = ui.label("Instances");
         if ui.add(drag).labelled_by(label.id).changed() {
-            workload.instances = Some(instances);
+            run.instances = Some(instances);
         }
-        let mut passes = workload.passes.unwrap_or(facts.passes);
+        let mut passes = shown.passes.unwrap_or(1);
         let label = ui.label("Passes");
-        let drag = egui::DragValue::new(&mut passes).range(0..=MOST_PASSES).speed(0.05);
+        let drag = egui::DragValue::new(&mut passes).range(0..=Settings::MOST_PASSES).speed(0.05);
         if ui.add(drag).labelled_by(label.id).on_hover_text("How many times a frame draws the crowd").changed() {
-            workload.passes = Some(passes);
+            run.passes = Some(passes);
         }
     });
     ui.collapsing("Options", |ui| {
-        ui.horizontal(|ui| {
-            for value in [Attributes::P, Attributes::Pn, Attributes::Pnt] {
-                ui.radio_value(&mut workload.attributes, value, value.name());
-            }
-        });
-        ui.horizontal(|ui| {
-            for value in [Normals::Unit, Normals::Raw, Normals::Exact] {
-                ui.radio_value(&mut workload.normals, value, value.name());
-            }
-        });
-        ui.checkbox(&mut workload.packed, "Packed vertices").on_hover_text("16 bits for each number");
-        ui.checkbox(&mut workload.compact, "Compact clips").on_hover_text("Frames of small numbers");
-        ui.checkbox(&mut workload.smooth, "Smooth clips").on_hover_text("Curves between linear keys");
+        one_of(ui, &mut run.attributes, shown.attributes, &Attributes::ALL, Attributes::name);
+        one_of(ui, &mut run.normals, shown.normals, &Normals::ALL, Normals::name);
+        let packed = [Output::F32, Output::Packed];
+        switch(ui, "Packed vertices", &mut run.output, shown.output, packed).on_hover_text("16 bits for each number");
+        let compact = [Clips::Raw, Clips::Compact];
+        switch(ui, "Compact clips", &mut run.clips, shown.clips, compact).on_hover_text("Frames of small numbers");
+        let smooth = [Interpolation::Authored, Interpolation::Smooth];
+        let hint = "Curves between linear keys";
+        switch(ui, "Smooth clips", &mut run.interpolation, shown.interpolation, smooth).on_hover_text(hint);
         let hint = "Most influences that a vertex keeps";
-        optional(ui, "Influences", &mut workload.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
+        optional(ui, "Influences", &mut run.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
         let hint = "About so many vertices for each model";
-        optional(ui, "Vertices", &mut workload.vertices, MOST_VERTICES, AS_IS).on_hover_text(hint);
+        optional(ui, "Vertices", &mut run.vertices, MOST_VERTICES, AS_IS).on_hover_text(hint);
         let hint = "Threads of parallel backends";
-        optional(ui, "Threads", &mut workload.threads, MOST_THREADS, "all").on_hover_text(hint);
-        economy(ui, &mut workload.economy);
+        optional(ui, "Threads", &mut state.threads, MOST_THREADS, "all").on_hover_text(hint);
+        reuse(ui, run);
     });
     ui.small(format!("{} vertices per frame", grouped(facts.vertices)));
 }
 
-/// Controls for how often instances are posed.
-fn economy(ui: &mut egui::Ui, economy: &mut Option<Economy>) {
-    ui.label("Poses");
+/// Buttons for one of several values.
+fn one_of<T: Copy + Default + PartialEq>(
+    ui: &mut egui::Ui,
+    chosen: &mut Option<T>,
+    shown: Option<T>,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) {
     ui.horizontal(|ui| {
-        let buckets = |economy: &Option<Economy>| matches!(economy, Some(Economy::PhaseBuckets(_)));
-        let rates = |economy: &Option<Economy>| matches!(economy, Some(Economy::UpdateRate(_)));
-        if ui.radio(economy.is_none(), AS_IS).clicked() {
-            *economy = None;
-        }
-        if ui.radio(buckets(economy), "shared").on_hover_text("Instances share poses: phases are rounded").clicked() {
-            *economy = Some(Economy::PhaseBuckets(16));
-        }
-        let hint = "Instances far from the camera are posed every second and every fourth frame";
-        if ui.radio(rates(economy), "by distance").on_hover_text(hint).clicked() {
-            *economy = Some(Economy::UpdateRate([20.0, 40.0]));
+        for &value in all {
+            if ui.radio(shown.unwrap_or_default() == value, name(value)).clicked() {
+                *chosen = Some(value);
+            }
         }
     });
-    match economy {
-        Some(Economy::PhaseBuckets(count)) => {
-            let drag = egui::DragValue::new(count).range(1..=Economy::MOST_BUCKETS).update_while_editing(false);
-            ui.add(drag.suffix(" phases"));
+}
+
+/// A box to switch between two values.
+fn switch<T: Copy + PartialEq>(
+    ui: &mut egui::Ui,
+    label: &str,
+    chosen: &mut Option<T>,
+    shown: Option<T>,
+    [off, on]: [T; 2],
+) -> egui::Response {
+    let mut is_on = shown == Some(on);
+    let response = ui.checkbox(&mut is_on, label);
+    if response.changed() {
+        *chosen = Some(if is_on { on } else { off });
+    }
+    response
+}
+
+/// Controls for how often instances are posed.
+fn reuse(ui: &mut egui::Ui, run: &mut Settings) {
+    ui.label("Poses");
+    ui.horizontal(|ui| {
+        let is_whole = run.phase_buckets.is_none() && run.update_rate.is_none();
+        if ui.radio(is_whole, AS_IS).clicked() {
+            (run.phase_buckets, run.update_rate) = (None, None);
         }
-        Some(Economy::UpdateRate([near, far])) => {
-            ui.horizontal(|ui| {
-                ui.add(egui::DragValue::new(near).range(0.0..=*far).suffix(" m").update_while_editing(false));
-                ui.add(egui::DragValue::new(far).range(*near..=1e6).suffix(" m").update_while_editing(false));
-            });
+        let hint = "Instances share poses: phases are rounded";
+        if ui.radio(run.phase_buckets.is_some(), "shared").on_hover_text(hint).clicked() {
+            (run.phase_buckets, run.update_rate) = (Some(16), None);
         }
-        None | Some(Economy::Plain) => {}
+        let hint = "Instances far from the camera are posed every second and every fourth frame";
+        if ui.radio(run.update_rate.is_some(), "by distance").on_hover_text(hint).clicked() {
+            (run.phase_buckets, run.update_rate) = (None, Some([20.0, 40.0]));
+        }
+    });
+    if let Some(count) = &mut run.phase_buckets {
+        let drag = egui::DragValue::new(count).range(1..=Settings::MOST_BUCKETS).update_while_editing(false);
+        ui.add(drag.suffix(" phases"));
+    }
+    if let Some([near, far]) = &mut run.update_rate {
+        ui.horizontal(|ui| {
+            ui.add(egui::DragValue::new(near).range(0.0..=*far).suffix(" m").update_while_editing(false));
+            ui.add(egui::DragValue::new(far).range(*near..=1e6).suffix(" m").update_while_editing(false));
+        });
     }
 }
 
@@ -117,16 +144,16 @@ fn backends(ui: &mut egui::Ui, state: &mut State) {
     let names = || REGISTRY.iter().map(|entry| entry.name);
     ui.horizontal(|ui| {
         ui.colored_label(SIDES[0], "A");
-        if let Some(chosen) = choice(ui, "Backend A", &state.settings.backends[0].clone(), names()) {
-            state.settings.backends[0] = chosen;
+        if let Some(chosen) = choice(ui, "Backend A", &state.preferences.backends[0].clone(), names()) {
+            state.preferences.backends[0] = chosen;
         }
     });
     ui.checkbox(&mut state.split, "A | B").on_hover_text("Two backends on the same crowd, moment and camera");
     if state.backends().len() > 1 {
         ui.horizontal(|ui| {
             ui.colored_label(SIDES[1], "B");
-            if let Some(chosen) = choice(ui, "Backend B", &state.settings.backends[1].clone(), names()) {
-                state.settings.backends[1] = chosen;
+            if let Some(chosen) = choice(ui, "Backend B", &state.preferences.backends[1].clone(), names()) {
+                state.preferences.backends[1] = chosen;
             }
         });
     }
@@ -175,7 +202,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
 }
 
 /// Stages with a time, by the clock nearest to each: the device's where it has one.
-fn shown_stages(spans: &[Span]) -> Vec<(Stage, Clock, f32)> {
+fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
     let total = |stage: Stage, clock: Clock| {
         let times = spans.iter().filter(|span| (span.stage, span.clock) == (stage, clock)).filter_map(|span| span.ns);
         times.reduce(|sum, ns| sum + ns)
@@ -344,7 +371,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_stage_add_up_and_the_device_knows_its_own_best() {
-        let span = |stage, clock, ns| Span { stage, clock, ns };
+        let span = |stage, clock, ns| StageTime { stage, clock, ns };
         let spans = [
             span(Stage::Skin, Clock::Wall, Some(9)),
             span(Stage::Skin, Clock::Gpu, Some(1_000_000)),

@@ -31,7 +31,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         }
         let dark = ui.visuals().dark_mode;
         if ui.button(if dark { "Light" } else { "Dark" }).on_hover_text("Colours of the window").clicked() {
-            state.settings.dark = Some(!dark);
+            state.preferences.dark = Some(!dark);
             ui.ctx().set_theme(if dark { egui::Theme::Light } else { egui::Theme::Dark });
         }
     });
@@ -49,7 +49,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
     }
 
     heading(ui, "Show");
-    let part = &mut state.settings.show;
+    let part = &mut state.preferences.show;
     ui.horizontal_wrapped(|ui| {
         ui.checkbox(&mut part.skin, "Skin");
         ui.checkbox(&mut part.wireframe, "Wireframe");

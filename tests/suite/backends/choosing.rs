@@ -10,14 +10,14 @@ use skinbench::frame::{FrameInput, Job, Retention, StageTimer};
 use skinbench::frustum::{Eye, Frustum};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::registry;
-use skinbench::scene::{BuiltScene, Clips, LEVELS, Overrides};
+use skinbench::scene::{BuiltScene, Clips, LEVELS, Settings};
 
 pub const CHOOSING: [&str; 2] = ["gpu-full:levels", "gpu-full:vertex-levels"];
 
 /// A street that recedes, with layers, masks and an inertial fade: people at all levels.
 pub fn street(kinds: &str) -> BuiltScene {
     let lod = Some(kinds.parse().unwrap());
-    built(super::levels::STREET, Overrides { lod, ..Overrides::default() })
+    built(super::levels::STREET, Settings { lod, ..Settings::default() })
 }
 
 /// The views of a scene's camera, of one above the far end of its street that sees half of it, and of one far away.
@@ -132,7 +132,7 @@ fn chunks_of_families_are_chosen_one_by_one() {
 #[test]
 fn compact_clips_have_levels_to_choose() {
     let lod = Some("mesh,joints,influences".parse().unwrap());
-    let compact = Overrides { lod, clips: Clips::Compact, ..Overrides::default() };
+    let compact = Settings { lod, clips: Some(Clips::Compact), ..Settings::default() };
     let crowd = built(super::levels::STREET, compact);
     assert!(crowd.choices().unwrap().groups().iter().all(|g| g.model.clips()[0].keys().compact().is_some()));
     assert_chosen(&crowd, None);
@@ -193,7 +193,7 @@ fn a_frame_sends_tick_and_camera() {
 #[test]
 fn choosing_mutants_die() {
     use skinbench::backend::gpu::Edits;
-    use skinbench::gpu::shader::Edit;
+    use skinbench::gpu::shader::kernel::Edit;
     use std::cell::Cell;
     use std::rc::Rc;
     let context = context();

@@ -6,14 +6,14 @@ use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::registry::find;
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 use std::rc::Rc;
 use std::time::Duration;
 
 const FRAMES: u32 = 3;
 
 fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
-    let crowd = Overrides { instances: Some(20), passes: Some(2), ..Overrides::default() };
+    let crowd = Settings { instances: Some(20), passes: Some(2), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 30).unwrap();
     let context = Context { gpu: Some(Rc::clone(gpu)), ..Context::default() };
     let backends = backends.iter().filter_map(|name| find(name)).collect();
@@ -99,7 +99,7 @@ fn the_stage_that_hangs_is_named() {
     gpu.set_patience(Duration::ZERO);
     let mut commands = gpu.frame("copy");
     gpu.timed(&mut commands, Stage::Upload, |commands| {
-        commands.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, from.size());
+        commands.copy((&from, 0), (&to, 0), from.size);
     });
     let error = commands.finish().unwrap_err().to_string();
     let named = ["upload", "what comes before a stage"].map(|what| format!(" did not finish {what} within 0 s"));

@@ -32,7 +32,7 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         rows[7] = -step * f32::from(j);
         rows
     });
-    let mut primitive = PrimitiveData { influences: Influences::new(), ..Default::default() };
+    let mut primitive = PrimitiveData { influences: Influences::default(), ..Default::default() };
     let (mut normals, mut tangents) = (Vec::new(), Vec::new());
     for ring in 0..rings {
         let y = ring as f32 / (rings - 1).max(1) as f32;
@@ -212,8 +212,9 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: 
     let packed = crowd.format().encoding == Encoding::Packed;
     let expected = match entry.name {
         name if packed && CAPTURED.contains(&name) => Some("writes plain floats; needs --output f32".to_owned()),
-        "gpu-compute:positions" if packed || job.keep == Retention::TwoFrames => {
-            Some("stores floats of one frame apart; needs --output f32 or ring, and a run without --motion".to_owned())
+        "gpu-compute:positions" if packed => Some("stores floats of one frame apart; needs --output f32".to_owned()),
+        "gpu-compute:positions" if job.keep == Retention::TwoFrames => {
+            Some("stores floats of one frame apart; needs a run without --motion".to_owned())
         }
         name if EVENLY_SCALED.contains(&name) => {
             Some("does not support uneven scale: joint \"joint 0\" of \"tube\" in clip \"bend\"".to_owned())

@@ -4,7 +4,7 @@ use crate::backends::common::{backends, context, prepare};
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 
 const TICKS: [u32; 3] = [0, 17, 216_003];
 
@@ -29,8 +29,8 @@ pub fn assert_parity(crowd: &Crowd, most: usize) {
 fn every_backend_agrees_on_many_models() {
     // Sparse blocks only; then full ones with a rest.
     for (instances, models, sizes) in [(25, 7, 3..=4), (38, 2, 19..=19)] {
-        let few = Overrides { instances: Some(instances), vertices: Some(600), ..Overrides::default() };
-        let models = Overrides { models: Some(models), ..few };
+        let few = Settings { instances: Some(instances), vertices: Some(600), ..Settings::default() };
+        let models = Settings { models: Some(models), ..few };
         let crowd = Scene::load("city").unwrap().with(models).build(1 << 30).unwrap().crowd;
         assert!(crowd.groups().iter().all(|group| sizes.contains(&group.len())));
         assert_parity(&crowd, 8);

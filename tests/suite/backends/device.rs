@@ -7,13 +7,14 @@ use std::time::Instant;
 
 /// Bytes per second by plain wgpu calls, in the fastest of a few rounds.
 fn rate(gpu: &Gpu, bytes: u64, times: u64, record: impl Fn(&mut wgpu::CommandEncoder)) -> f64 {
+    let (device, queue) = gpu.device().unwrap();
     let mut least = f64::INFINITY;
     for _ in 0..5 {
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let mut encoder = device.create_command_encoder(&Default::default());
         (0..times).for_each(|_| record(&mut encoder));
         let start = Instant::now();
-        gpu.queue().submit([encoder.finish()]);
-        gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        queue.submit([encoder.finish()]);
+        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
         least = least.min(start.elapsed().as_secs_f64());
     }
     (bytes * times) as f64 / least
@@ -28,7 +29,7 @@ fn bandwidth_is_what_plain_calls_reach() {
     let Some(gpu) = context().gpu else { return };
     let buffer = |usage| {
         let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
-        gpu.device().create_buffer(&descriptor)
+        gpu.device().unwrap().0.create_buffer(&descriptor)
     };
     let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
     let (from, to, staging) = (buffer(source), buffer(target), buffer(source | wgpu::BufferUsages::MAP_WRITE));

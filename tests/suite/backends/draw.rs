@@ -2,10 +2,10 @@
 
 use crate::backends::common::{backends, context, crowd, crowd_of, prepare, prepare_for, refuses, tube};
 use skinbench::backend::{Context, Skinned};
-use skinbench::frame::{FrameInput, Job, Mode, Retention, StageTimer, View};
+use skinbench::frame::{DeviceBuffer, FrameInput, Job, Mode, Retention, StageTimer, View};
 use skinbench::gpu::Gpu;
-use skinbench::gpu::present::Presenter;
-use skinbench::gpu::skeleton_lines;
+use skinbench::gpu::draw::present::Presenter;
+use skinbench::gpu::{Beneath, Overlay, skeleton_lines};
 use skinbench::pose::PoseData;
 use skinbench::registry::{REGISTRY, find};
 use skinbench::vertex::{Encoding, VertexFormat};
@@ -130,7 +130,7 @@ fn wireframes_and_skeletons_are_drawn() {
             let poses = poses.as_chunks::<12>().0.chunks(5);
             let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, pose)).collect();
             assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
-            presenter.draw_lines(&lines).unwrap();
+            presenter.draw_overlay(Beneath::Nothing, Overlay { lines: &lines, ..Overlay::default() }).unwrap();
         }
         let color = presenter.read_color().unwrap();
         let background = color[..4].to_vec();
@@ -171,7 +171,7 @@ fn two_outputs_swap_and_show_motion() {
                 backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
             let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
             ticket.finish().unwrap();
-            let read = |buffers: &[wgpu::Buffer]| {
+            let read = |buffers: &[DeviceBuffer]| {
                 let mut vertices = Vec::new();
                 buffers.iter().zip(&words).for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
                 vertices

@@ -5,15 +5,22 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::scene::{Economy, Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 
 /// Steps, jumps both ways, and an hour in.
 const TICKS: [u32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 1_234, 1_235, 216_003, 2];
 
-fn crowd(scene: &str, economy: Economy) -> Crowd {
-    let few = Overrides { instances: Some(90), vertices: Some(600), ..Overrides::default() };
-    let economy = Overrides { economy: Some(economy), ..few };
-    Scene::load(scene).unwrap().with(economy).build(1 << 30).unwrap().crowd
+fn shared(buckets: u32) -> Settings {
+    Settings { phase_buckets: Some(buckets), ..Settings::default() }
+}
+
+fn by_distance(metres: [f64; 2]) -> Settings {
+    Settings { update_rate: Some(metres), ..Settings::default() }
+}
+
+fn crowd(scene: &str, reuse: Settings) -> Crowd {
+    let few = Settings { instances: Some(90), vertices: Some(600), ..reuse };
+    Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd
 }
 
 fn assert_parity(crowd: &Crowd) {
@@ -47,7 +54,7 @@ fn assert_parity(crowd: &Crowd) {
 #[test]
 fn every_backend_agrees_on_shared_poses() {
     for scene in ["street", "walkers"] {
-        let crowd = crowd(scene, Economy::PhaseBuckets(4));
+        let crowd = crowd(scene, shared(4));
         assert!(crowd.posed().instance_count() < crowd.instance_count());
         assert_parity(&crowd);
     }
@@ -56,7 +63,7 @@ fn every_backend_agrees_on_shared_poses() {
 #[test]
 fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
     for scene in ["street", "walkers"] {
-        let crowd = crowd(scene, Economy::UpdateRate([14.0, 18.0]));
+        let crowd = crowd(scene, by_distance([14.0, 18.0]));
         for every in [1, 2, 4] {
             assert!((0..90).any(|i| crowd.update_rate(i).every == every), "nobody is posed every {every} ticks");
         }
@@ -66,10 +73,10 @@ fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
 
 #[test]
 fn the_error_of_saving_is_measured() {
-    let error = |economy| fidelity::saving_error(&crowd("street", economy)).unwrap();
-    let [few, many] = [4, 1_000].map(|buckets| error(Economy::PhaseBuckets(buckets)));
+    let error = |reuse| fidelity::saving_error(&crowd("street", reuse)).unwrap();
+    let [few, many] = [4, 1_000].map(|buckets| error(shared(buckets)));
     assert!(few > 0.02 && many < few, "{few} {many}");
-    let (seldom, always) = (error(Economy::UpdateRate([0.0, 0.0])), error(Economy::UpdateRate([1e3, 1e3])));
+    let (seldom, always) = (error(by_distance([0.0, 0.0])), error(by_distance([1e3, 1e3])));
     assert!(seldom > 1e-3 && seldom < 0.1 && always == 0.0, "{seldom} {always}");
-    assert_eq!(fidelity::saving_error(&crowd("street", Economy::Plain)), None);
+    assert_eq!(fidelity::saving_error(&crowd("street", Settings::default())), None);
 }

@@ -8,7 +8,7 @@ use skinbench::gameplay::{Gameplay, GameplayData, ModelReads};
 use skinbench::harness::parity::reference_vertices;
 use skinbench::harness::run::{self, RunOptions, Status};
 use skinbench::registry::{self, REGISTRY};
-use skinbench::scene::{BuiltScene, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Scene, Settings};
 use std::sync::Arc;
 
 const SOCKETS: [&str; 2] = ["head", "hand_r"];
@@ -16,9 +16,14 @@ const SOCKETS: [&str; 2] = ["head", "hand_r"];
 fn scene(name: &str, instances: u64) -> BuiltScene {
     let walks = name != "zoo";
     let vertices = walks.then_some(500);
-    let few = Overrides { instances: Some(instances), vertices, passes: Some(0), ..Overrides::default() };
     let sockets = if walks { SOCKETS.map(String::from).to_vec() } else { Vec::new() };
-    Scene::load(name).unwrap().with(few).reading(true, &sockets).build(1 << 30).unwrap()
+    let (instances, passes) = (Some(instances), Some(0));
+    let few = Settings { instances, vertices, passes, bounds: true, sockets, ..Settings::default() };
+    Scene::load(name).unwrap().with(few).build(1 << 30).unwrap()
+}
+
+fn sockets(name: &str) -> Settings {
+    Settings { sockets: vec![name.into()], ..Settings::default() }
 }
 
 /// The harness compares every vertex with its box and every socket with its joint.
@@ -130,7 +135,7 @@ fn broken_bounds_and_sockets_are_noticed() {
         return;
     }
     let failure = |mutation: Option<(&'static str, &'static str)>| {
-        let edit: skinbench::gpu::shader::Edit = Rc::new(move |wgsl: String| match mutation {
+        let edit: skinbench::gpu::shader::kernel::Edit = Rc::new(move |wgsl: String| match mutation {
             Some((old, new)) => wgsl.replace(old, new),
             None => wgsl,
         });
@@ -157,9 +162,9 @@ fn broken_bounds_and_sockets_are_noticed() {
 
 #[test]
 fn what_cannot_be_read_is_named() {
-    let unknown = Scene::load("walkers").unwrap().reading(false, &["tail".into()]).build(1 << 30).unwrap_err();
+    let unknown = Scene::load("walkers").unwrap().with(sockets("tail")).build(1 << 30).unwrap_err();
     assert!(unknown.to_string().contains("socket of \"walker\": unknown joint \"tail\""), "{unknown}");
-    let near = Scene::load("walkers").unwrap().reading(false, &["hand_rr".into()]).build(1 << 30).unwrap_err();
+    let near = Scene::load("walkers").unwrap().with(sockets("hand_rr")).build(1 << 30).unwrap_err();
     assert!(near.to_string().contains("did you mean \"hand_r\"?"), "{near}");
     let model = skinbench::asset::walker::walker(500).unwrap();
     let missing = ModelReads::new(&model, true, &["tail".into()]).unwrap_err();

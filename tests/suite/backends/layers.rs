@@ -10,9 +10,9 @@ use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::compact::ANY;
-use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Interpolation, Keys, Model, RotationBlend};
+use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Keys, Model, RotationBlend};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
-use skinbench::scene::{Clips, Overrides, Scene};
+use skinbench::scene::{Clips, Interpolation, Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use std::f32::consts::TAU;
@@ -32,7 +32,7 @@ fn ticks() -> Vec<u32> {
 
 #[test]
 fn every_backend_agrees_on_the_street() {
-    let few = Overrides { instances: Some(90), vertices: Some(600), ..Overrides::default() };
+    let few = Settings { instances: Some(90), vertices: Some(600), ..Settings::default() };
     let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
     assert_parity(&scene.crowd, &ticks());
 }
@@ -40,14 +40,14 @@ fn every_backend_agrees_on_the_street() {
 /// Curves between keys, and frames of small numbers, are the reference's too.
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
-    let few = Overrides { instances: Some(60), vertices: Some(600), ..Overrides::default() };
-    for overrides in [
-        Overrides { smooth: true, ..few },
-        Overrides { clips: Clips::Compact, ..few },
-        Overrides { smooth: true, clips: Clips::Compact, ..few },
+    let few = Settings { instances: Some(60), vertices: Some(600), ..Settings::default() };
+    for settings in [
+        Settings { interpolation: Some(Interpolation::Smooth), ..few.clone() },
+        Settings { clips: Some(Clips::Compact), ..few.clone() },
+        Settings { interpolation: Some(Interpolation::Smooth), clips: Some(Clips::Compact), ..few.clone() },
     ] {
-        let scene = Scene::load("street").unwrap().with(overrides).build(1 << 30).unwrap();
-        assert_eq!(fidelity::clip_error(&scene).is_some(), overrides.clips == Clips::Compact);
+        let scene = Scene::load("street").unwrap().with(settings.clone()).build(1 << 30).unwrap();
+        assert_eq!(fidelity::clip_error(&scene).is_some(), settings.clips == Some(Clips::Compact));
         assert!(fidelity::clip_error(&scene).is_none_or(|error| error > 0.0 && error <= 1e-4));
         assert_parity(&scene.crowd, &ticks()[..10]);
     }
@@ -214,7 +214,7 @@ fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
     let keys = |joint, channel, value: &dyn Fn(f32) -> Vec<f32>| Keys {
         joint,
         channel,
-        interpolation: Interpolation::Linear,
+        interpolation: skinbench::model::Interpolation::Linear,
         times: times.clone(),
         values: (0..KEYS).flat_map(|key| value(key as f32 / (KEYS - 1) as f32 * TAU)).collect(),
     };

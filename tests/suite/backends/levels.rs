@@ -3,7 +3,7 @@
 use crate::backends::crowds::assert_parity;
 use skinbench::crowd::Crowd;
 use skinbench::harness::lod_error;
-use skinbench::scene::{BuiltScene, Clips, Overrides, Scene};
+use skinbench::scene::{BuiltScene, Clips, Scene, Settings};
 use std::path::Path;
 
 /// A street that recedes: people at all levels.
@@ -11,13 +11,13 @@ pub const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevatio
     model = \"people\"\nmodels = 3\nvertices = 600\ncount = 96\nlayout = \"street\"\nspacing = 1.4\nclip = \"walk\"\n\
     [[group.layer]]\nclip = \"wave\"\nmask = { subtree = [\"clavicle_r\"] }\nevery = 2\nlasts = 1\n";
 
-pub fn built(text: &str, overrides: Overrides) -> BuiltScene {
-    Scene::parse("test", "test.toml", text, Path::new("")).unwrap().with(overrides).build(1 << 30).unwrap()
+pub fn built(text: &str, settings: Settings) -> BuiltScene {
+    Scene::parse("test", "test.toml", text, Path::new("")).unwrap().with(settings).build(1 << 30).unwrap()
 }
 
 #[test]
 fn every_backend_agrees_at_every_level_and_levels_cost_less() {
-    let lod = |kinds: &str| built(STREET, Overrides { lod: Some(kinds.parse().unwrap()), ..Overrides::default() });
+    let lod = |kinds: &str| built(STREET, Settings { lod: Some(kinds.parse().unwrap()), ..Settings::default() });
     let full = lod("none").crowd;
     for kinds in ["mesh", "joints", "influences", "mesh,joints,influences"] {
         let scene = lod(kinds);
@@ -43,7 +43,7 @@ fn every_backend_agrees_at_every_level_and_levels_cost_less() {
 #[test]
 fn levels_keep_compact_clips() {
     let lod = Some("mesh,joints".parse().unwrap());
-    let scene = built(STREET, Overrides { lod, clips: Clips::Compact, ..Overrides::default() });
+    let scene = built(STREET, Settings { lod, clips: Some(Clips::Compact), ..Settings::default() });
     assert!(scene.crowd.groups().iter().all(|g| g.model.clips().iter().all(|clip| clip.keys().compact().is_some())));
     assert_eq!(scene.remarks, [""; 0]);
 }
@@ -52,7 +52,7 @@ fn levels_keep_compact_clips() {
 fn levels_keep_morph_targets_and_expressions() {
     let faces = "resolution = [240, 135]\n[camera]\ndistance = 0.45\n[[group]]\nmodel = \"face\"\nvertices = 600\n\
         count = 24\nlayout = \"street\"\nspacing = 1.0\nactive_targets = 8\n";
-    let scene = built(faces, Overrides { lod: Some("mesh".parse().unwrap()), ..Overrides::default() });
+    let scene = built(faces, Settings { lod: Some("mesh".parse().unwrap()), ..Settings::default() });
     let levels = scene.levels.as_ref().unwrap();
     assert!(levels.counts.iter().filter(|count| **count > 0).count() > 1, "{:?}", levels.counts);
     assert!(scene.crowd.groups().iter().all(|group| group.model.mesh().targets().len() == 52));
@@ -67,8 +67,8 @@ fn levels_keep_morph_targets_and_expressions() {
 #[test]
 fn wrong_numbers_of_models_and_unknown_kinds_are_refused() {
     let refused =
-        |name: &str, overrides| Scene::load(name).unwrap().with(overrides).build(1 << 30).unwrap_err().to_string();
-    let models = |models, instances| Overrides { models: Some(models), instances, ..Overrides::default() };
+        |name: &str, settings| Scene::load(name).unwrap().with(settings).build(1 << 30).unwrap_err().to_string();
+    let models = |models, instances| Settings { models: Some(models), instances, ..Settings::default() };
     assert_eq!(refused("city", models(64, Some(10))), "city: 64 models for 10 instances; expected at most 10");
     let error = refused("walkers", models(4, None));
     assert!(error.starts_with("walkers: 4 models, but no group of people; expected"), "{error}");

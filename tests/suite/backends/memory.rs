@@ -9,12 +9,12 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::Retention;
 use skinbench::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, StageTimer};
 use skinbench::gameplay::Gameplay;
-use skinbench::scene::{Clips, Economy, Overrides, Scene};
+use skinbench::scene::{Clips, Scene, Settings};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::sync::Arc;
 
-fn scene(name: &str, overrides: Overrides) -> Crowd {
-    let few = Overrides { instances: Some(90), vertices: Some(600), ..overrides };
+fn scene(name: &str, settings: Settings) -> Crowd {
+    let few = Settings { instances: Some(90), vertices: Some(600), ..settings };
     Scene::load(name).unwrap().with(few).build(1 << 30).unwrap().crowd
 }
 
@@ -22,7 +22,8 @@ fn scene(name: &str, overrides: Overrides) -> Crowd {
 fn crowds() -> Vec<(&'static str, Crowd)> {
     let person = || walker(500).unwrap();
     let format = |attributes, encoding| VertexFormat { attributes, encoding, ..VertexFormat::default() };
-    let economy = |economy| Overrides { economy: Some(economy), ..Overrides::default() };
+    let shared = Settings { phase_buckets: Some(4), ..Settings::default() };
+    let by_distance = Settings { update_rate: Some([14.0, 18.0]), ..Settings::default() };
     vec![
         ("one", crowd(vec![(person(), 1)])),
         ("odd, three models", crowd(vec![(person(), 37), (extremes::chain_64().unwrap(), 5), (person(), 3)])),
@@ -30,15 +31,15 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("large", crowd(vec![(person(), 700), (extremes::star_64().unwrap(), 90)])),
         ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
         ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
-        ("morph targets", scene("faces", Overrides::default())),
+        ("morph targets", scene("faces", Settings::default())),
         (
             "morph targets with tangents",
             crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(morphing(tube(4, 9, 3)), 18), (person(), 2)]),
         ),
-        ("layers and fades", scene("street", Overrides::default())),
-        ("compact clips", scene("walkers", Overrides { clips: Clips::Compact, ..Overrides::default() })),
-        ("shared poses", scene("street", economy(Economy::PhaseBuckets(4)))),
-        ("poses of several ticks", scene("walkers", economy(Economy::UpdateRate([14.0, 18.0])))),
+        ("layers and fades", scene("street", Settings::default())),
+        ("compact clips", scene("walkers", Settings { clips: Some(Clips::Compact), ..Settings::default() })),
+        ("shared poses", scene("street", shared)),
+        ("poses of several ticks", scene("walkers", by_distance)),
     ]
 }
 
@@ -61,7 +62,14 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
         let (mut prepared, mut arena) = prepare_for(&*backend, context, crowd, job);
         let mut held = used(&mut *prepared, &mut arena, crowd);
         let place = format!("{}: {name}", entry.name);
-        if prepared.device().contains("skins by") {
+        let chose = prepared.device().contains("skins by");
+        if chose && held.host_output {
+            // The promise is for the kernel that takes the most; the others take the rest during the trial.
+            let [most, kept] = [promised, held].map(|footprint| footprint.host);
+            assert_eq!(most.total(), kept.total(), "{place}");
+            assert!(0 < kept.resident() && kept.resident() <= most.resident(), "{place}: {kept:?} of {most:?}");
+            held.host = most;
+        } else if chose {
             // The promise is for the kernel with the largest mesh.
             let [most, mesh] = [promised, held].map(|footprint| footprint.device.get(Purpose::Mesh));
             assert!(0 < mesh && mesh <= most, "{place}: {mesh} of {most}");

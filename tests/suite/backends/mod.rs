@@ -1,5 +1,7 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
+mod abilities;
+mod audits;
 #[cfg(all(feature = "gpu", feature = "resample"))]
 mod choosing;
 #[cfg(feature = "gpu")]
@@ -28,4 +30,5 @@ mod pictures;
 mod shader_layout;
 #[cfg(feature = "gpu")]
 mod shaders;
+mod skinning_job;
 mod unchecked;

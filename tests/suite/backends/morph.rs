@@ -9,7 +9,7 @@ use skinbench::crowd::{Crowd, Expression, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::Job;
 use skinbench::harness::parity::{Coverage, Tolerance, reference_vertices, verify};
 use skinbench::model::{IDENTITY_ROWS, Model, TargetWeight};
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
@@ -106,8 +106,8 @@ fn targets_move_vertices() {
 
 #[test]
 fn the_scenes_of_faces_verify() {
-    let overrides = Overrides { instances: Some(21), vertices: Some(300), ..Overrides::default() };
-    let scene = Scene::load("faces").unwrap().with(overrides).build(u64::MAX).unwrap();
+    let settings = Settings { instances: Some(21), vertices: Some(300), ..Settings::default() };
+    let scene = Scene::load("faces").unwrap().with(settings).build(u64::MAX).unwrap();
     let crowd = &scene.crowd;
     for instance in 0..21 {
         let expression = crowd.expression(instance);
@@ -195,12 +195,12 @@ fn keys_of_scenes_name_targets_that_exist() {
     let error = |keys: &str| built(keys).unwrap_err().to_string();
     assert!(error("weights = { jaw_dorp = 0.5 }").contains("unknown morph target \"jaw_dorp\""));
     assert!(error("active_targets = 53").contains("expected at most 52"));
-    let overrides = Overrides { active_targets: Some(2), ..Overrides::default() };
-    let walkers = Scene::load("smoke").unwrap().with(overrides).build(u64::MAX).unwrap_err().to_string();
+    let settings = Settings { active_targets: Some(2), ..Settings::default() };
+    let walkers = Scene::load("smoke").unwrap().with(settings).build(u64::MAX).unwrap_err().to_string();
     assert!(walkers.contains("no model of the scene has targets"), "{walkers}");
     let active = |count| {
-        let overrides = Overrides { active_targets: Some(count), instances: Some(2), ..Overrides::default() };
-        let scene = Scene::load("faces").unwrap().with(overrides).build(u64::MAX).unwrap();
+        let settings = Settings { active_targets: Some(count), instances: Some(2), ..Settings::default() };
+        let scene = Scene::load("faces").unwrap().with(settings).build(u64::MAX).unwrap();
         (scene.crowd.expression(1).pinned.len(), scene.hash)
     };
     assert_eq!((active(0).0, active(52).0), (0, 52));

@@ -2,7 +2,7 @@
 
 use crate::backends::common::{close_up, crowd, morphing, prepare_for, tube};
 use glam::Vec3;
-use skinbench::backend::{Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, Traits};
+use skinbench::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
 use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
@@ -147,8 +147,8 @@ impl PreparedMutant {
 }
 
 impl Backend for Mutant {
-    fn traits(&self) -> Traits {
-        Traits { joints: Joints::Host, later_passes: LaterPasses::Free }
+    fn abilities(&self) -> Abilities {
+        Abilities { joints: Joints::Host, later_passes: LaterPasses::Free, lacks: Vec::new() }
     }
     fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
         Ok(Footprint::default())
@@ -240,7 +240,7 @@ mod gpu {
     use crate::backends::common::context;
     use skinbench::asset::walker::walker;
     use skinbench::backend::gpu::Edits;
-    use skinbench::gpu::shader::Edit;
+    use skinbench::gpu::shader::kernel::Edit;
     use skinbench::registry;
     use std::cell::Cell;
     use std::rc::Rc;

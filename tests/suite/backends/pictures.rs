@@ -4,7 +4,7 @@ use crate::backends::common::{context, crowd, prepare};
 use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Mode, StageTimer, View};
 use skinbench::gpu::Surfaces;
-use skinbench::gpu::present::Presenter;
+use skinbench::gpu::draw::present::Presenter;
 use skinbench::model::{
     Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model, ModelParts, PrimitiveData,
     RotationBlend, Skeleton, SkinData, Subset, Texture, Transform, Wrap,
@@ -39,7 +39,7 @@ fn texture(image: Image) -> Texture {
 fn square(material: Material) -> Crowd {
     let joint = Joint { name: "root".into(), parent: None, rest: JointTransform::Transform(Transform::IDENTITY) };
     let (skeleton, _) = Skeleton::new(vec![joint]).unwrap();
-    let mut influences = Influences::new();
+    let mut influences = Influences::default();
     (0..4).for_each(|_| influences.push([(0, 1.0)]));
     let primitive = PrimitiveData {
         positions: vec![[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]],

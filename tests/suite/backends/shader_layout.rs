@@ -1,13 +1,16 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
 use crate::backends::shaders;
-use skinbench::gpu::compute::ThreadLayout;
-use skinbench::gpu::device_pose::{KERNELS, STORAGE_BUFFERS};
-use skinbench::gpu::layout::{Form, WORKGROUP};
-use skinbench::gpu::skin_kernels;
-use skinbench::gpu::skinning::Kind;
-use skinbench::gpu::wgsl::shader;
-use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES, baked, layout, visibility};
+use skinbench::gpu::pose::baked;
+use skinbench::gpu::pose::device_pose::{KERNELS, STORAGE_BUFFERS};
+use skinbench::gpu::pose::visibility;
+use skinbench::gpu::shader::layout;
+use skinbench::gpu::shader::layout::{Form, WORKGROUP};
+use skinbench::gpu::shader::wgsl::shader;
+use skinbench::gpu::skin::compute::ThreadLayout;
+use skinbench::gpu::skin::skin_kernels;
+use skinbench::gpu::skin::skinning::Kind;
+use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
 

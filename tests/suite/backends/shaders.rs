@@ -4,15 +4,19 @@ use crate::backends::common::context;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
-use skinbench::gpu::binding::{Binding, GroupLayout, Interface};
-use skinbench::gpu::device_pose::KERNELS;
-use skinbench::gpu::gameplay::Read;
-use skinbench::gpu::morph::MorphForm;
-use skinbench::gpu::skin_kernels;
-use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{Drawn, Preskinned, draw_root, preskinned_shader};
-use skinbench::gpu::wgsl::{FILES, imports, origin, shader};
-use skinbench::gpu::{MeshForm, PaletteForm, baked, visibility};
+use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
+use skinbench::gpu::pose::baked;
+use skinbench::gpu::pose::device_pose::KERNELS;
+use skinbench::gpu::pose::gameplay::Read;
+use skinbench::gpu::pose::visibility;
+use skinbench::gpu::shader::binding::GroupLayout;
+use skinbench::gpu::shader::reflection::{Binding, Interface};
+use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
+use skinbench::gpu::skin::morph::MorphForm;
+use skinbench::gpu::skin::output::OutputForm;
+use skinbench::gpu::skin::skin_kernels;
+use skinbench::gpu::skin::skinning::{Kind, vertex_shader};
+use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
 
@@ -69,8 +73,7 @@ pub fn all() -> Vec<(String, String)> {
         let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl", &[]);
         kernels.push((format!("gpu-vertex, {morph:?}"), wgsl));
     }
-    let stored = [Encoding::F32, Encoding::Packed].map(Preskinned::Vertices);
-    for stored in [stored[0], stored[1], Preskinned::Streams] {
+    for stored in OutputForm::ALL {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
             let mut push = |drawn| {
                 let wgsl = preskinned_shader(stored, drawn, root, &[]);
@@ -78,7 +81,7 @@ pub fn all() -> Vec<(String, String)> {
             };
             push(Drawn::Chunk);
             // No kernel stores streams of several models.
-            if stored != Preskinned::Streams {
+            if stored != OutputForm::Streams {
                 push(Drawn::Merged);
             }
         }
@@ -128,10 +131,10 @@ fn bindings_follow_the_shader() {
     assert_eq!(name, "output");
     let Some(gpu) = context().gpu else { return };
     let layout = GroupLayout::new(&gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
-    let buffer = gpu.storage(Purpose::Scratch, "filled", &[0; 16]);
-    layout.bind_buffers(&gpu, "fill", &[("output", &buffer)]);
+    let buffer = gpu.storage(Purpose::Scratch, "filled", &[0u8; 16]);
+    layout.bind(&gpu, "fill", [("output", (&buffer).into())]);
     gpu.check().unwrap();
-    layout.bind_buffers(&gpu, "fill", &[("input", &buffer)]);
+    layout.bind(&gpu, "fill", [("input", (&buffer).into())]);
     let error = gpu.check().unwrap_err().to_string();
     assert!(error.ends_with("fill: nothing is bound to \"output\""), "{error}");
 }

@@ -8,7 +8,7 @@ use skinbench::model::{
 /// Two joints, one skin of both, one triangle; `break_it` changes the parts before they are validated.
 fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
     let joint = |parent| Joint { name: String::new(), parent, rest: JointTransform::Transform(Transform::IDENTITY) };
-    let mut influences = Influences::new();
+    let mut influences = Influences::default();
     [0, 1, 1].into_iter().for_each(|joint| influences.push([(joint, 1.0)]));
     let mut parts = ModelParts {
         name: "triangle".into(),

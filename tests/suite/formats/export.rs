@@ -9,7 +9,7 @@ fn model(clip: Clip, skin_joints: &[u16]) -> Model {
     let joint =
         |name: &str| Joint { name: name.into(), parent: None, rest: JointTransform::Transform(Transform::IDENTITY) };
     let (skeleton, _) = Skeleton::new(vec![joint("a"), joint("b")]).unwrap();
-    let mut influences = Influences::new();
+    let mut influences = Influences::default();
     influences.push((0..skin_joints.len() as u16).map(|entry| (entry, 1.0 / skin_joints.len() as f32)));
     influences.push([(0, 1.0)]);
     let inverse_binds = vec![IDENTITY_ROWS; skin_joints.len()];

@@ -87,7 +87,12 @@ fn raa() {
     refused("track 1 1 \"stalk\"", "track 1 0 \"root\"", "line 11 column 1", "a second track for joint 0");
     refused("1 4 ", "1 0 ", "line 4 column 3", "\"0\"; expected a frame from 1 to before 32");
     refused("7 28 ", "7 32 ", "line 10 column 3", "\"32\"; expected a frame from 25 to before 32");
-    refused("7 28 ", "7 27.5 ", "line 10 column 3", "\"27.5\"; expected a frame as a whole number");
+    refused(
+        "7 28 ",
+        "7 27.5 ",
+        "line 10 column 3",
+        "\"27.5\"; expected a frame from 25 to before 32 as a whole number",
+    );
 }
 
 #[test]
@@ -230,5 +235,5 @@ fn formats_are_known_by_ending_then_by_content() {
     fs::write(folder.path().join("i.m3d"), b"***\xff").unwrap();
     assert_eq!(asset::load(&folder.path().join("i.m3d")).unwrap_err().place, "byte 3");
     assert!(asset::load(&folder.path().join("none.m3d")).unwrap_err().problem.starts_with("cannot be read"));
-    assert_eq!(asset::load(folder.path()).unwrap_err().problem, "is no file");
+    assert_eq!(asset::load(folder.path()).unwrap_err().problem, "cannot be read: is no regular file");
 }

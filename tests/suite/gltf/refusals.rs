@@ -113,7 +113,7 @@ fn uris() {
     refused("http://example.org/a.bin", "has the scheme or drive \"http\"");
     refused("file:///etc/passwd", "has the scheme or drive \"file\"");
     refused("missing.bin", "\"missing.bin\" cannot be read");
-    refused(".", "is no file");
+    refused(".", "is no regular file");
     refused("short.bin", "\"short.bin\" has 8 bytes; expected byteLength");
     refused("%ff.bin", "does not decode to UTF-8");
     refused("data:text/plain,hello", "a data URI without ;base64");

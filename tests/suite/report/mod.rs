@@ -1,5 +1,6 @@
 //! From result files to answers: reading, comparing, reporting, sweeping.
 
+mod attacks;
 mod card;
 mod comparing;
 mod pages;

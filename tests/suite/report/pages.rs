@@ -1,6 +1,7 @@
-//! Pages of results, and results in pages.
+//! Pages of results.
 
 use super::{changed, fixture, skinbench, unchanged};
+use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html, markdown};
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
@@ -44,63 +45,6 @@ fn the_page_needs_nothing_but_itself() {
 }
 
 #[test]
-fn pages_are_spliced_and_drift_is_found() {
-    let folder = changed(unchanged, unchanged);
-    let page = folder.path().join("page.md");
-    let text =
-        "# T\n<!-- table . -->\nold\n<!-- /table -->\nkept\n<!-- charts . frame-instances -->\n<!-- /charts -->\n";
-    fs::write(&page, text).unwrap();
-    let exit = |arguments: &str| skinbench(folder.path(), arguments).output().unwrap().status.code();
-    assert_eq!(exit("report --splice page.md --check"), Some(1));
-    assert_eq!(fs::read_to_string(&page).unwrap(), text, "checking writes nothing");
-    fs::create_dir_all(folder.path().join("docs/images")).unwrap();
-    assert_eq!(exit("report --splice page.md"), Some(0));
-    let spliced = fs::read_to_string(&page).unwrap();
-    assert!(
-        spliced.contains("| cpu-rayon | ") && spliced.contains("\nkept\n") && !spliced.contains("old"),
-        "{spliced}"
-    );
-    assert_eq!(spliced.matches("](docs/images/frame-instances-").count(), 3, "{spliced}");
-    assert_eq!(exit("report --splice page.md --check"), Some(0));
-    let picture = folder.path().join("docs/images/frame-instances-walkers-1-pass.svg");
-    fs::write(&picture, "drifted").unwrap();
-    assert_eq!(exit("report --splice page.md --check"), Some(1));
-    for (text, problem) in [
-        ("nothing", "page.md: no marker such as"),
-        ("<!-- table -->", "line 1: a marker without its source"),
-        ("<!-- table . -->", "line 1: no <!-- /table --> after this marker"),
-        (
-            "<!-- table . -->\nkept\n<!-- limits . -->\n<!-- /limits -->\n<!-- table . -->\n<!-- /table -->",
-            "line 1: no <!-- /table --> after this marker",
-        ),
-        ("<!-- tabel . -->\n<!-- /table -->", "line 2: <!-- /table --> ends nothing; expected <!-- table ... -->"),
-        ("<!-- table . -->\nkept\n<!-- /limits -->\n<!-- /table -->", "line 1: no <!-- /table --> after this marker"),
-        (
-            "<!-- tabel . -->\n<!-- /tabel -->\n<!-- table . -->\n<!-- /table -->",
-            "line 1: unknown kind of marker \"tabel\"; did you mean \"table\"?",
-        ),
-        ("<!-- text page.md -->\n<!-- /text -->", "line 1: page.md contains a marker, <!-- text page.md -->"),
-        ("<!-- text page.md a b -->\n<!-- /text -->", "line 1: text takes other arguments"),
-        ("<!-- text none.md -->\n<!-- /text -->", "line 1: cannot read none.md"),
-        ("<!-- charts . pie -->\n<!-- /charts -->", "line 1: no such chart; expected the start of stages-"),
-    ] {
-        fs::write(&page, text).unwrap();
-        let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && said.contains(problem), "{text}: {said}");
-        assert_eq!(fs::read_to_string(&page).unwrap(), text);
-    }
-    // Charts of two folders have one name.
-    let renamed = |text: String| text.replace(",cpu-scalar,", ",cpu-simd,");
-    let other = changed(renamed, renamed);
-    let charts = |source: &str| format!("<!-- charts {source} frame-instances -->\n<!-- /charts -->\n");
-    fs::write(&page, charts(".") + &charts(&other.path().display().to_string())).unwrap();
-    let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("line 3: another marker draws a different "), "{said}");
-}
-
-#[test]
 fn findings_are_of_crowds_that_were_measured_and_say_how() {
     // The rows that a change makes empty are left out.
     let report = |change: &dyn Fn(&[&str], &str) -> String| {
@@ -133,7 +77,7 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
         ["cpu-rayon", "0", "10", _, "5.42"] => line.replace(",5.42,", ",121,"),
         _ => line.into(),
     });
-    assert!(noisy.contains("comes to 24 % of this machine's bandwidth: gpu-compute, 1,000 walkers."), "{noisy}");
+    assert!(noisy.contains("reaches 24 % of this machine's bandwidth: gpu-compute, 1,000 walkers."), "{noisy}");
     let beyond = report(&|_, line| line.replace(",23.86,", ",121,"));
     assert!(beyond.contains("121 % of this machine's bandwidth: gpu-compute, 1,000 walkers. More than"), "{beyond}");
 
@@ -155,65 +99,6 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
 }
 
 #[test]
-fn chosen_figures_are_spliced() {
-    let folder = tempfile::tempdir().unwrap();
-    let of_crowd = |text: String, crowd: &str| -> String {
-        let (heading, rows) = text.split_once('\n').unwrap();
-        let rows = rows.lines().filter(|row| row.contains(&format!(",0{crowd},")) && row.contains(",pn,,0,,"));
-        std::iter::once(heading).chain(rows).map(|line| format!("{line}\n")).collect()
-    };
-    for (run, crowd) in [("few", "000000000000064,100"), ("many", "0000000000003e8,1000")] {
-        let part = changed(|text| of_crowd(text, crowd), unchanged);
-        fs::create_dir(folder.path().join(run)).unwrap();
-        for file in ["summary.csv", "samples.csv"] {
-            fs::copy(part.path().join(file), folder.path().join(run).join(file)).unwrap();
-        }
-    }
-    let limits = "run_id,scene,isa,threads,lanes,bytes,write,stream,read,fma\nr,walkers,avx2,1,8,64,1000000000,2500000000,3000000000,16000000000\n";
-    fs::write(folder.path().join("many/limits.csv"), limits).unwrap();
-    fs::write(folder.path().join("said.txt"), "one: 1\ntwo: 2\n").unwrap();
-    let page = folder.path().join("page.md");
-    let spliced = |marker: &str| {
-        let kind = marker.split(' ').next().unwrap();
-        fs::write(&page, format!("<!-- {marker} -->\n<!-- /{kind} -->\n")).unwrap();
-        let output = skinbench(folder.path(), "report --splice page.md").output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        if output.status.success() { fs::read_to_string(&page).unwrap() } else { said }
-    };
-    let all = fixture().display().to_string();
-    for (marker, expected) in [
-        (
-            "table many sample skin@vertex cpu-scalar/skin pose/cpu-rayon",
-            "| `gpu-compute` | 1.50 ms | 2.52 | 16.00 | 1.00 |",
-        ),
-        ("table many skin/c*", "| `cpu-scalar` | 4.43 |"),
-        (
-            "runs . few,many cpu-rayon skin@vertex pose@joint limit parity visible clip_error",
-            "| `few` | 9.26 | 44.78 | 6 | 3.2e-7 | all | - |",
-        ),
-        ("matrix . few,many frame c*", "| `cpu-rayon` | 1.32 ms | 12.1 ms |"),
-        (&*format!("sweep {all} instances frame c*"), "| `cpu-rayon` | 0.24 ms | 1.32 ms | 12.1 ms |"),
-        (&*format!("sweep {all} instances dispatches gpu-compute"), "| `gpu-compute` | 1 | 1 | 1 |"),
-        ("sweep many models frame", "line 1: the results do not vary in models"),
-        ("sweep many modles frame", "line 1: unknown axis \"modles\"; did you mean \"models\"?"),
-        ("limits many", "| 1 | 1.0 | 2.5 | 3.0 | 16.0 |"),
-        ("peak . many many/cpu-rayon=20", "| many: `cpu-rayon` | 20.0 | 10.00 | 9.07 | 110 |"),
-        ("text said.txt two", "-->\n- two: 2\n<!--"),
-        ("table many smaple", "line 1: unknown figure \"smaple\"; did you mean \"sample\"?"),
-        ("table many skin@bone", "line 1: unknown figure \"skin@bone\";"),
-        ("table many a/b", "line 1: unknown figure \"a\";"),
-        ("runs . few,none cpu-rayon skin", "none: cannot read: "),
-        ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
-        ("runs . few", "line 1: runs takes other arguments"),
-        ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
-        ("limits few", "few/limits.csv: "),
-    ] {
-        let spliced = spliced(marker);
-        assert!(spliced.contains(expected), "{marker}: {spliced}");
-    }
-}
-
-#[test]
 fn the_ending_or_the_format_decides_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
@@ -230,19 +115,27 @@ fn the_ending_or_the_format_decides_what_is_written() {
     assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
 }
 
-/// The pages of this repository say what its results say.
+/// README's table shows every CPU backend there is, measured with the columns that results have today; later versions may
+/// have added some at the end.
 #[test]
-fn the_repositorys_pages_have_not_drifted() {
+fn the_readmes_table_is_of_this_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = [
-        "README.md",
-        "docs/animation.md",
-        "docs/choosing.md",
-        "docs/cpu.md",
-        "docs/crowds.md",
-        "docs/engines.md",
-        "docs/gpu.md",
-    ];
-    let arguments = pages.map(|page| format!("--splice {page}")).join(" ");
-    skinbench(root, &format!("report {arguments} --check")).assert().success();
+    let page = fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, part) = page.split_once("<!-- table ").unwrap();
+    let (part, _) = part.split_once("<!-- /table -->").unwrap();
+    let mut shown: Vec<&str> = part.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let mut known: Vec<&str> = REGISTRY.iter().map(|backend| backend.name).collect();
+    known.retain(|name| name.starts_with("cpu-"));
+    shown.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(shown, known, "measure README's table again");
+
+    let folder = root.join(part.split_whitespace().next().unwrap());
+    let measured = fs::read_to_string(folder.join("summary.csv")).unwrap();
+    let mut today = csv::Writer::from_writer(Vec::new());
+    today.serialize(&Recorded::read(&[&folder]).unwrap().measurements[0].row).unwrap();
+    let today = String::from_utf8(today.into_inner().unwrap()).unwrap();
+    let columns = |text: &str| text.lines().next().unwrap().to_owned();
+    let (measured, today) = (columns(&measured), columns(&today));
+    assert_eq!(measured, today, "measure README's table again");
 }

@@ -1,6 +1,6 @@
 //! The fastest backend, as `run` says it and as `report` does.
 
-use skinbench::frame::{Clock, DeviceClock, Retention, Stage};
+use skinbench::frame::{Clock, DeviceClock, Stage};
 use skinbench::harness::environment::{Adapter, Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
@@ -9,7 +9,7 @@ use skinbench::results::files::Results;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::measurements;
 use skinbench::results::study::Study;
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 
 type Times = Vec<u64>;
 
@@ -20,27 +20,16 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
         samples: (0..).zip(times.iter().copied()).collect(),
         dropped: 0,
         floor: None,
+        counts: skinbench::frame::CountSum::default(),
     };
-    Outcome {
-        backend,
-        variant: "",
-        passes,
-        keep: Retention::Frame,
-        status: Status::Ok,
-        problem: None,
-        parity: None,
-        device: String::new(),
-        stages: stages.iter().map(times).collect(),
-        resources: None,
-        gameplay_delay: None,
-    }
+    Outcome { stages: stages.iter().map(times).collect(), ..Outcome::new(backend, passes, Status::Ok) }
 }
 
 /// Returns the verdict that `run` prints, after comparing it with the one that `report` draws from the files.
 fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let adapter = Adapter { name: "adapter".into(), driver: String::new(), software, clock: DeviceClock::default() };
     let environment = Environment::collect(Build::default(), Some(adapter));
-    let few = Overrides { instances: Some(3), ..Overrides::default() };
+    let few = Settings { instances: Some(3), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut results = Results::create(folder.path()).unwrap();
@@ -78,7 +67,7 @@ fn run_and_report_name_the_same_winner_and_the_same_tie() {
     assert_eq!(winner, "cpu-simd is fastest, 1.03 ms a frame, 1.05 times as fast as cpu-scalar.\n");
     // Too few frames for an interval.
     let few = verdict(false, &[frame("cpu-simd", vec![1_000_000; 3]), frame("cpu-scalar", vec![2_000_000; 3])]);
-    assert!(few.contains("2.00 times as fast as cpu-scalar by too few samples to be sure."), "{few}");
+    assert!(few.contains("2.00 times as fast as cpu-scalar, with too few samples to be sure."), "{few}");
 }
 
 #[test]

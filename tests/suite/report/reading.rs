@@ -3,11 +3,13 @@
 use super::{ROWS, changed, fixture, read, unchanged, with_field};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html};
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 #[test]
 fn good_results_are_read_without_a_word() {
@@ -16,6 +18,19 @@ fn good_results_are_read_without_a_word() {
     assert!(recorded.measurements.iter().filter(|m| m.is_ok()).all(|m| m.samples.len() == 5));
     let study = Study::new(recorded);
     assert_eq!((study.points().len(), study.backends().len(), study.problems.len()), (9, 4, 0));
+}
+
+/// Rows are in the order in which backends finished.
+#[test]
+fn backends_are_in_the_registrys_order_and_peers_behind_them() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-24-xeon-peers/kernel");
+    let study = Study::new(Recorded::read(&[results]).unwrap());
+    let ours = ["cpu-scalar", "cpu-simd", "cpu-simd:columns", "cpu-simd:cluster", "cpu-rayon"];
+    let (known, others) = study.backends().split_at(ours.len());
+    assert_eq!(known, ours);
+    assert!(others.iter().all(|other| REGISTRY.iter().all(|backend| backend.name != other)), "{others:?}");
+    let at_point: Vec<&str> = study.at(&study.points()[0]).map(|entry| &entry.backend[..]).collect();
+    assert_eq!(at_point[..ours.len()], ours);
 }
 
 #[test]
@@ -34,13 +49,13 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
             "quotation mark",
             &|text| with_field(&text, 212, "variant", "\"naive"),
             ROWS - 3,
-            "summary.csv:212: a quotation mark without its other: left out up to line 214",
+            "summary.csv:212: an unmatched quotation mark: left out up to line 214",
         ),
         (
             "closed later",
             &|text| with_field(&with_field(&text, 3, "variant", "\"naive"), 5, "variant", "naive\""),
             ROWS - 3,
-            "summary.csv:3: a quotation mark without its other: left out up to line 5",
+            "summary.csv:3: an unmatched quotation mark: left out up to line 5",
         ),
         (
             "stage",

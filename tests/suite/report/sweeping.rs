@@ -2,14 +2,14 @@
 
 use super::skinbench;
 use crate::backends::common::context;
-use skinbench::frame::{Clock, Retention, Stage};
+use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
 use skinbench::report::chart::charts;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::SummaryRow;
 use skinbench::results::study::{Axis, Study};
-use skinbench::scene::{Overrides, Scene};
+use skinbench::scene::{Scene, Settings};
 use std::fs;
 use std::path::Path;
 
@@ -60,8 +60,8 @@ fn foreign_files_stop_a_sweep() {
     fs::create_dir(&out).unwrap();
     let heading = "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
     for (text, expected) in [
-        (heading, "it has no column utc, git_rev, dirty and 52 more: another version or program wrote it"),
-        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 59 more: another version or program wrote it"),
+        (heading, "it has no column utc, git_rev, dirty and 60 more: another version or program wrote it"),
+        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 67 more: another version or program wrote it"),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
@@ -83,7 +83,7 @@ fn active_targets_are_an_axis() {
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let sheets = study.sheets(Axis::ActiveTargets);
     assert_eq!(sheets.iter().map(|sheet| &sheet.values[..]).collect::<Vec<_>>(), [[0, 8, 52]]);
-    assert_eq!((sheets[0].curves.len(), sheets[0].fixed.options.as_str()), (2, "active_targets=N"));
+    assert_eq!((sheets[0].curves.len(), &*sheets[0].fixed.options.to_string()), (2, "active_targets=N"));
     for axis in Axis::ALL {
         assert!(axis == Axis::ActiveTargets || study.sheets(axis).is_empty(), "{axis:?}");
     }
@@ -156,9 +156,9 @@ fn memory_budgets_are_kept_to() {
         let (fits, exceeds) = (number("passes 0: "), number("MB, "));
         assert_eq!(exceeds, fits + 1, "{answer}");
         let promised = |instances| {
-            let crowd = Overrides { instances: Some(instances), passes: Some(0), ..Overrides::default() };
+            let crowd = Settings { instances: Some(instances), passes: Some(0), ..Settings::default() };
             let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 32).unwrap();
-            promised_memory(&context, &scene, Retention::Frame, find(name).unwrap()).unwrap().resident()
+            promised_memory(&context, &scene, find(name).unwrap()).unwrap().resident()
         };
         assert!(promised(fits) <= BUDGET && BUDGET < promised(exceeds), "{answer}");
         let row = rows.iter().find(|row| row.backend == name && row.host_bytes.is_some()).unwrap();

@@ -3,13 +3,13 @@
 use eframe::egui;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions};
-use skinbench::frame::{Clock, Span, Stage};
-use skinbench::scene::Economy;
+use skinbench::frame::{Clock, Stage, StageTime};
+use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::view::engine::{Facts, Shown, SideShown};
 use skinbench::view::heat::Worst;
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
-use skinbench::view::state::{Errors, Settings, State};
+use skinbench::view::state::{Errors, Preferences, State};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ struct Shell {
 }
 
 fn side(backend: &str, ms: u64) -> SideShown {
-    let span = |stage, clock, us: u64| Span { stage, clock, ns: Some(1_000 * us) };
+    let span = |stage, clock, us: u64| StageTime { stage, clock, ns: Some(1_000 * us) };
     SideShown {
         backend: backend.into(),
         device: "avx512, 2 threads".into(),
@@ -41,7 +41,7 @@ fn shown() -> Shown {
     let facts = Facts {
         instances: 1_000,
         vertices: 994_000,
-        passes: 1,
+        settings: Settings::default(),
         clips: ["walk", "run", "wave"].map(String::from).to_vec(),
         joints: Arc::new(vec![["hips", "spine", "head"].map(String::from).to_vec()]),
         duration: 2.0,
@@ -58,8 +58,11 @@ fn shown() -> Shown {
 }
 
 fn harness(source: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) -> Harness<'static, Shell> {
-    let mut shell =
-        Shell { state: State::open(source, Settings::default()).unwrap(), live: Live::default(), actions: Vec::new() };
+    let mut shell = Shell {
+        state: State::open(source, Preferences::default()).unwrap(),
+        live: Live::default(),
+        actions: Vec::new(),
+    };
     shell.state.player.set_length(2.0);
     for _ in 0..40 {
         shell.live.take(shown());
@@ -172,7 +175,7 @@ fn parts_of_the_picture_and_errors_are_switched() {
     for part in ["Skin", "Wireframe", "Skeleton", "Ground", "Tint"] {
         click(&mut harness, part);
     }
-    let show = harness.state().state.settings.show;
+    let show = harness.state().state.preferences.show;
     assert_eq!([show.skin, show.wireframe, show.skeleton, show.ground, show.tint], [false, true, true, false, false]);
     click(&mut harness, "f64 reference");
     assert_eq!(harness.state().state.errors, Errors::Reference);
@@ -216,9 +219,10 @@ fn options_of_a_run_are_chosen_by_their_controls() {
         harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label).set_value_accesskit(number);
         harness.run();
     }
-    let workload = harness.state().state.workload;
-    assert_eq!((workload.influences, workload.threads), (Some(3), Some(2)));
-    assert!(workload.smooth && workload.compact && workload.economy == Some(Economy::PhaseBuckets(16)));
+    let state = &harness.state().state;
+    assert_eq!((state.run.influences, state.threads), (Some(3), Some(2)));
+    let expected = (Some(Interpolation::Smooth), Some(Clips::Compact), Some(16));
+    assert_eq!((state.run.interpolation, state.run.clips, state.run.phase_buckets), expected);
 }
 
 #[test]

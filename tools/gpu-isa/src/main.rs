@@ -103,7 +103,7 @@ fn pages() -> Result<[(&'static str, String); 2]> {
     let made = |page, name, made: fn(&[Row]) -> Result<String>| -> Result<_> {
         Ok((page, page::spliced(Path::new(page), name, made)?))
     };
-    Ok([made("docs/gpu-isa.md", "gpu-isa", page::isa)?, made("docs/gpu.md", "roofline", roofline::roofline)?])
+    Ok([made("results/gpu-isa/README.md", "gpu-isa", page::isa)?, made("docs/gpu.md", "roofline", roofline::roofline)?])
 }
 
 fn write() -> Result<()> {

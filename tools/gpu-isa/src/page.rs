@@ -76,7 +76,7 @@ fn code(row: &Row) -> String {
     }
 }
 
-/// The tables of docs/gpu-isa.md.
+/// The tables of results/gpu-isa/README.md.
 pub fn isa(rows: &[Row]) -> Result<String> {
     let mut text = String::from("### Kernels that skin\nPosition and normal as `f32`, at most four influences.\n\n");
     let usual = [("stage", "compute"), ("vertices", "pn f32"), ("influences", "1-4")];

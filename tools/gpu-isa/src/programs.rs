@@ -3,12 +3,17 @@
 use crate::radv::Stages;
 use skinbench::asset::walker::walker;
 use skinbench::bake::BakeFormat;
-use skinbench::gpu::compute::ThreadLayout;
-use skinbench::gpu::morph::MorphForm;
-use skinbench::gpu::shader::Constants;
-use skinbench::gpu::skinning::{Kind, vertex_shader};
-use skinbench::gpu::source::{Drawn, Preskinned, draw_root, preskinned_shader};
-use skinbench::gpu::{MeshForm, PaletteForm, baked, device_pose, skin_kernels, visibility};
+use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
+use skinbench::gpu::pose::baked;
+use skinbench::gpu::pose::device_pose;
+use skinbench::gpu::pose::visibility;
+use skinbench::gpu::shader::kernel::Constants;
+use skinbench::gpu::skin::compute::ThreadLayout;
+use skinbench::gpu::skin::morph::MorphForm;
+use skinbench::gpu::skin::output::OutputForm;
+use skinbench::gpu::skin::skin_kernels;
+use skinbench::gpu::skin::skinning::{Kind, vertex_shader};
+use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
 
@@ -186,7 +191,7 @@ fn draw(programs: &mut Vec<Program>) {
                     name: name.into(),
                     variant,
                     kind: Some(kind),
-                    wgsl: preskinned_shader(Preskinned::Vertices(format.encoding), drawn, root, &[]),
+                    wgsl: preskinned_shader(OutputForm::of(format.encoding), drawn, root, &[]),
                     constants: kind.constants(),
                     dynamic: None,
                     stages,

@@ -5,12 +5,12 @@ use crate::Result;
 use crate::spirv::Shader;
 use ash::{khr, vk};
 use naga::ShaderStage;
-use skinbench::gpu::binding::Binding;
+use skinbench::gpu::shader::reflection::Binding;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use wgpu::{BindingType, BufferBindingType};
 
-/// Formats of the pictures that are drawn (`src/gpu/present.rs`).
+/// Formats of the pictures that are drawn (`src/gpu/draw/present.rs`).
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R16G16_SFLOAT;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
@@ -190,7 +190,7 @@ impl Radv {
         Ok(created.map_err(|(_, error)| error)?[0])
     }
 
-    /// The state of `src/gpu/present.rs`.
+    /// The state of `src/gpu/draw/present.rs`.
     unsafe fn draw(
         &self,
         stages: &[vk::PipelineShaderStageCreateInfo],

@@ -6,8 +6,8 @@ use crate::table::{Row, number};
 use skinbench::bake::BakeFormat;
 use skinbench::crowd::Crowd;
 use skinbench::gpu::{MeshBuffers, MeshForm, PaletteForm};
-use skinbench::scene::{Overrides, Scene};
-use skinbench::vertex::{Encoding, VertexFormat};
+use skinbench::scene::{Output, Scene, Settings};
+use skinbench::vertex::Encoding;
 
 const SCENE: &str = "crowd-10k-dense";
 /// Bytes of memory that the scene may take here.
@@ -56,9 +56,9 @@ const STRATEGIES: [Strategy; 15] = [
 ];
 
 fn crowd(encoding: Encoding) -> Result<Crowd> {
-    let format = VertexFormat { encoding, ..VertexFormat::default() };
-    let overrides = Overrides { format, ..Overrides::default() };
-    Ok(Scene::load(SCENE)?.with(overrides).build(MEMORY)?.crowd)
+    let output = if encoding == Encoding::Packed { Output::Packed } else { Output::F32 };
+    let settings = Settings { output: Some(output), ..Settings::default() };
+    Ok(Scene::load(SCENE)?.with(settings).build(MEMORY)?.crowd)
 }
 
 /// Influences of a vertex that weigh anything, on average over the crowd.

@@ -1,5 +1,5 @@
 //! WGSL to SPIR-V, with the options of the product's pipelines: those of wgpu-hal on Vulkan 1.3 for a shader module
-//! without runtime checks (`skinbench::gpu::shader::module`), and workgroup memory that is not zeroed.
+//! without runtime checks (`skinbench::gpu::shader::kernel::module`), and workgroup memory that is not zeroed.
 
 use crate::Result;
 use naga::back::spv::{Options, PipelineOptions, WriterFlags, ZeroInitializeWorkgroupMemoryMode, write_vec};
@@ -7,7 +7,7 @@ use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
-use skinbench::gpu::binding::{Binding, Interface};
+use skinbench::gpu::shader::reflection::{Binding, Interface};
 
 /// A parsed and valid shader.
 pub struct Shader {

@@ -7,7 +7,7 @@ use crate::radv::{Executable, Pipeline, Radv};
 use crate::spirv::Shader;
 use ash::vk::ShaderStageFlags;
 use skinbench::gpu::MeshForm;
-use skinbench::gpu::compute::ThreadLayout;
+use skinbench::gpu::skin::compute::ThreadLayout;
 use std::collections::BTreeMap;
 
 /// Columns that identify a row.
@@ -144,6 +144,7 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
         let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
             MeshForm::Plain => "plain",
             MeshForm::Packed => "packed",
+            MeshForm::Own(own) => own.name,
         });
         let vertices = kind.map(|kind| format!("{} {}", kind.format.attributes.name(), kind.format.encoding.name()));
         let influences = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.influences {

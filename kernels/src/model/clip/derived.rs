@@ -23,9 +23,10 @@ impl Clip {
             let value = at + track.interpolation.value_of_key() * width;
             let first: Vec<f64> = raw.values()[value..][..width].iter().map(|&v| f64::from(v)).collect();
             if track.channel == Channel::Scale && first.contains(&0.0) {
+                let problem = "its first scale is 0; expected another number";
                 return Err(ModelError::new(
                     format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
-                    "its first scale is 0; expected another number",
+                    problem,
                 ));
             }
             let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();

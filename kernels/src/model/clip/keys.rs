@@ -85,3 +85,31 @@ pub struct Keys {
     /// out-tangent for cubic splines, value and control point for squad.
     pub values: Vec<f32>,
 }
+
+impl Keys {
+    /// A track with straight lines between keys.
+    pub fn linear(joint: u16, channel: Channel, times: Vec<f32>, values: Vec<f32>) -> Self {
+        Self { joint, channel, interpolation: Interpolation::Linear, times, values }
+    }
+}
+
+/// Describes the first fault among the times of keys and their numbers, of which each key has `per_key`.
+pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Result<(), String> {
+    let count = times.len();
+    if count == 0 {
+        return Err("no key; expected at least one".into());
+    }
+    if let Some((key, time)) = times.iter().enumerate().find(|(_, time)| !(time.is_finite() && **time >= 0.0)) {
+        return Err(format!("key {key} has the time {time}; expected seconds, 0 or more"));
+    }
+    if let Some((key, [before, time])) = times.array_windows().enumerate().find(|(_, [a, b])| b <= a) {
+        return Err(format!("key {} at {time} s does not come after key {key} at {before} s", key + 1));
+    }
+    if values.len() != count * per_key {
+        return Err(format!("{} numbers for {count} keys; expected {per_key} per key", values.len()));
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),
+        None => Ok(()),
+    }
+}

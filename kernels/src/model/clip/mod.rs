@@ -80,10 +80,8 @@ impl Clip {
         let last_key = keys.iter().filter_map(|k| k.times.last()).fold(0.0f32, |a, &b| a.max(b));
         let duration = duration.unwrap_or(last_key);
         if !(duration.is_finite() && duration >= 0.0) {
-            return Err(ModelError::new(
-                format!("clip {name:?}"),
-                format!("a duration of {duration} s; expected 0 or more"),
-            ));
+            let problem = format!("a duration of {duration} s; expected 0 or more");
+            return Err(ModelError::new(format!("clip {name:?}"), problem));
         }
         let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
         Ok(Self { name, duration, rotation_blend, additive: false, keys, weights: Vec::new() })

@@ -1,6 +1,6 @@
 //! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
-use super::keys::{Channel, Interpolation, Keys, RotationBlend};
+use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
 use crate::model::ModelError;
 
 /// Key times shared by tracks: a range of [`RawKeys::times`].
@@ -47,7 +47,7 @@ impl RawKeys {
         let mut known_timelines = std::collections::HashMap::new();
         for (index, track) in keys.into_iter().enumerate() {
             let place = format!("clip {name:?}, track {index} ({:?} of joint {})", track.channel, track.joint);
-            check_keys(&track).map_err(|problem| ModelError::new(&place, problem))?;
+            check(&track).map_err(|problem| ModelError::new(&place, problem))?;
             if raw.tracks.last().is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel)) {
                 return Err(ModelError::new(place, "a second track for the same channel; expected one"));
             }
@@ -181,32 +181,9 @@ fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
     (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
 }
 
-fn check_keys(track: &Keys) -> Result<(), String> {
-    let count = track.times.len();
-    if count == 0 {
-        return Err("no key; expected at least one".into());
-    }
-    for (key, time) in track.times.iter().enumerate() {
-        if !time.is_finite() || *time < 0.0 {
-            return Err(format!("key {key} has the time {time}; expected seconds, 0 or more"));
-        }
-        if key > 0 && *time <= track.times[key - 1] {
-            return Err(format!(
-                "key {key} at {time} s does not come after key {} at {} s",
-                key - 1,
-                track.times[key - 1]
-            ));
-        }
-    }
+fn check(track: &Keys) -> Result<(), String> {
     if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
         return Err(format!("squad for {:?}; expected a rotation", track.channel));
     }
-    let per_key = track.channel.width() * track.interpolation.values_per_key();
-    if track.values.len() != count * per_key {
-        return Err(format!("{} numbers for {count} keys; expected {per_key} per key", track.values.len()));
-    }
-    match track.values.iter().position(|v| !v.is_finite()) {
-        Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),
-        None => Ok(()),
-    }
+    check_keys(&track.times, &track.values, track.channel.width() * track.interpolation.values_per_key())
 }

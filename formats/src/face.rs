@@ -1,0 +1,359 @@
+//! The built-in face: a head of three joints with 52 morph targets, which a seed varies.
+//!
+//! The head is an ellipsoid with a nose and a chin. A target pushes the skin around one place of the face. All of it is
+//! computed with libm, so that every platform gets the same face.
+
+use crate::curves::{rotation, smooth_step};
+use glam::{DVec2, DVec3};
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use skinbench_kernels::model::{
+    Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model, ModelError,
+    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
+    area_normals,
+};
+use std::f64::consts::{PI, TAU};
+use std::ops::RangeInclusive;
+
+/// Vertex counts that the face can have.
+const VERTICES: RangeInclusive<u32> = 200..=1_000_000;
+/// Half the width, height and depth of the head, in metres.
+const SIZE: DVec3 = DVec3::new(0.085, 0.13, 0.105);
+/// Height of the neck's and of the head's joint, and of the middle of the head, in metres.
+const HEAD: f64 = 0.06;
+const MIDDLE: f64 = 0.14;
+const NECK: u16 = 0;
+const SKULL: u16 = 1;
+const JAW: u16 = 2;
+
+/// A push of the skin: name, place on the face (x to its left, y up, in half widths and half heights), radius there, and
+/// direction in centimetres.
+type Push = (&'static str, [f64; 2], f64, [f64; 3]);
+
+/// Pushes that the face has on both sides.
+const PAIRS: [Push; 24] = [
+    ("brow_inner_up", [0.15, 0.38], 0.28, [0.0, 0.8, 0.1]),
+    ("brow_outer_up", [0.55, 0.42], 0.32, [0.0, 0.8, 0.0]),
+    ("brow_down", [0.35, 0.38], 0.38, [-0.2, -0.7, 0.1]),
+    ("eye_blink", [0.38, 0.22], 0.20, [0.0, -0.9, 0.1]),
+    ("eye_squint", [0.40, 0.16], 0.26, [0.0, 0.3, 0.2]),
+    ("eye_wide", [0.38, 0.26], 0.20, [0.0, 0.5, 0.0]),
+    ("lid_lower_up", [0.38, 0.12], 0.18, [0.0, 0.5, 0.1]),
+    ("cheek_puff", [0.50, -0.20], 0.45, [0.5, 0.0, 0.9]),
+    ("cheek_raise", [0.45, 0.0], 0.38, [0.1, 0.6, 0.3]),
+    ("cheek_hollow", [0.55, -0.25], 0.35, [-0.3, 0.0, -0.7]),
+    ("nose_sneer", [0.14, 0.08], 0.22, [0.0, 0.5, 0.1]),
+    ("nostril_flare", [0.14, -0.08], 0.14, [0.4, 0.0, 0.1]),
+    ("mouth_smile", [0.28, -0.34], 0.34, [0.8, 0.7, -0.2]),
+    ("mouth_frown", [0.28, -0.40], 0.32, [0.3, -0.8, 0.0]),
+    ("mouth_stretch", [0.30, -0.38], 0.36, [0.9, -0.1, -0.2]),
+    ("mouth_dimple", [0.36, -0.36], 0.16, [0.1, 0.0, -0.5]),
+    ("mouth_upper_up", [0.12, -0.30], 0.18, [0.0, 0.6, 0.1]),
+    ("mouth_lower_down", [0.12, -0.44], 0.18, [0.0, -0.6, 0.1]),
+    ("mouth_press", [0.16, -0.37], 0.18, [0.0, 0.1, -0.4]),
+    ("mouth_corner_in", [0.26, -0.37], 0.20, [-0.6, 0.0, 0.2]),
+    ("jaw_clench", [0.62, -0.35], 0.30, [0.4, 0.0, 0.2]),
+    ("temple_pulse", [0.72, 0.34], 0.22, [0.2, 0.0, 0.1]),
+    ("lip_roll", [0.10, -0.40], 0.16, [0.0, 0.2, -0.5]),
+    ("brow_furrow", [0.10, 0.32], 0.20, [-0.4, -0.3, 0.3]),
+];
+
+/// Pushes in the middle of the face.
+const SINGLES: [Push; 4] = [
+    ("mouth_pucker", [0.0, -0.37], 0.40, [0.0, 0.0, 1.2]),
+    ("mouth_funnel", [0.0, -0.40], 0.34, [0.0, -0.3, 0.9]),
+    ("chin_raise", [0.0, -0.68], 0.36, [0.0, 0.6, 0.2]),
+    ("jaw_drop", [0.0, -0.70], 0.80, [0.0, -1.6, -0.3]),
+];
+
+/// Builds the face with approximately this many vertices. `seed` varies the strength and reach of its targets.
+///
+/// Its clips are `nod`, which moves joints alone, and `talk`, `mimic` and `twitch`, which also set weights: linearly, by
+/// cubic splines, and step by step.
+///
+/// # Errors
+/// A number of vertices outside 200 to 1,000,000.
+pub fn face(vertices: u32, seed: u64) -> Result<Model, ModelError> {
+    if !VERTICES.contains(&vertices) {
+        let problem = format!("{vertices} vertices; expected {} to {}", VERTICES.start(), VERTICES.end());
+        return Err(ModelError::new("face", problem));
+    }
+    let head = Head::new(vertices);
+    let pushes = pushes(seed);
+    let joint = |name: &str, parent: Option<usize>, at: [f64; 3]| Joint {
+        name: name.into(),
+        parent,
+        rest: JointTransform::Transform(Transform { translation: DVec3::from(at).as_vec3(), ..Transform::IDENTITY }),
+    };
+    let joints =
+        vec![joint("neck", None, [0.0; 3]), joint("head", Some(0), [0.0, HEAD, 0.0]), joint("jaw", Some(1), JAW_AT)];
+    let (skeleton, _) = Skeleton::new(joints)?;
+    let mut inverse_binds = [IDENTITY_ROWS; 3];
+    inverse_binds[1][7] = -HEAD as f32;
+    (inverse_binds[2][7], inverse_binds[2][11]) = (-(HEAD + JAW_AT[1]) as f32, -JAW_AT[2] as f32);
+    let target = |push: &FacePush| Target { name: push.name.clone(), weight: 0.0 };
+    let skin = SkinData { name: "face".into(), joints: vec![0, 1, 2], inverse_binds: inverse_binds.to_vec() };
+    Model::new(ModelParts {
+        clips: clips(pushes.len() as u32)?,
+        targets: pushes.iter().map(target).collect(),
+        materials: vec![Material { name: "skin".into(), base_color: [0.80, 0.56, 0.44, 1.0], ..Material::default() }],
+        ..ModelParts::new("face", skeleton, skin, vec![head.primitive(&pushes)])
+    })
+}
+
+/// Place of the jaw's joint relative to that of the head.
+const JAW_AT: [f64; 3] = [0.0, 0.05, 0.01];
+
+/// A target's push on one side of the face.
+struct FacePush {
+    name: String,
+    place: DVec2,
+    radius: f64,
+    /// In metres.
+    way: DVec3,
+}
+
+fn pushes(seed: u64) -> Vec<FacePush> {
+    let mut random = Pcg32::new(seed, 0);
+    let mut vary = move || 1.0 + 0.15 * (f64::from(random.next_u32()) / 2f64.powi(31) - 1.0);
+    let mut made = Vec::new();
+    let mut push = |name: String, side: f64, (_, [x, y], radius, way): Push| {
+        let (strength, reach) = (0.01 * vary(), vary());
+        let way = DVec3::from(way) * DVec3::new(side, 1.0, 1.0) * strength;
+        made.push(FacePush { name, place: DVec2::new(side * x, y), radius: radius * reach, way });
+    };
+    for pair in PAIRS {
+        push(format!("{}_left", pair.0), 1.0, pair);
+        push(format!("{}_right", pair.0), -1.0, pair);
+    }
+    SINGLES.into_iter().for_each(|single| push(single.0.into(), 1.0, single));
+    made
+}
+
+impl FacePush {
+    /// Displacement of a point on the unit sphere.
+    fn at(&self, point: DVec3) -> DVec3 {
+        let distance = DVec2::new(point.x, point.y).distance(self.place) / self.radius;
+        if point.z <= 0.0 || distance >= 1.0 {
+            return DVec3::ZERO;
+        }
+        let fall = 1.0 - distance * distance;
+        // Less towards the sides, so that nothing tears where the face ends.
+        self.way * (fall * fall * (2.0 * point.z).min(1.0))
+    }
+}
+
+/// The head: rings of vertices from one pole to the other, without a seam.
+struct Head {
+    rings: u32,
+    columns: u32,
+    /// Points on the unit sphere.
+    points: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl Head {
+    fn new(vertices: u32) -> Self {
+        let rings = libm::round(libm::sqrt(f64::from(vertices) / 2.0)) as u32;
+        let columns = 2 * rings;
+        let mut points = vec![DVec3::Y];
+        for ring in 0..rings {
+            let down = PI * f64::from(ring + 1) / f64::from(rings + 1);
+            for column in 0..columns {
+                let around = TAU * f64::from(column) / f64::from(columns);
+                let flat = libm::sin(down);
+                points.push(DVec3::new(flat * libm::sin(around), libm::cos(down), flat * libm::cos(around)));
+            }
+        }
+        points.push(DVec3::NEG_Y);
+        let at = |ring: u32, column: u32| 1 + ring * columns + column % columns;
+        let last = points.len() as u32 - 1;
+        let mut triangles = Vec::new();
+        for column in 0..columns {
+            triangles.push([0, at(0, column), at(0, column + 1)]);
+            for ring in 1..rings {
+                let [a, b] = [at(ring - 1, column), at(ring - 1, column + 1)];
+                let [c, d] = [at(ring, column), at(ring, column + 1)];
+                triangles.extend([[a, c, b], [b, c, d]]);
+            }
+            triangles.push([last, at(rings - 1, column + 1), at(rings - 1, column)]);
+        }
+        Self { rings, columns, points, triangles }
+    }
+
+    /// The place of a point of the unit sphere on the face.
+    fn place(point: DVec3) -> DVec3 {
+        let bump = |x: f64, y: f64, radius: f64| {
+            let distance = DVec2::new(point.x, point.y).distance(DVec2::new(x, y)) / radius;
+            if point.z > 0.0 && distance < 1.0 { (1.0 - distance * distance).powi(2) } else { 0.0 }
+        };
+        let nose = 0.022 * bump(0.0, -0.05, 0.2) + 0.01 * bump(0.0, 0.08, 0.16);
+        let chin = 0.008 * bump(0.0, -0.75, 0.3);
+        let eyes = -0.006 * (bump(0.38, 0.18, 0.18) + bump(-0.38, 0.18, 0.18));
+        // Narrower towards the chin.
+        let width = if point.y < 0.0 { 1.0 + 0.25 * point.y } else { 1.0 };
+        let size = SIZE * DVec3::new(width, 1.0, width);
+        DVec3::new(0.0, MIDDLE, 0.0) + size * point + DVec3::new(0.0, 0.0, nose + chin + eyes)
+    }
+
+    /// Area-weighted normals of the head with its vertices in these places.
+    fn normals(&self, places: &[DVec3]) -> Vec<DVec3> {
+        area_normals(places, &self.triangles).into_iter().map(|sum| sum.normalize_or(DVec3::Y)).collect()
+    }
+
+    /// Directions along the rings, at right angles to the normals.
+    fn tangents(&self, places: &[DVec3], normals: &[DVec3]) -> Vec<DVec3> {
+        let along = |vertex: usize| {
+            if vertex == 0 || vertex == places.len() - 1 {
+                return DVec3::X;
+            }
+            let (ring, column) = ((vertex as u32 - 1) / self.columns, (vertex as u32 - 1) % self.columns);
+            let at = |column: u32| places[(1 + ring * self.columns + column % self.columns) as usize];
+            at(column + 1) - at(column + self.columns - 1)
+        };
+        let tangent = |(vertex, normal): (usize, &DVec3)| {
+            let along = along(vertex);
+            (along - *normal * normal.dot(along)).normalize_or(DVec3::X)
+        };
+        normals.iter().enumerate().map(tangent).collect()
+    }
+
+    fn primitive(&self, pushes: &[FacePush]) -> PrimitiveData {
+        let places: Vec<DVec3> = self.points.iter().map(|&point| Self::place(point)).collect();
+        let normals = self.normals(&places);
+        let tangents = self.tangents(&places, &normals);
+        let rounded = |v: &DVec3| v.as_vec3().to_array();
+        let difference = |a: DVec3, b: DVec3| {
+            let difference = a - b;
+            // Rounding errors far from the push are no deltas.
+            if difference.length() < 1e-9 { [0.0; 3] } else { rounded(&difference) }
+        };
+        let deltas = (0..).zip(pushes).map(|(target, push)| {
+            let pushed: Vec<DVec3> =
+                self.points.iter().zip(&places).map(|(&point, &place)| place + push.at(point)).collect();
+            let pushed_normals = self.normals(&pushed);
+            let pushed_tangents = self.tangents(&pushed, &pushed_normals);
+            let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+            for vertex in 0..places.len() {
+                deltas.push(
+                    vertex as u32,
+                    [
+                        difference(pushed[vertex], places[vertex]),
+                        difference(pushed_normals[vertex], normals[vertex]),
+                        difference(pushed_tangents[vertex], tangents[vertex]),
+                    ],
+                );
+            }
+            deltas
+        });
+        let mut influences = Influences::default();
+        self.points.iter().for_each(|&point| influences.push(held(point)));
+        let uv = |(vertex, point): (usize, &DVec3)| {
+            let column = (vertex as u32).saturating_sub(1) % self.columns;
+            [column as f32 / self.columns as f32, (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32]
+        };
+        debug_assert_eq!(self.points.len() as u32, self.rings * self.columns + 2);
+        PrimitiveData {
+            positions: places.iter().map(rounded).collect(),
+            normals: Some(normals.iter().map(rounded).collect()),
+            tangents: Some(tangents.iter().map(|t| t.as_vec3().extend(1.0).to_array()).collect()),
+            uvs: Some(self.points.iter().enumerate().map(uv).collect()),
+            influences,
+            subsets: vec![Subset { material: 0, indices: 0..3 * self.triangles.len() as u32 }],
+            indices: self.triangles.as_flattened().to_vec(),
+            dumped_vertices: places.len() as u32,
+            targets: deltas.collect(),
+            ..PrimitiveData::default()
+        }
+    }
+}
+
+/// Joints and weights of a point of the unit sphere: the jaw holds the lower front, the neck the lowest part.
+fn held(point: DVec3) -> [(u16, f32); 3] {
+    let smooth = |from: f64, to: f64, v: f64| smooth_step((v - from) / (to - from));
+    let jaw = smooth(-0.25, -0.55, point.y) * smooth(-0.1, 0.4, point.z);
+    let neck = (1.0 - jaw) * smooth(-0.7, -1.0, point.y);
+    [(JAW, jaw as f32), (NECK, neck as f32), (SKULL, (1.0 - jaw - neck) as f32)]
+}
+
+fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
+    let turn = |joint: u16, axis: DVec3, duration: f64, angles: &[f64]| {
+        let step = duration / (angles.len() - 1) as f64;
+        let times = (0..angles.len()).map(|key| (step * key as f64) as f32).collect();
+        let values = angles.iter().flat_map(|&angle| rotation(axis, angle).as_quat().to_array()).collect();
+        Keys::linear(joint, Channel::Rotation, times, values)
+    };
+    let clip = |name: &str, keys: Vec<Keys>| Clip::new(name, None, RotationBlend::Slerp, keys);
+    let waves = |keys: u32, every: u32, interpolation: Interpolation, duration: f32| {
+        let number = |key: u32, target: u32| {
+            let phase = f64::from(key % keys) / f64::from(keys) + f64::from(target) * 0.381_966;
+            // Of every few targets one moves; the others stay at 0 throughout.
+            if target.is_multiple_of(every) { libm::fmax(0.0, libm::sin(TAU * phase)) as f32 } else { 0.0 }
+        };
+        let per_key = |key: u32| {
+            let values = (0..targets).map(move |target| number(key, target));
+            let still = || std::iter::repeat_n(0.0, targets as usize);
+            let cubic = interpolation == Interpolation::CubicSpline;
+            let tangents = if cubic { 1 } else { 0 };
+            let before = still().take(tangents * targets as usize).collect::<Vec<_>>();
+            before.clone().into_iter().chain(values).chain(before)
+        };
+        WeightKeys {
+            targets: 0..targets,
+            interpolation,
+            times: (0..=keys).map(|key| duration * key as f32 / keys as f32).collect(),
+            values: (0..=keys).flat_map(per_key).collect(),
+        }
+    };
+    let (x, y) = (DVec3::X, DVec3::Y);
+    let nod = |duration| turn(SKULL, x, duration, &[0.0, 0.18, -0.08, 0.12, 0.0]);
+    let shake = |duration| turn(SKULL, y, duration, &[0.0, 0.3, 0.0, -0.25, 0.0]);
+    let chew = |duration| turn(JAW, x, duration, &[0.0, 0.16, 0.02, 0.12, 0.0]);
+    Ok(vec![
+        clip("nod", vec![nod(2.0)])?,
+        clip("talk", vec![shake(3.0), chew(3.0)])?.with_weights(vec![waves(12, 3, Interpolation::Linear, 3.0)])?,
+        clip("mimic", vec![nod(2.5)])?.with_weights(vec![waves(5, 2, Interpolation::CubicSpline, 2.5)])?,
+        clip("twitch", vec![chew(1.0)])?.with_weights(vec![waves(4, 5, Interpolation::Step, 1.0)])?,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_face_has_52_targets_that_each_move_a_part_of_it() {
+        let model = face(1_000, 1).unwrap();
+        let (mesh, targets) = (model.mesh(), model.mesh().targets());
+        assert_eq!(targets.len(), 52);
+        assert!((900..=1_100).contains(&mesh.vertex_count()), "{}", mesh.vertex_count());
+        let mut names: Vec<&str> = targets.list().iter().map(|target| target.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 52);
+        for target in 0..52 {
+            let moved: usize = targets.spans(target).iter().map(|span| span.vertices().len()).sum();
+            assert!(moved >= 3 && moved < mesh.vertex_count() / 2, "target {target} moves {moved} vertices");
+        }
+        assert!(face(100, 1).unwrap_err().problem.contains("expected 200 to 1000000"));
+        let large = face(20_000, 1).unwrap().mesh().vertex_count();
+        assert!((19_800..=20_200).contains(&large), "{large}");
+    }
+
+    #[test]
+    fn the_seed_decides_how_far_targets_reach() {
+        let [a, b, c] = [1, 1, 2].map(|seed| face(500, seed).unwrap());
+        assert_eq!(a.mesh().targets(), b.mesh().targets());
+        assert_ne!(a.mesh().targets(), c.mesh().targets());
+        assert_eq!(a.mesh().positions(), c.mesh().positions());
+    }
+
+    #[test]
+    fn clips_set_weights_by_each_interpolation() {
+        let model = face(200, 1).unwrap();
+        let of = |clip: &Clip| clip.weights().first().map(|track| track.interpolation);
+        let found: Vec<_> = model.clips().iter().map(of).collect();
+        let cubic = Some(Interpolation::CubicSpline);
+        assert_eq!(found, [None, Some(Interpolation::Linear), cubic, Some(Interpolation::Step)]);
+    }
+}

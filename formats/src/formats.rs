@@ -1,0 +1,100 @@
+//! The list of formats, and the selection of one for a file.
+
+use crate::error::ImportError;
+use crate::fault::Fault;
+use crate::read_file::{open, unreadable};
+use crate::{gltf, m3d, md5, ogre_xml, ram, three_json};
+use skinbench_kernels::model::{Model, ModelParts};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A file format that can be read.
+pub struct Format {
+    /// Name for messages.
+    pub name: &'static str,
+    /// Lower-case file name extensions that only this format has, without the first dot.
+    pub extensions: &'static [&'static str],
+    /// `true` if a file with another extension (.js, .json, .xml, .txt) has this format, judged by its first [`HEAD`]
+    /// bytes.
+    pub sniff: fn(&[u8]) -> bool,
+    /// Importer of the format.
+    pub import: Import,
+}
+
+/// Importer of a format.
+pub enum Import {
+    /// Clips are in the model's file, or in files that it refers to.
+    Whole(fn(&Path) -> Result<ModelParts, ImportError>),
+    /// Clips may be in files of their own; if none are given, those beside the model are used.
+    WithClips(fn(&Path, &[PathBuf]) -> Result<ModelParts, ImportError>),
+}
+
+/// Most bytes that [`Format::sniff`] receives.
+pub const HEAD: usize = 4096;
+
+/// Every format.
+pub const FORMATS: &[Format] = &[
+    Format { name: "glTF 2.0", extensions: &["gltf", "glb"], sniff: gltf::sniff, import: Import::Whole(gltf::import) },
+    Format { name: "m3d", extensions: &["m3d"], sniff: m3d::sniff, import: Import::Whole(m3d::import) },
+    Format { name: "RAM", extensions: &["ram"], sniff: ram::sniff, import: Import::WithClips(ram::import) },
+    Format {
+        name: "OgreXML",
+        extensions: &["mesh.xml"],
+        sniff: ogre_xml::sniff,
+        import: Import::Whole(ogre_xml::import),
+    },
+    Format { name: "MD5", extensions: &["md5mesh"], sniff: md5::sniff, import: Import::WithClips(md5::import) },
+    // Last, because files of other formats may contain its words.
+    Format {
+        name: "three.js JSON",
+        extensions: &[],
+        sniff: three_json::sniff,
+        import: Import::Whole(three_json::import),
+    },
+];
+
+/// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it.
+///
+/// # Errors
+/// No such file, no format with this extension or content, or any error of the importer.
+pub fn load(file: &Path) -> Result<Model, ImportError> {
+    load_with(file, &[])
+}
+
+/// Reads a model with clips from files of their own (`.raa` for RAM, `.md5anim` for MD5) instead of those beside it.
+///
+/// # Errors
+/// As [`load`], for any of the files; or clips for a format that has them in the model's file.
+pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
+    let format = format_of(file)?;
+    let parts = match (&format.import, clips) {
+        (Import::WithClips(import), _) => import(file, clips)?,
+        (Import::Whole(import), []) => import(file)?,
+        (Import::Whole(_), [clip, ..]) => {
+            let expected = format!("expected no other file, as {} holds its clips", format.name);
+            return Err(ImportError::new(clip, "", format!("cannot be added to {}; {expected}", file.display())));
+        }
+    };
+    Model::new(parts).map_err(|error| Fault::from(error).in_file(file))
+}
+
+/// Selects by the file's extension, otherwise by its content.
+fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let has = |extension: &&str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
+    if let Some(format) = FORMATS.iter().find(|f| f.extensions.iter().any(has)) {
+        return Ok(format);
+    }
+    let mut head = Vec::new();
+    open(file)?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| unreadable(file, &error))?;
+    FORMATS.iter().find(|f| (f.sniff)(&head)).ok_or_else(|| {
+        let known: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
+        let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();
+        let problem = format!(
+            "no known model format; expected a file that ends in {}, or one that begins like {}",
+            known.join(", "),
+            names.join(", ")
+        );
+        ImportError::new(file, "", problem)
+    })
+}

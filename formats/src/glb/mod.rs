@@ -1,0 +1,378 @@
+//! Writes a model as one binary glTF 2.0 file: skins, clips, meshes, and materials as base colours and their images.
+//!
+//! Numbers stay as they are in the model, also for a left-handed model or one with Z up, although glTF is right-handed
+//! with Y up: vertices are the same in every format. `asset.extras.skinbench` states the axes, and our importer
+//! restores them. The extras of a primitive state how many vertices the original file had.
+
+mod buffer;
+mod keys;
+mod material;
+mod mesh;
+mod morph;
+
+use buffer::{BufferBuilder, Use};
+use keys::SamplerKeys;
+use material::Materials;
+use serde_json::{Value, json};
+use skinbench_kernels::model::{
+    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Model, NO_PARENT, Rows,
+    Transform,
+};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Error for a model that could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The container counts bytes in 32 bits.
+    #[error("the model needs {0} bytes; a binary glTF file holds at most {max}", max = u32::MAX)]
+    TooLarge(u64),
+    /// Compact keys are derived from a file's keys, which are closer to the authored clip.
+    #[error("clip {0:?} is compact; expected the clip that it was made from")]
+    Compact(String),
+    /// The file, or the temporary file that replaces it, could not be written.
+    #[error("{}: cannot be written: {source}", .file.display())]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// Reason given by the system.
+        source: io::Error,
+    },
+}
+
+/// Writes a model to a `.glb`. An existing file is replaced atomically, and only when the new one is complete.
+///
+/// # Errors
+/// As [`to_glb`], or the folder is not writable.
+pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
+    let bytes = to_glb(model)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = file.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file)).map_err(|source| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&unfinished);
+        ExportError::Unwritable { file: file.into(), source }
+    })
+}
+
+/// A model as the bytes of a `.glb`.
+///
+/// Clips sample to the same poses within 1e-6 rad of every rotation: normalised-linear and authored-path rotations get
+/// more keys if glTF's spherical interpolation would leave the path.
+///
+/// # Errors
+/// More bytes than the container's 32 bits count, or a compact clip.
+pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
+    let mut writer = Writer {
+        model,
+        buffer: BufferBuilder::default(),
+        nodes: Vec::new(),
+        meshes: Vec::new(),
+        skin_of: HashMap::new(),
+        morphing: Vec::new(),
+        roots: Vec::new(),
+    };
+    writer.joints();
+    let skins = writer.skins();
+    writer.meshes();
+    let animations: Vec<Value> =
+        model.clips().iter().map(|clip| writer.animation(clip)).collect::<Result<_, ExportError>>()?;
+    let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
+    let Materials { materials, textures, samplers, images, transforms } = Materials::new(model, &mut buffer);
+    buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
+
+    let mut document = json!({
+        "asset": {"version": "2.0", "generator": "skinbench"},
+        "scene": 0,
+        "scenes": [{"name": model.name(), "nodes": roots}],
+        "nodes": nodes,
+        "skins": skins,
+        "meshes": meshes,
+        "materials": materials,
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+        "buffers": [{"byteLength": buffer.bytes.len()}],
+    });
+    if !animations.is_empty() {
+        document["animations"] = Value::Array(animations);
+    }
+    if !images.is_empty() {
+        document["images"] = Value::Array(images);
+        document["samplers"] = Value::Array(samplers);
+        document["textures"] = Value::Array(textures);
+    }
+    if transforms {
+        document["extensionsUsed"] = json!(["KHR_texture_transform"]);
+    }
+    if model.axes() != Axes::Y_UP {
+        let handedness = match model.axes().handedness {
+            Handedness::Right => "right",
+            Handedness::Left => "left",
+        };
+        document["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": model.axes().up}});
+    }
+    container(document.to_string().into_bytes(), buffer.bytes)
+}
+
+/// The container: header, JSON chunk, and BIN chunk, whose length is already a multiple of 4.
+fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let size = 12 + 8 + json.len() + 8 + bin.len();
+    let length = u32::try_from(size).map_err(|_| ExportError::TooLarge(size as u64))?;
+    let mut glb = Vec::with_capacity(size);
+    glb.extend(b"glTF");
+    glb.extend(2u32.to_le_bytes());
+    glb.extend(length.to_le_bytes());
+    for (kind, chunk) in [(b"JSON", json), (b"BIN\0", bin)] {
+        glb.extend((chunk.len() as u32).to_le_bytes());
+        glb.extend(kind);
+        glb.extend(chunk);
+    }
+    Ok(glb)
+}
+
+/// The document's lists under construction.
+struct Writer<'a> {
+    model: &'a Model,
+    buffer: BufferBuilder,
+    /// The skeleton's joints first, in its order.
+    nodes: Vec<Value>,
+    meshes: Vec<Value>,
+    /// Skin of the document for each skin of the model that is in use.
+    skin_of: HashMap<u16, usize>,
+    /// Nodes whose meshes have morph targets, with these targets.
+    morphing: Vec<(usize, Vec<usize>)>,
+    /// Nodes of the scene.
+    roots: Vec<usize>,
+}
+
+impl Writer<'_> {
+    fn joints(&mut self) {
+        let skeleton = self.model.skeleton();
+        for (joint, name) in skeleton.names().iter().enumerate() {
+            let mut node = match skeleton.rest_of(joint) {
+                JointTransform::Matrix(rows) => placed(&rows),
+                JointTransform::Transform(rest) => transformed(&rest),
+            };
+            node["name"] = json!(name);
+            self.nodes.push(node);
+        }
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            match parent {
+                NO_PARENT => self.roots.push(joint),
+                parent => self.add_child(usize::from(parent), joint),
+            }
+        }
+        // Joints of a skin must have a common root.
+        if self.roots.len() > 1 {
+            self.nodes.push(json!({"name": "roots", "children": self.roots}));
+            self.roots = vec![self.nodes.len() - 1];
+        }
+    }
+
+    fn add_child(&mut self, parent: usize, child: usize) {
+        match self.nodes[parent]["children"].as_array_mut() {
+            Some(children) => children.push(json!(child)),
+            None => self.nodes[parent]["children"] = json!([child]),
+        }
+    }
+
+    fn skins(&mut self) -> Vec<Value> {
+        let model = self.model;
+        let used: BTreeSet<u16> =
+            model.mesh().primitives().iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
+        let mut skins = Vec::new();
+        for index in used {
+            let skin = &model.skins()[usize::from(index)];
+            self.skin_of.insert(index, skins.len());
+            let entries = skin.entries.start as usize..skin.entries.end as usize;
+            let mut known = HashSet::new();
+            let mut joints = Vec::with_capacity(entries.len());
+            for &joint in &model.palette_joints()[entries.clone()] {
+                let mut node = usize::from(joint);
+                // A skin must not name a node twice.
+                if !known.insert(joint) {
+                    self.nodes.push(json!({"name": format!("{} again", model.skeleton().names()[node])}));
+                    self.add_child(node, self.nodes.len() - 1);
+                    node = self.nodes.len() - 1;
+                }
+                joints.push(node);
+            }
+            let matrices: Vec<_> = model.inverse_binds()[entries].iter().map(columns).collect();
+            let matrices = self.buffer.floats(&matrices, Use::Other);
+            skins.push(json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices}));
+        }
+        skins
+    }
+
+    /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
+    /// end where other morph targets begin, so that each node has weights of its own.
+    fn meshes(&mut self) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mover {
+            Skin(u16),
+            /// A palette entry.
+            Joint(u16),
+        }
+        let mesh = self.model.mesh();
+        let vertices = mesh::vertices_by_primitive(mesh);
+        let mover = |index: usize| {
+            let primitive = &mesh.primitives()[index];
+            let rigid = vertices[index].first().filter(|_| primitive.dumped_vertices == 0);
+            let entry = rigid.and_then(|&v| mesh.influences_of(v).next());
+            entry.map_or(Mover::Skin(primitive.skin), |(entry, _)| Mover::Joint(entry))
+        };
+        let targets = morph::by_primitive(mesh);
+        let used = morph::of(&targets);
+        let mut unused: Vec<usize> = (0..mesh.targets().len()).filter(|t| used.binary_search(t).is_err()).collect();
+        let mut first = 0;
+        while first < vertices.len() {
+            let moved_by = mover(first);
+            let reached =
+                |end: usize| targets[first..end].iter().filter_map(|t| t.last_key_value()).map(|(t, _)| *t).max();
+            let other_targets = |i: usize| {
+                targets[i].first_key_value().is_some_and(|(least, _)| reached(i).is_some_and(|most| most < *least))
+            };
+            let ends = |i: &usize| mover(*i) != moved_by || other_targets(*i);
+            let end = (first..vertices.len()).find(ends).unwrap_or(vertices.len());
+            let skinned = matches!(moved_by, Mover::Skin(_));
+            let mut primitives = Vec::new();
+            let mut own_targets = morph::of(&targets[first..end]);
+            if !own_targets.is_empty() {
+                // Targets without a delta stay with the first mesh that has others.
+                own_targets.append(&mut unused);
+                own_targets.sort_unstable();
+            }
+            for index in first..end {
+                let (primitive, vertices) = (&mesh.primitives()[index], &vertices[index]);
+                let mut parts = mesh::primitives(self.model, primitive, vertices, skinned, &mut self.buffer);
+                if !own_targets.is_empty() {
+                    let buffer = &mut self.buffer;
+                    let property = morph::targets(mesh, primitive, vertices, &targets[index], &own_targets, buffer);
+                    parts.iter_mut().for_each(|part| part["targets"] = property.clone());
+                }
+                primitives.extend(parts);
+            }
+            first = end;
+            let mesh_index = self.meshes.len();
+            self.meshes.push(json!({"primitives": primitives}));
+            if !own_targets.is_empty() {
+                let list = |target: &usize| &mesh.targets().list()[*target];
+                let names: Vec<&str> = own_targets.iter().map(|target| list(target).name.as_str()).collect();
+                let weights: Vec<f32> = own_targets.iter().map(|target| list(target).weight).collect();
+                self.meshes[mesh_index]["weights"] = json!(weights);
+                self.meshes[mesh_index]["extras"] = json!({"targetNames": names});
+                self.morphing.push((self.nodes.len(), own_targets));
+            }
+            let node = self.nodes.len();
+            match moved_by {
+                Mover::Skin(skin) => {
+                    self.nodes.push(json!({"mesh": mesh_index, "skin": self.skin_of[&skin]}));
+                    self.roots.push(node);
+                }
+                Mover::Joint(entry) => {
+                    let mut value = placed(&self.model.inverse_binds()[usize::from(entry)]);
+                    value["mesh"] = json!(mesh_index);
+                    self.nodes.push(value);
+                    self.add_child(usize::from(self.model.palette_joints()[usize::from(entry)]), node);
+                }
+            }
+        }
+    }
+
+    fn animation(&mut self, clip: &Clip) -> Result<Value, ExportError> {
+        let raw = match clip.keys() {
+            ClipKeys::Raw(raw) => raw,
+            ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
+        };
+        let skeleton = self.model.skeleton();
+        let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
+        let mut tracks: Vec<(usize, Channel, SamplerKeys)> = raw
+            .tracks()
+            .iter()
+            .filter(|track| !fixed.contains(&track.joint))
+            .map(|track| (track.joint.into(), track.channel, SamplerKeys::new(clip, raw, track)))
+            .collect();
+        if tracks.is_empty() {
+            // glTF has no clip without a channel, so one joint gets a constant channel.
+            let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
+            let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
+            let [x, y, z] = translation;
+            let keys =
+                SamplerKeys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
+            // If every joint is fixed, the node of a mesh, which its skin keeps in place.
+            tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
+        }
+        // The file has the loop's period only as the time of the last key.
+        let reached = tracks.iter().any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
+        if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
+            keys.hold_until(clip.duration());
+        }
+        let mut curves = Vec::with_capacity(tracks.len());
+        for (node, channel, SamplerKeys { interpolation, times, values }) in tracks {
+            let path = match channel {
+                Channel::Rotation => "rotation",
+                Channel::Translation => "translation",
+                Channel::Scale => "scale",
+            };
+            let numbers = values.iter().flat_map(|value| &value[..channel.width()]).copied();
+            curves.push((node, path, interpolation, times, numbers.collect()));
+        }
+        for (node, targets) in &self.morphing {
+            if let Some(keys) = morph::weights(clip, self.model.mesh(), targets) {
+                curves.push((*node, "weights", keys.interpolation, keys.times, keys.values));
+            }
+        }
+        let mut inputs = HashMap::new();
+        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+        for (node, path, interpolation, times, values) in curves {
+            let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
+            let times = times.as_chunks::<1>().0;
+            let input = *inputs.entry(bits).or_insert_with(|| self.buffer.bounded_floats(times, Use::Other));
+            let output = match path {
+                "rotation" => self.buffer.floats(values.as_chunks::<4>().0, Use::Other),
+                "weights" => self.buffer.floats(values.as_chunks::<1>().0, Use::Other),
+                _ => self.buffer.floats(values.as_chunks::<3>().0, Use::Other),
+            };
+            let interpolation = name_of(interpolation);
+            channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
+            samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        }
+        Ok(json!({"name": clip.name(), "channels": channels, "samplers": samplers}))
+    }
+}
+
+/// glTF's name of an interpolation; squad was resampled.
+fn name_of(interpolation: Interpolation) -> &'static str {
+    match interpolation {
+        Interpolation::Step => "STEP",
+        Interpolation::Linear | Interpolation::Squad => "LINEAR",
+        Interpolation::CubicSpline => "CUBICSPLINE",
+    }
+}
+
+fn transformed(rest: &Transform) -> Value {
+    let Transform { rotation, translation, scale } = Transform::IDENTITY;
+    let mut node = json!({});
+    if rest.translation != translation {
+        node["translation"] = json!(rest.translation.to_array());
+    }
+    if rest.rotation != rotation {
+        node["rotation"] = json!(rest.rotation.to_array());
+    }
+    if rest.scale != scale {
+        node["scale"] = json!(rest.scale.to_array());
+    }
+    node
+}
+
+fn placed(rows: &Rows) -> Value {
+    if *rows == IDENTITY_ROWS { json!({}) } else { json!({"matrix": columns(rows).as_slice()}) }
+}
+
+/// Column by column, with the last row.
+fn columns(m: &Rows) -> [f32; 16] {
+    [m[0], m[4], m[8], 0.0, m[1], m[5], m[9], 0.0, m[2], m[6], m[10], 0.0, m[3], m[7], m[11], 1.0]
+}

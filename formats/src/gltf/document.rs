@@ -1,0 +1,338 @@
+//! The JSON document: the properties that skinning needs, under the specification's names.
+//!
+//! The `gltf` crate's types are not used: they wrap an index of 2^32 to 0 and refuse valid files (animation channels
+//! without a node, scenes without nodes, textures without a source).
+
+use super::extras::{self, Ours};
+use crate::budget::Budget;
+use crate::fault::Fault;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeMap;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Document {
+    pub(super) asset: Provenance,
+    pub(super) accessors: Vec<Accessor>,
+    pub(super) animations: Vec<Animation>,
+    pub(super) buffers: Vec<Buffer>,
+    pub(super) buffer_views: Vec<BufferView>,
+    pub(super) images: Vec<Image>,
+    pub(super) materials: Vec<Material>,
+    pub(super) meshes: Vec<Mesh>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) samplers: Vec<TextureSampler>,
+    pub(super) skins: Vec<Skin>,
+    pub(super) textures: Vec<Texture>,
+}
+
+/// Information that our exporter writes about the file.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Provenance {
+    #[serde(deserialize_with = "extras::read")]
+    pub(super) extras: Ours<AxesExtras>,
+}
+
+/// Axes of the numbers, if they are not glTF's.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct AxesExtras {
+    pub(super) handedness: Option<String>,
+    pub(super) up: Option<u8>,
+}
+
+/// Names of a mesh's morph targets, as most exporters write them.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct MeshExtras {
+    pub(super) target_names: Option<TargetNames>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum TargetNames {
+    Names(Vec<String>),
+    Other(IgnoredAny),
+}
+
+/// Information that our exporter writes about a primitive.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct PrimitiveExtras {
+    /// Number of vertices of the original file; the rest are copies at seams.
+    pub(super) vertices: Option<u32>,
+    /// `true` if it is another subset of the primitive before it.
+    pub(super) continues: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    pub(super) uri: Option<String>,
+    pub(super) byte_length: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub(super) buffer: u32,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) byte_length: u64,
+    pub(super) byte_stride: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: Option<u32>,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) component_type: u32,
+    #[serde(default)]
+    pub(super) normalized: bool,
+    pub(super) count: u64,
+    #[serde(rename = "type")]
+    pub(super) shape: String,
+    pub(super) sparse: Option<Box<Sparse>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Sparse {
+    pub(super) count: u64,
+    pub(super) indices: SparseIndices,
+    pub(super) values: SparseValues,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseIndices {
+    pub(super) buffer_view: u32,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) component_type: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseValues {
+    pub(super) buffer_view: u32,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) children: Vec<u32>,
+    /// Column by column.
+    pub(super) matrix: Option<Box<[f32; 16]>>,
+    pub(super) translation: Option<[f32; 3]>,
+    pub(super) rotation: Option<[f32; 4]>,
+    pub(super) scale: Option<[f32; 3]>,
+    pub(super) mesh: Option<u32>,
+    pub(super) skin: Option<u32>,
+    /// Weights of the mesh's morph targets, in place of the mesh's own.
+    pub(super) weights: Option<Vec<f32>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) joints: Vec<u32>,
+    pub(super) inverse_bind_matrices: Option<u32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Mesh {
+    pub(super) primitives: Vec<Primitive>,
+    /// Default weights of the morph targets.
+    pub(super) weights: Option<Vec<f32>>,
+    #[serde(default, deserialize_with = "extras::read")]
+    pub(super) extras: MeshExtras,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Primitive {
+    pub(super) attributes: BTreeMap<String, u32>,
+    pub(super) indices: Option<u32>,
+    pub(super) material: Option<u32>,
+    pub(super) mode: Option<u32>,
+    #[serde(default)]
+    pub(super) targets: Vec<BTreeMap<String, u32>>,
+    #[serde(default, deserialize_with = "extras::read")]
+    pub(super) extras: Ours<PrimitiveExtras>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Material {
+    pub(super) name: String,
+    pub(super) alpha_mode: Option<String>,
+    pub(super) alpha_cutoff: Option<f32>,
+    pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct PbrMetallicRoughness {
+    pub(super) base_color_factor: [f32; 4],
+    pub(super) base_color_texture: Option<TextureInfo>,
+}
+
+impl Default for PbrMetallicRoughness {
+    fn default() -> Self {
+        Self { base_color_factor: [1.0; 4], base_color_texture: None }
+    }
+}
+
+/// A material's use of a texture.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureInfo {
+    pub(super) index: u32,
+    #[serde(default)]
+    pub(super) tex_coord: u32,
+    #[serde(default)]
+    pub(super) extensions: TextureExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct TextureExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    pub(super) transform: Option<TextureTransform>,
+}
+
+/// Applied to texture coordinates in the order scale, rotation, offset.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct TextureTransform {
+    pub(super) offset: [f32; 2],
+    /// Radians, counter-clockwise as the image is seen.
+    pub(super) rotation: f32,
+    pub(super) scale: [f32; 2],
+    pub(super) tex_coord: Option<u32>,
+}
+
+impl Default for TextureTransform {
+    fn default() -> Self {
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Texture {
+    pub(super) sampler: Option<u32>,
+    pub(super) source: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureSampler {
+    pub(super) wrap_s: Option<u32>,
+    pub(super) wrap_t: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Image {
+    pub(super) uri: Option<String>,
+    pub(super) buffer_view: Option<u32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Animation {
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) channels: Vec<Channel>,
+    pub(super) samplers: Vec<Sampler>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Channel {
+    pub(super) sampler: u32,
+    pub(super) target: Target,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Target {
+    pub(super) node: Option<u32>,
+    pub(super) path: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Sampler {
+    pub(super) input: u32,
+    pub(super) output: u32,
+    pub(super) interpolation: Option<String>,
+}
+
+/// Properties that must be checked before the rest is parsed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Preamble {
+    asset: Asset,
+    #[serde(default)]
+    extensions_required: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asset {
+    version: String,
+    min_version: Option<String>,
+}
+
+/// Extensions that a file may require: quantisation of geometry, and any that change only the look of surfaces.
+const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
+const IRRELEVANT_PREFIXES: &[&str] = &[
+    "KHR_materials_",
+    "KHR_texture_",
+    "KHR_lights_",
+    "KHR_xmp",
+    "EXT_materials_",
+    "EXT_texture_",
+    "EXT_lights_",
+    "MSFT_texture_",
+];
+
+/// Memory that one object of the JSON may take, for the structures above and those built from them.
+const BYTES_PER_OBJECT: u64 = 512;
+
+impl Document {
+    /// Parses the JSON; refuses other versions and required extensions that are not supported.
+    pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
+        let preamble: Preamble = from_json(json, binary)?;
+        let Asset { version, min_version } = &preamble.asset;
+        if !version.starts_with("2.") {
+            return Err(Fault::new("asset.version", format!("{version:?}; expected \"2.0\"")));
+        }
+        if let Some(minimum) = min_version.as_ref().filter(|v| *v != "2.0") {
+            return Err(Fault::new("asset.minVersion", format!("{minimum:?}; expected \"2.0\"")));
+        }
+        for (index, name) in preamble.extensions_required.iter().enumerate() {
+            if !SUPPORTED.contains(&name.as_str()) && !IRRELEVANT_PREFIXES.iter().any(|p| name.starts_with(p)) {
+                let problem =
+                    format!("{name} is not supported; expected KHR_mesh_quantization or extensions of materials only");
+                return Err(Fault::new(format!("extensionsRequired[{index}]"), problem));
+            }
+        }
+        // "{}," is three bytes in a file but a hundred bytes as a node.
+        let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
+        budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || format!("JSON of {objects} objects"))?;
+        from_json(json, binary)
+    }
+}
+
+fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
+    crate::read_file::from_json(json).map_err(|fault| match binary {
+        true => Fault::new(format!("JSON chunk, {}", fault.place), fault.problem),
+        false => fault,
+    })
+}

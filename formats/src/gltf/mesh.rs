@@ -1,0 +1,270 @@
+//! Conversion of mesh primitives to vertex streams and triangle lists.
+
+use super::accessor::Reader;
+use super::document::{Mesh, Primitive};
+use crate::fault::{Fault, item};
+use crate::strips;
+use skinbench_kernels::model::{Influences, PrimitiveData, Subset, TargetDeltas};
+
+/// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
+const BYTES_PER_VERTEX: u64 = 192;
+const BYTES_PER_PRIMITIVE: u64 = 1024;
+
+/// Memory that the importer and the store take for a vertex of a morph target.
+const BYTES_PER_DELTA: u64 = 160;
+
+/// Memory for an index of a primitive that continues another, copies included.
+const BYTES_PER_INDEX: u64 = 16;
+
+/// The source of motion of a primitive's vertices.
+#[derive(Clone, Copy)]
+pub(super) enum Binding {
+    /// Joints and weights of each vertex, in a skin with this many joints.
+    Skin { skin: u16, joints: usize },
+    /// One palette entry of a skin.
+    Rigid { skin: u16, entry: u16 },
+}
+
+/// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first
+/// one becomes.
+pub(super) fn primitives(
+    reader: &Reader,
+    mesh_index: usize,
+    mesh: &Mesh,
+    binding: Binding,
+    first_target: Option<u32>,
+) -> Result<Vec<PrimitiveData>, Fault> {
+    if mesh.primitives.is_empty() {
+        return Err(Fault::new(format!("meshes[{mesh_index}].primitives"), "none; expected at least one"));
+    }
+    let mut primitives: Vec<PrimitiveData> = Vec::new();
+    let mut before = None;
+    for (index, primitive) in mesh.primitives.iter().enumerate() {
+        let place = format!("meshes[{mesh_index}].primitives[{index}]");
+        let part = PrimitiveReader { reader, primitive, place };
+        match primitives.last_mut() {
+            Some(last) if primitive.extras.skinbench.continues && before == Some(&primitive.attributes) => {
+                part.continue_as_subset(last)?;
+            }
+            _ => primitives.push(part.read(binding, first_target)?),
+        }
+        before = Some(&primitive.attributes);
+    }
+    Ok(primitives)
+}
+
+struct PrimitiveReader<'a> {
+    reader: &'a Reader<'a>,
+    primitive: &'a Primitive,
+    place: String,
+}
+
+impl PrimitiveReader<'_> {
+    fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData, Fault> {
+        let positions: Vec<[f32; 3]> = match self.attribute("POSITION", None)? {
+            Some(positions) => positions,
+            None => return Err(Fault::new(self.path("attributes"), "no POSITION; expected one")),
+        };
+        let count = positions.len();
+        let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
+        self.reader.budget.charge(bytes, || self.place.clone())?;
+        let dumped_vertices = match binding {
+            Binding::Rigid { .. } if first_target.is_none() => 0,
+            _ => match self.primitive.extras.skinbench.vertices {
+                Some(vertices) if vertices as usize <= count && vertices > 0 => vertices,
+                Some(vertices) => {
+                    let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
+                    return Err(Fault::new(self.path("extras.skinbench.vertices"), problem));
+                }
+                None => self.addressable("attributes.POSITION", count)?,
+            },
+        };
+        let normals = self.attribute("NORMAL", Some(count))?;
+        let tangents = self.attribute("TANGENT", Some(count))?;
+        let uvs = self.attribute("TEXCOORD_0", Some(count))?;
+        let (skin, influences) = match binding {
+            Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
+            Binding::Rigid { skin, entry } => {
+                let mut influences = Influences::default();
+                (0..count).for_each(|_| influences.push([(entry, 1.0)]));
+                (skin, influences)
+            }
+        };
+        let indices = self.triangles(count)?;
+        let subsets =
+            vec![Subset { material: self.material()?, indices: 0..self.addressable("indices", indices.len())? }];
+        let targets = match first_target {
+            None => Vec::new(),
+            Some(first) => (first..)
+                .zip(0..self.primitive.targets.len())
+                .map(|(target, at)| self.target(target, at, count))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(PrimitiveData {
+            skin,
+            positions,
+            normals,
+            tangents,
+            uvs,
+            influences,
+            indices,
+            subsets,
+            dumped_vertices,
+            targets,
+        })
+    }
+
+    /// The deltas of a morph target; a missing attribute moves nothing.
+    fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas, Fault> {
+        let attributes = &self.primitive.targets[at];
+        let mut streams = [Vec::new(), Vec::new(), Vec::new()];
+        for (stream, name) in streams.iter_mut().zip(["POSITION", "NORMAL", "TANGENT"]) {
+            if let Some(&accessor) = attributes.get(name) {
+                *stream = self.reader.deltas(accessor, &self.path(&format!("targets[{at}].{name}")), count)?;
+            }
+        }
+        let most = streams.iter().map(Vec::len).sum::<usize>() as u64;
+        self.reader.budget.charge(most * BYTES_PER_DELTA, || self.path(&format!("targets[{at}]")))?;
+        let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+        let mut streams = streams.map(|stream| stream.into_iter().peekable());
+        while let Some(vertex) = streams.iter_mut().filter_map(|stream| stream.peek().map(|(vertex, _)| *vertex)).min()
+        {
+            let next = streams.each_mut().map(|stream| stream.next_if(|(own, _)| *own == vertex));
+            deltas.push(vertex, next.map(|item| item.map_or([0.0; 3], |(_, delta)| delta)));
+        }
+        Ok(deltas)
+    }
+
+    /// Adds the triangles to those of the primitive that shares its vertices.
+    fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<(), Fault> {
+        let triangles = self.triangles(last.positions.len())?;
+        // Without indices, a few bytes of the file give as many triangles as vertices.
+        self.reader.budget.charge(triangles.len() as u64 * BYTES_PER_INDEX, || self.place.clone())?;
+        let start = last.indices.len() as u32;
+        last.indices.extend(triangles);
+        let end = self.addressable("indices", last.indices.len())?;
+        last.subsets.push(Subset { material: self.material()?, indices: start..end });
+        Ok(())
+    }
+
+    fn path(&self, field: &str) -> String {
+        format!("{}.{field}", self.place)
+    }
+
+    /// A count as u32, which is the store's limit.
+    fn addressable(&self, field: &str, count: usize) -> Result<u32, Fault> {
+        u32::try_from(count)
+            .map_err(|_| Fault::new(self.path(field), format!("{count} elements; expected at most {}", u32::MAX)))
+    }
+
+    fn attribute<const N: usize>(&self, name: &str, count: Option<usize>) -> Result<Option<Vec<[f32; N]>>, Fault> {
+        let Some(&accessor) = self.primitive.attributes.get(name) else { return Ok(None) };
+        let path = self.path(&format!("attributes.{name}"));
+        let values = self.reader.floats(accessor, &path)?;
+        self.check_count(path, values.len(), count.unwrap_or(values.len()))?;
+        Ok(Some(values))
+    }
+
+    fn check_count(&self, path: String, count: usize, expected: usize) -> Result<(), Fault> {
+        if count == expected {
+            return Ok(());
+        }
+        Err(Fault::new(path, format!("{count} elements; expected {expected}, as POSITION has")))
+    }
+
+    /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
+    fn influences(&self, count: usize, joint_count: usize) -> Result<Influences, Fault> {
+        let attributes = &self.primitive.attributes;
+        let mut sets: Vec<u32> =
+            attributes.keys().filter_map(|name| name.strip_prefix("JOINTS_")?.parse().ok()).collect();
+        sets.sort_unstable();
+        let orphan = |name: &String| {
+            let set = name.strip_prefix("WEIGHTS_").map(str::parse);
+            matches!(set, Some(Ok(set)) if sets.binary_search(&set).is_err())
+        };
+        if let Some(name) = attributes.keys().find(|name| orphan(name)) {
+            return Err(Fault::new(self.path("attributes"), format!("{name} without joints; expected as many sets")));
+        }
+        if sets.is_empty() {
+            let problem = "no JOINTS_0; expected joints and weights on a skinned mesh";
+            return Err(Fault::new(self.path("attributes"), problem));
+        }
+        let mut joints = Vec::with_capacity(sets.len());
+        let mut weights = Vec::with_capacity(sets.len());
+        for set in &sets {
+            let path = self.path(&format!("attributes.JOINTS_{set}"));
+            let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
+                return Err(Fault::new(path, "a set's number has leading zeros or a sign; expected plain digits"));
+            };
+            let values: Vec<[u32; 4]> = self.reader.integers(accessor, &path)?;
+            self.check_count(path, values.len(), count)?;
+            joints.push(values);
+            let Some(values) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
+                let problem = format!("JOINTS_{set} without WEIGHTS_{set}; expected both");
+                return Err(Fault::new(self.path("attributes"), problem));
+            };
+            weights.push(values);
+        }
+        let mut influences = Influences::default();
+        let mut pairs = Vec::with_capacity(4 * sets.len());
+        for vertex in 0..count {
+            pairs.clear();
+            for ((set, joints), weights) in sets.iter().zip(&joints).zip(&weights) {
+                for (&joint, &weight) in joints[vertex].iter().zip(&weights[vertex]) {
+                    if weight < 0.0 {
+                        let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
+                        return Err(Fault::new(self.path(&format!("attributes.WEIGHTS_{set}")), problem));
+                    }
+                    // Unused influences may refer to any joint.
+                    if weight > 0.0 {
+                        if joint as usize >= joint_count {
+                            let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
+                            return Err(Fault::new(self.path(&format!("attributes.JOINTS_{set}")), problem));
+                        }
+                        pairs.push((joint as u16, weight));
+                    }
+                }
+            }
+            influences.push(pairs.iter().copied());
+        }
+        Ok(influences)
+    }
+
+    /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
+    fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
+        let mode = self.primitive.mode.unwrap_or(4);
+        if mode > 6 {
+            return Err(Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6")));
+        }
+        let indices: Vec<u32> = match self.primitive.indices {
+            Some(accessor) => {
+                let path = self.path("indices");
+                let indices = self.reader.integers::<1>(accessor, &path)?.into_flattened();
+                if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
+                    let problem = format!("index {} at {at} is out of range; there are {count} vertices", indices[at]);
+                    return Err(Fault::new(path, problem));
+                }
+                indices
+            }
+            None => (0..count as u32).collect(),
+        };
+        Ok(match mode {
+            4 if indices.len().is_multiple_of(3) => indices,
+            4 => {
+                let problem = format!("{} indices; expected a multiple of 3 for triangles", indices.len());
+                return Err(Fault::new(self.place.clone(), problem));
+            }
+            5 => strips::of_strip(&indices),
+            6 => strips::of_fan(&indices),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Index of the material; the default material comes after the file's last.
+    fn material(&self) -> Result<u16, Fault> {
+        let materials = &self.reader.document.materials;
+        let Some(index) = self.primitive.material else { return Ok(materials.len() as u16) };
+        item(materials, index, "", || self.path("material"))?;
+        Ok(index as u16)
+    }
+}

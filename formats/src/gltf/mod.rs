@@ -1,0 +1,222 @@
+//! glTF 2.0: `.gltf` with data URIs or external buffers, and `.glb`.
+//!
+//! Every size and index in a file is checked before it is used or allocated for; `budget` limits the memory
+//! that a file can request.
+
+mod accessor;
+mod animation;
+mod buffer_bytes;
+mod container;
+mod document;
+mod extras;
+mod mesh;
+mod nodes;
+mod targets;
+mod textures;
+
+use crate::budget::Budget;
+use crate::fault::{Fault, finite};
+use crate::textures::LeftOut;
+use crate::{ImportError, matrices};
+use accessor::Reader;
+use document::{AxesExtras, Document};
+use mesh::Binding;
+use nodes::{Hierarchy, MovedNode, NodeRig};
+use skinbench_kernels::model::{
+    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows, SkinData,
+};
+use std::collections::HashSet;
+use std::path::Path;
+use targets::NodeTargets;
+use textures::Textures;
+
+/// Returns whether it is a container, or JSON with the one property that the specification requires.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    head.starts_with(b"glTF") || crate::read_file::contains(head, "\"asset\"")
+}
+
+/// Reads a file and the buffers in its folder that it refers to.
+///
+/// # Errors
+/// A file that cannot be read, violates the specification, or needs an extension that is not supported.
+pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
+    let bytes = crate::read_file::read_file(file)?;
+    read(file, &bytes).map_err(|fault| fault.in_file(file))
+}
+
+fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let container = container::split(bytes)?;
+    let budget = Budget::new(bytes.len());
+    let document = Document::parse(container.json, container.binary, &budget)?;
+    let hierarchy = Hierarchy::new(&document.nodes)?;
+    let moved = nodes::moved_nodes(&document)?;
+    let mut repairs = Vec::new();
+    let rig = NodeRig::new(&document, &hierarchy, &moved, &mut repairs)?;
+    let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
+    let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
+    let mut skins = Skins::new(&reader, &rig, &moved)?;
+    let targets = NodeTargets::new(&reader, &moved)?;
+    let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
+    let primitives = primitives(&reader, &rig, &moved, &targets, &mut skins)?;
+    let materials = materials(&reader, file, &primitives, &mut repairs)?;
+    let name = crate::read_file::stem(file);
+    let NodeRig { skeleton, .. } = rig;
+    let (axes, targets, skins) = (axes(&document)?, targets.list, skins.data);
+    Ok(ModelParts { name, axes, skeleton, skins, clips, primitives, targets, materials, repairs })
+}
+
+/// glTF's axes, or the original axes that our exporter recorded.
+fn axes(document: &Document) -> Result<Axes, Fault> {
+    let AxesExtras { handedness, up } = &document.asset.extras.skinbench;
+    let place = |field: &str| format!("asset.extras.skinbench.{field}");
+    let handedness = match handedness.as_deref() {
+        None => Axes::Y_UP.handedness,
+        Some("right") => Handedness::Right,
+        Some("left") => Handedness::Left,
+        Some(other) => {
+            return Err(Fault::new(place("handedness"), format!("{other:?}; expected \"left\" or \"right\"")));
+        }
+    };
+    match up.unwrap_or(Axes::Y_UP.up) {
+        up @ 0..=2 => Ok(Axes { handedness, up }),
+        up => Err(Fault::new(place("up"), format!("{up}; expected 0, 1 or 2"))),
+    }
+}
+
+/// The model's skins, and the index in the model of each skin of the file.
+struct Skins {
+    data: Vec<SkinData>,
+    entries: usize,
+    index_of: Vec<Option<u16>>,
+}
+
+impl Skins {
+    /// Reads the skins that nodes use.
+    fn new(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Self, Fault> {
+        let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
+        for (index, skin) in nodes::used_skins(reader.document, moved) {
+            let place = |field: &str| format!("skins[{index}].{field}");
+            skins.claim(skin.joints.len(), || place("joints"))?;
+            // Every joint of a used skin is a joint of the skeleton.
+            let joints: Vec<u16> =
+                skin.joints.iter().filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten()).collect();
+            let inverse_binds = match skin.inverse_bind_matrices {
+                None => vec![IDENTITY_ROWS; joints.len()],
+                Some(accessor) => inverse_binds(reader, accessor, &place("inverseBindMatrices"), joints.len())?,
+            };
+            skins.index_of[index] = Some(skins.push(SkinData { name: skin.name.clone(), joints, inverse_binds }));
+        }
+        Ok(skins)
+    }
+
+    /// Counts palette entries before they are allocated.
+    fn claim(&mut self, entries: usize, place: impl FnOnce() -> String) -> Result<(), Fault> {
+        self.entries = self.entries.saturating_add(entries);
+        if self.entries > MAX_JOINTS {
+            let problem = format!("{} palette entries so far; expected at most {MAX_JOINTS} in a model", self.entries);
+            return Err(Fault::new(place(), problem));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, skin: SkinData) -> u16 {
+        self.data.push(skin);
+        // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
+        (self.data.len() - 1) as u16
+    }
+}
+
+fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> Result<Vec<Rows>, Fault> {
+    let matrices = reader.floats::<16>(accessor, user)?;
+    if matrices.len() < joints {
+        let problem = format!("{} matrices for {joints} joints; expected as many", matrices.len());
+        return Err(Fault::new(user, problem));
+    }
+    let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
+        matrices::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
+    });
+    rows.collect()
+}
+
+/// Converts nodes with a skin or morph targets by index, then the other rigid ones. The palette entries of all that
+/// have no skin share one more.
+fn primitives(
+    reader: &Reader,
+    rig: &NodeRig,
+    moved: &[MovedNode],
+    targets: &NodeTargets,
+    skins: &mut Skins,
+) -> Result<Vec<PrimitiveData>, Fault> {
+    let mut primitives = Vec::new();
+    let mut read = |mesh: usize, node: usize, binding| {
+        let first_target = targets.first_of(node);
+        primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding, first_target)?);
+        Ok::<_, Fault>(())
+    };
+    let mut rigid_skin = 0;
+    if !rig.rigid.is_empty() {
+        skins.claim(rig.rigid.len(), || "nodes".into())?;
+        rigid_skin = skins.push(SkinData {
+            name: "rigid meshes".into(),
+            joints: rig.rigid.iter().map(|r| r.joint).collect(),
+            inverse_binds: rig.rigid.iter().map(|r| r.to_joint).collect(),
+        });
+    }
+    let rigid = |entry: usize| Binding::Rigid { skin: rigid_skin, entry: entry as u16 };
+    for node in moved {
+        match node.skin {
+            Some(skin) => {
+                let Some(skin) = skins.index_of[skin] else { continue };
+                let joints = skins.data[usize::from(skin)].joints.len();
+                read(node.mesh, node.node, Binding::Skin { skin, joints })?;
+            }
+            None => {
+                let Ok(entry) = rig.rigid.binary_search_by_key(&node.node, |r| r.node) else { continue };
+                read(node.mesh, node.node, rigid(entry))?;
+            }
+        }
+    }
+    for (entry, attached) in rig.rigid.iter().enumerate() {
+        if targets.first_of(attached.node).is_none() {
+            read(attached.mesh, attached.node, rigid(entry))?;
+        }
+    }
+    Ok(primitives)
+}
+
+/// The file's materials with their base colours, and a default one if some primitive has none.
+fn materials(
+    reader: &Reader,
+    file: &Path,
+    primitives: &[PrimitiveData],
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<Material>, Fault> {
+    let document = reader.document;
+    let count = document.materials.len();
+    if count >= usize::from(u16::MAX) {
+        return Err(Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1)));
+    }
+    let used: HashSet<usize> = primitives.iter().flat_map(|p| &p.subsets).map(|s| s.material.into()).collect();
+    let mut textures = Textures::new(reader, file.parent().unwrap_or(Path::new("")));
+    let mut left_out = LeftOut::default();
+    let mut materials = Vec::with_capacity(count + 1);
+    for (index, material) in document.materials.iter().enumerate() {
+        let surface = &material.pbr_metallic_roughness;
+        let base_color = surface.base_color_factor;
+        finite(&base_color, || format!("materials[{index}].pbrMetallicRoughness.baseColorFactor"))?;
+        let texture = surface.base_color_texture.as_ref().filter(|_| used.contains(&index));
+        let texture = texture.and_then(|info| left_out.keep(textures.texture(info)));
+        let alpha_cutoff = match material.alpha_mode.as_deref() {
+            Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
+            // Pictures blend nothing: the more transparent half of an image is left out.
+            Some("BLEND") if texture.is_some() => Some(0.5 * base_color[3].clamp(0.0, 1.0)),
+            _ => None,
+        };
+        materials.push(Material { name: material.name.clone(), base_color, alpha_cutoff, texture });
+    }
+    left_out.describe(repairs);
+    if used.contains(&count) {
+        materials.push(Material::default());
+    }
+    Ok(materials)
+}

@@ -1,0 +1,253 @@
+//! The node tree, and the part of it that becomes the skeleton.
+
+use super::document::{Document, Mesh, Node, Skin};
+use crate::fault::{Fault, OffUnit, finite, item};
+use crate::matrices;
+use glam::{DAffine3, Quat, Vec3};
+use skinbench_kernels::model::{
+    IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows,
+};
+
+/// Parents of nodes, checked to form trees.
+pub(super) struct Hierarchy {
+    parents: Vec<Option<usize>>,
+    /// All nodes, each after its parent.
+    order: Vec<usize>,
+}
+
+impl Hierarchy {
+    /// Refuses children out of range, nodes with two parents, and cycles.
+    pub(super) fn new(nodes: &[Node]) -> Result<Self, Fault> {
+        let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            for (at, &child) in node.children.iter().enumerate() {
+                let place = || format!("nodes[{index}].children[{at}]");
+                item(nodes, child, "node", place)?;
+                if let Some(other) = parents[child as usize].replace(index) {
+                    let problem = format!("nodes[{child}] is a child of nodes[{other}] already; expected one parent");
+                    return Err(Fault::new(place(), problem));
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
+        let mut next = 0;
+        while let Some(&index) = order.get(next) {
+            order.extend(nodes[index].children.iter().map(|&child| child as usize));
+            next += 1;
+        }
+        if order.len() < nodes.len() {
+            // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
+            let mut reached = vec![false; nodes.len()];
+            order.iter().for_each(|&n| reached[n] = true);
+            let mut index = reached.iter().position(|r| !r).unwrap_or_default();
+            for _ in 0..nodes.len() {
+                index = parents[index].unwrap_or(index);
+            }
+            let problem = "its chain of parents is a cycle; expected one that ends at a root";
+            return Err(Fault::new(format!("nodes[{index}]"), problem));
+        }
+        Ok(Self { parents, order })
+    }
+}
+
+/// A node's use of a mesh with a skin, with morph targets, or with both.
+pub(super) struct MovedNode {
+    pub(super) node: usize,
+    pub(super) mesh: usize,
+    pub(super) skin: Option<usize>,
+}
+
+/// A mesh without a skin that is attached to a joint.
+pub(super) struct RigidNode {
+    pub(super) node: usize,
+    pub(super) mesh: usize,
+    /// Joint of the skeleton.
+    pub(super) joint: u16,
+    /// Transform from mesh to joint space.
+    pub(super) to_joint: Rows,
+}
+
+/// Nodes whose mesh has a skin or morph targets, by index.
+pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> {
+    let mut moved = Vec::new();
+    for (index, node) in document.nodes.iter().enumerate() {
+        let (mesh, skin) = (node.mesh, node.skin.map(|skin| skin as usize));
+        let own = mesh.map(|mesh| item(&document.meshes, mesh, "", || format!("nodes[{index}].mesh"))).transpose()?;
+        node.skin.map(|skin| item(&document.skins, skin, "", || format!("nodes[{index}].skin"))).transpose()?;
+        if let Some(mesh) = mesh.filter(|_| skin.is_some() || own.is_some_and(has_targets)) {
+            moved.push(MovedNode { node: index, mesh: mesh as usize, skin });
+        }
+    }
+    if moved.is_empty() {
+        return Err(Fault::new("nodes", "no skin and no morph target; expected at least one mesh with either"));
+    }
+    Ok(moved)
+}
+
+/// Returns whether any primitive of a mesh has morph targets.
+pub(super) fn has_targets(mesh: &Mesh) -> bool {
+    mesh.primitives.iter().any(|primitive| !primitive.targets.is_empty())
+}
+
+/// Skins that nodes use, by index.
+pub(super) fn used_skins<'a>(
+    document: &'a Document,
+    moved: &[MovedNode],
+) -> impl Iterator<Item = (usize, &'a Skin)> + use<'a> {
+    let mut used = vec![false; document.skins.len()];
+    moved.iter().filter_map(|node| node.skin).for_each(|skin| used[skin] = true);
+    document.skins.iter().enumerate().filter(move |(index, _)| used[*index])
+}
+
+/// The skeleton and the nodes that move with it.
+pub(super) struct NodeRig {
+    pub(super) skeleton: Skeleton,
+    /// Joint of each node, if it is one.
+    pub(super) joint_of: Vec<Option<u16>>,
+    pub(super) rigid: Vec<RigidNode>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Role {
+    /// A used skin refers to it, or its mesh has morph targets and no skin.
+    joint: bool,
+    /// It is a joint or below one.
+    under_joint: bool,
+    animated: bool,
+    /// It, or a node below it, has a rigid mesh.
+    carries: bool,
+    /// A joint or a rigid mesh that moves is at or below it.
+    needed: bool,
+    /// It is in the skeleton.
+    kept: bool,
+}
+
+impl NodeRig {
+    /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
+    /// moves them, and the nodes that move rigid meshes below them.
+    pub(super) fn new(
+        document: &Document,
+        hierarchy: &Hierarchy,
+        moved: &[MovedNode],
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self, Fault> {
+        let nodes = &document.nodes;
+        let mut roles = vec![Role::default(); nodes.len()];
+        mark_joints(document, moved, &mut roles)?;
+        mark_animated(document, &mut roles)?;
+        for &n in &hierarchy.order {
+            let parent = hierarchy.parents[n].map(|p| roles[p].under_joint);
+            roles[n].under_joint = roles[n].joint || parent.unwrap_or(false);
+            roles[n].carries = roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+        }
+        let mut locals = vec![None; nodes.len()];
+        let mut off_unit = OffUnit::default();
+        for &n in hierarchy.order.iter().rev() {
+            let role = &mut roles[n];
+            role.needed |= role.joint || (role.animated && role.under_joint && role.carries);
+            let Role { needed, carries, joint, animated, .. } = *role;
+            if !needed && !carries {
+                continue;
+            }
+            let local = local(&nodes[n], n, &mut off_unit)?;
+            role.kept = needed && (joint || animated || !is_identity(&local));
+            locals[n] = Some(local);
+            if let Some(parent) = hierarchy.parents[n] {
+                roles[parent].needed |= needed;
+                roles[parent].carries |= carries && roles[parent].under_joint;
+            }
+        }
+        off_unit.describe("node rotations", repairs);
+
+        // For each kept node, the closest kept node at or above it, and the fixed transform between the two.
+        let mut anchors: Vec<Option<(usize, DAffine3)>> = vec![None; nodes.len()];
+        let mut slots = vec![0; nodes.len()];
+        let mut joints = Vec::new();
+        for (n, node) in nodes.iter().enumerate() {
+            if let (true, Some(rest)) = (roles[n].kept, locals[n]) {
+                slots[n] = joints.len();
+                joints.push(Joint { name: node.name.clone(), parent: None, rest });
+            }
+        }
+        for &n in &hierarchy.order {
+            let above = hierarchy.parents[n].and_then(|p| anchors[p]);
+            if roles[n].kept {
+                joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
+                anchors[n] = Some((n, DAffine3::IDENTITY));
+            } else {
+                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * local.to_affine()));
+            }
+        }
+        let (skeleton, new_index) = Skeleton::new(joints)?;
+        let joint_of: Vec<_> = (0..nodes.len()).map(|n| roles[n].kept.then(|| new_index[slots[n]])).collect();
+        let mut rigid = Vec::new();
+        for (n, node) in nodes.iter().enumerate() {
+            if let (true, None, Some(mesh)) = (roles[n].under_joint, node.skin, node.mesh)
+                && let Some((anchor, to_joint)) = anchors[n]
+            {
+                let (mesh, joint) = (mesh as usize, new_index[slots[anchor]]);
+                rigid.push(RigidNode { node: n, mesh, joint, to_joint: affine_to_rows(&to_joint) });
+            }
+        }
+        Ok(Self { skeleton, joint_of, rigid })
+    }
+}
+
+fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
+    moved.iter().filter(|node| node.skin.is_none()).for_each(|node| roles[node.node].joint = true);
+    for (index, skin) in used_skins(document, moved) {
+        if skin.joints.is_empty() {
+            return Err(Fault::new(format!("skins[{index}].joints"), "none; expected at least one"));
+        }
+        for (at, &joint) in skin.joints.iter().enumerate() {
+            item(&document.nodes, joint, "node", || format!("skins[{index}].joints[{at}]"))?;
+            roles[joint as usize].joint = true;
+        }
+    }
+    Ok(())
+}
+
+fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
+    for (index, animation) in document.animations.iter().enumerate() {
+        for (at, channel) in animation.channels.iter().enumerate() {
+            let Some(node) = channel.target.node.filter(|_| channel.target.path != "weights") else { continue };
+            item(&document.nodes, node, "", || format!("animations[{index}].channels[{at}].target.node"))?;
+            roles[node as usize].animated = true;
+        }
+    }
+    Ok(())
+}
+
+/// A node's transform to its parent.
+fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTransform, Fault> {
+    let place = |field: &str| format!("nodes[{index}].{field}");
+    if let Some(matrix) = &node.matrix {
+        finite(matrix.as_slice(), || place("matrix"))?;
+        if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
+            let problem = "stands beside translation, rotation or scale; expected either";
+            return Err(Fault::new(place("matrix"), problem));
+        }
+        return Ok(JointTransform::Matrix(
+            matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?,
+        ));
+    }
+    let translation = node.translation.unwrap_or_default();
+    let rotation = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
+    let scale = node.scale.unwrap_or([1.0; 3]);
+    finite(&translation, || place("translation"))?;
+    finite(&rotation, || place("rotation"))?;
+    finite(&scale, || place("scale"))?;
+    off_unit.check(&rotation).map_err(|problem| Fault::new(place("rotation"), problem))?;
+    Ok(JointTransform::Transform(Transform {
+        rotation: Quat::from_array(rotation),
+        translation: Vec3::from_array(translation),
+        scale: Vec3::from_array(scale),
+    }))
+}
+
+fn is_identity(local: &JointTransform) -> bool {
+    match local {
+        JointTransform::Transform(t) => *t == Transform::IDENTITY,
+        JointTransform::Matrix(rows) => *rows == IDENTITY_ROWS,
+    }
+}

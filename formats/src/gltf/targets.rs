@@ -1,0 +1,85 @@
+//! Morph targets: one list for all nodes, because each node has weights of its own for the targets of its mesh.
+
+use super::accessor::Reader;
+use super::document::{Mesh, TargetNames};
+use super::nodes::{MovedNode, has_targets};
+use crate::fault::{Fault, finite};
+use skinbench_kernels::model::{MAX_TARGETS, Target};
+
+/// Memory that the store takes for a target, its name aside.
+const BYTES_PER_TARGET: u64 = 128;
+
+/// The targets of all nodes.
+pub(super) struct NodeTargets {
+    pub(super) list: Vec<Target>,
+    /// Node, first target and number of targets, by node.
+    nodes: Vec<(usize, u32, u32)>,
+}
+
+impl NodeTargets {
+    /// Reads names and weights. A node's weights replace those of its mesh; without either they are 0.
+    pub(super) fn new(reader: &Reader, moved: &[MovedNode]) -> Result<Self, Fault> {
+        let document = reader.document;
+        let mut targets = Self { list: Vec::new(), nodes: Vec::new() };
+        for moved in moved.iter().filter(|moved| has_targets(&document.meshes[moved.mesh])) {
+            let (index, mesh) = (moved.mesh, &document.meshes[moved.mesh]);
+            let count = count(index, mesh)?;
+            let place = format!("meshes[{index}]");
+            if targets.list.len() + count > MAX_TARGETS {
+                let problem =
+                    format!("{} morph targets so far; expected at most {MAX_TARGETS}", targets.list.len() + count);
+                return Err(Fault::new(place, problem));
+            }
+            reader.budget.charge(count as u64 * BYTES_PER_TARGET, || place.clone())?;
+            let own = weights(&document.nodes[moved.node].weights, count, &format!("nodes[{}]", moved.node))?;
+            let default = weights(&mesh.weights, count, &place)?;
+            let names = match &mesh.extras.target_names {
+                Some(TargetNames::Names(names)) => &names[..],
+                Some(TargetNames::Other(_)) | None => &[],
+            };
+            targets.nodes.push((moved.node, targets.list.len() as u32, count as u32));
+            targets.list.extend((0..count).map(|target| Target {
+                name: names.get(target).cloned().unwrap_or_else(|| format!("target {target}")),
+                weight: own.or(default).map_or(0.0, |weights| weights[target]),
+            }));
+        }
+        Ok(targets)
+    }
+
+    /// The first target of a node, if it has any.
+    pub(super) fn first_of(&self, node: usize) -> Option<u32> {
+        self.of(node).map(|targets| targets.start)
+    }
+
+    /// The targets of a node, if it has any.
+    pub(super) fn of(&self, node: usize) -> Option<std::ops::Range<u32>> {
+        let at = self.nodes.binary_search_by_key(&node, |(node, ..)| *node).ok()?;
+        let (_, first, count) = self.nodes[at];
+        Some(first..first + count)
+    }
+}
+
+/// Number of targets of a mesh, which all of its primitives must have.
+fn count(index: usize, mesh: &Mesh) -> Result<usize, Fault> {
+    let first = mesh.primitives[0].targets.len();
+    match mesh.primitives.iter().position(|primitive| primitive.targets.len() != first) {
+        None => Ok(first),
+        Some(other) => {
+            let count = mesh.primitives[other].targets.len();
+            let problem = format!("{count} morph targets; expected {first}, as the first primitive has");
+            Err(Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem))
+        }
+    }
+}
+
+/// Checks the weights of a node or mesh.
+fn weights<'a>(weights: &'a Option<Vec<f32>>, count: usize, place: &str) -> Result<Option<&'a [f32]>, Fault> {
+    let place = || format!("{place}.weights");
+    match weights {
+        None => Ok(None),
+        Some(weights) if weights.len() != count => {
+            Err(Fault::new(place(), format!("{} weights; expected {count}, one per morph target", weights.len())))
+        }
+        Some(weights) => finite(weights, place).map(|()| Some(&weights[..])),
+    }
+}

@@ -1,0 +1,70 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Floor plan
+//!
+//! Modules from the ground up. Each one imports only what stands above it in this table.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `error` | the error of all importers |
+//! | `fault` | an error before the name of its file is added |
+//! | `budget` | the limit on an importer's memory |
+//! | `regular_file` | the opening of files that end |
+//! | `read_file` | whole files, and their first bytes |
+//! | `beside` | paths of files that a model file refers to |
+//! | `place` | lines and columns |
+//! | `tokenizer` | the words of text formats |
+//! | `matrices` | matrices from files |
+//! | `strips` | strips and fans of triangles |
+//! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
+//! | `textures` | images in files, as they are stored there |
+//! | `decode` | their pixels |
+//! | `gltf` | importer |
+//! | `m3d` | importer |
+//! | `md5` | importer |
+//! | `ogre_xml` | importer |
+//! | `ram` | importer |
+//! | `three_json` | importer |
+//! | `formats` | the list of importers, and which one a file takes |
+//! | `glb` | the exporter |
+//! | `curves` | formulas that built-in models share |
+//! | `extremes` | built-in models with extreme hierarchies |
+//! | `walker` | the built-in walker, and people who differ |
+//! | `face` | the built-in face, with morph targets |
+//! | `adapt` | models with other numbers of vertices and influences |
+//! | `joint_level` | models with fewer joints |
+//! | `mesh_level` | models with fewer triangles |
+
+pub mod adapt;
+mod beside;
+mod budget;
+mod curves;
+#[cfg(feature = "textures")]
+pub mod decode;
+mod error;
+pub mod extremes;
+pub mod face;
+mod fault;
+mod formats;
+pub mod glb;
+mod gltf;
+pub mod joint_level;
+mod m3d;
+mod matrices;
+mod md5;
+#[cfg(feature = "resample")]
+pub mod mesh_level;
+mod ogre_xml;
+mod place;
+mod ram;
+mod read_file;
+pub mod regular_file;
+mod seams;
+mod strips;
+mod textures;
+mod three_json;
+mod tokenizer;
+pub mod walker;
+
+pub use error::ImportError;
+pub use formats::{FORMATS, Format, HEAD, Import, load, load_with};

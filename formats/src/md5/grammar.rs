@@ -1,0 +1,48 @@
+//! Parts of the grammar that models and clips share.
+
+use crate::fault::Fault;
+use crate::tokenizer::{Scanner, Syntax};
+use glam::DQuat;
+
+pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
+const VERSION: u32 = 10;
+
+/// A joint in the lists of both kinds of file.
+#[derive(Debug, PartialEq)]
+pub(super) struct ListedJoint {
+    pub name: String,
+    pub parent: Option<usize>,
+}
+
+impl ListedJoint {
+    pub fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
+        let name = scanner.string("a joint's name")?.to_owned();
+        let parent: i32 = scanner.integer("a parent")?;
+        Ok(Self { name, parent: usize::try_from(parent).ok() })
+    }
+}
+
+/// Reads the beginning of both kinds of file.
+pub(super) fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
+    scanner.expect("MD5Version")?;
+    scanner.exactly(VERSION, "the version")?;
+    if scanner.accept("commandline") {
+        scanner.string("a command line")?;
+    }
+    Ok(())
+}
+
+/// Numbers in parentheses.
+pub(super) fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
+    scanner.expect("(")?;
+    let values = scanner.numbers(what)?;
+    scanner.expect(")")?;
+    Ok(values)
+}
+
+/// The unit quaternion whose w is not stored: w is zero or negative.
+pub(super) fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
+    let [x, y, z] = [x, y, z].map(f64::from);
+    let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+    DQuat::from_xyzw(x, y, z, w).normalize()
+}

@@ -1,0 +1,242 @@
+//! Importer of MD5 version 10: `.md5mesh` and `.md5anim`, the text formats of id Software's Doom 3.
+//!
+//! Right-handed, Z up. A mesh has no positions: each weight has an offset in its joint's space, and the bind pose gives
+//! the positions of vertices. There are no normals either.
+
+mod clip;
+mod grammar;
+
+use crate::budget::Budget;
+use crate::fault::Fault;
+use crate::tokenizer::{Scanner, Token};
+use crate::{ImportError, matrices};
+use glam::{DAffine3, DVec3};
+use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
+use skinbench_kernels::model::{
+    Axes, Handedness, Joint, JointTransform, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, Subset,
+    affine_to_rows,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.
+const APART: f64 = 1e-3;
+
+pub(super) fn sniff(head: &[u8]) -> bool {
+    head.trim_ascii_start().starts_with(b"MD5Version") && crate::read_file::contains(head, "numMeshes")
+}
+
+/// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
+/// every other one of the folder whose joints have the names of the model's.
+pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
+    let text = crate::read_file::read_text(file)?;
+    let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
+    let (mut parts, joints) = reader.read(crate::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let joint_of = parts.skins[0].joints.clone();
+    if clips.is_empty() {
+        let own = file.with_extension("md5anim");
+        for other in clips_beside(file, &own) {
+            match clip::import(&other, &joints, &joint_of) {
+                Ok(clip) => parts.clips.push(clip),
+                Err(error) if other == own => return Err(error),
+                // A folder may hold several characters.
+                Err(error) => parts.repairs.push(Repair { message: format!("left out {error}") }),
+            }
+        }
+    }
+    for clip in clips {
+        parts.clips.push(clip::import(clip, &joints, &joint_of)?);
+    }
+    Ok(parts)
+}
+
+/// Clip files of a model's folder, with the model's own first.
+fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
+    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| file.with_file_name(entry.file_name()))
+        .filter(|path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("md5anim")) && path.is_file())
+        .collect();
+    found.sort_by_key(|path| (path != own, path.clone()));
+    found
+}
+
+struct VertexLine {
+    offset: usize,
+    uv: [f32; 2],
+    first_weight: u32,
+    weights: u32,
+}
+
+struct Weight {
+    joint: u16,
+    bias: f32,
+    /// In the joint's space.
+    position: DVec3,
+}
+
+struct Reader<'a> {
+    scanner: Scanner<'a>,
+    budget: Budget,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
+        preamble(&mut self.scanner)?;
+        let joints: u16 = self.scanner.labelled("numJoints")?;
+        let meshes: u16 = self.scanner.labelled("numMeshes")?;
+        let (listed, poses) = self.joints(joints)?;
+        let mut primitives = Vec::new();
+        let mut materials = Vec::new();
+        let mut apart = Apart::default();
+        for material in 0..meshes {
+            let (shader, primitive) = self.mesh(material, &poses, &mut apart)?;
+            primitives.push(primitive);
+            materials.push(Material { name: shader, ..Material::default() });
+        }
+        self.scanner.end()?;
+        let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
+            let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
+            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
+            Joint { name: joint.name.clone(), parent: joint.parent, rest }
+        };
+        let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
+        let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
+        let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
+        let parts = ModelParts {
+            axes: Axes { handedness: Handedness::Right, up: 2 },
+            materials,
+            repairs: apart.describe().into_iter().collect(),
+            ..ModelParts::new(name, skeleton, skin, primitives)
+        };
+        Ok((parts, listed))
+    }
+
+    /// Reads joints and their bind poses.
+    fn joints(&mut self, count: u16) -> Result<(Vec<ListedJoint>, Vec<DAffine3>), Fault> {
+        self.scanner.expect("joints")?;
+        self.scanner.expect("{")?;
+        let mut joints = Vec::new();
+        let mut poses = Vec::new();
+        for _ in 0..count {
+            let start = self.scanner.offset();
+            let joint = ListedJoint::read(&mut self.scanner)?;
+            if let Some(parent) = joint.parent.filter(|parent| *parent >= usize::from(count)) {
+                let problem = format!("parent {parent} is out of range; there are {count} joints");
+                return Err(self.scanner.fault_at(start, problem));
+            }
+            let translation = DVec3::from(tuple(&mut self.scanner, "a position")?.map(f64::from));
+            let rotation = unit_quaternion(tuple(&mut self.scanner, "an orientation")?);
+            joints.push(joint);
+            poses.push(DAffine3::from_rotation_translation(rotation, translation));
+        }
+        self.scanner.expect("}")?;
+        Ok((joints, poses))
+    }
+
+    fn mesh(&mut self, material: u16, poses: &[DAffine3], apart: &mut Apart) -> Result<(String, PrimitiveData), Fault> {
+        self.scanner.expect("mesh")?;
+        self.scanner.expect("{")?;
+        let shader = if self.scanner.accept("shader") { self.scanner.string("a shader")? } else { "" };
+        let vertices = self.numbered("numverts", "vert", |reader, token| {
+            Ok(VertexLine {
+                offset: token.offset,
+                uv: tuple(&mut reader.scanner, "a uv")?,
+                first_weight: reader.scanner.integer("the first weight")?,
+                weights: reader.scanner.integer("a number of weights")?,
+            })
+        })?;
+        let triangles = self.numbered("numtris", "tri", |reader, _| {
+            let mut triangle = [0; 3];
+            for corner in &mut triangle {
+                *corner = reader.scanner.index("vertex", vertices.len())?;
+            }
+            // The format's front faces are clockwise.
+            triangle.swap(1, 2);
+            Ok(triangle)
+        })?;
+        let weights = self.numbered("numweights", "weight", |reader, _| {
+            let joint = reader.scanner.index("joint", poses.len())? as u16;
+            let bias = reader.scanner.weight()?;
+            let position = DVec3::from(tuple(&mut reader.scanner, "a position")?.map(f64::from));
+            Ok(Weight { joint, bias, position })
+        })?;
+        self.scanner.expect("}")?;
+
+        let mut primitive = PrimitiveData {
+            uvs: Some(vertices.iter().map(|v| v.uv).collect()),
+            indices: triangles.into_flattened(),
+            dumped_vertices: vertices.len() as u32,
+            ..Default::default()
+        };
+        primitive.subsets = vec![Subset { material, indices: 0..primitive.indices.len() as u32 }];
+        for vertex in &vertices {
+            let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
+            let Some(own) = weights.get(vertex.first_weight as usize..end) else {
+                let VertexLine { offset, first_weight, weights: count, .. } = vertex;
+                let expected = format!("expected them among the mesh's {}", weights.len());
+                return Err(self.scanner.fault_at(*offset, format!("{count} weights from {first_weight}; {expected}")));
+            };
+            // Vertices may share weights, so that few bytes can request many influences.
+            self.budget.charge_vertices(1, own.len(), || "weights".into())?;
+            let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
+            if sum <= 0.0 {
+                let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
+                return Err(self.scanner.fault_at(vertex.offset, problem));
+            }
+            let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
+            let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
+            let held = own.iter().filter(|w| w.bias > 0.0);
+            apart.look(position, held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max));
+            primitive.positions.push(position.as_vec3().to_array());
+            primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
+        }
+        Ok((shader.into(), primitive))
+    }
+
+    /// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.
+    fn numbered<T>(
+        &mut self,
+        label: &str,
+        each: &str,
+        mut read: impl FnMut(&mut Self, Token) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let count: u32 = self.scanner.labelled(label)?;
+        let mut items = Vec::new();
+        for index in 0..count {
+            let token = self.scanner.expect(each)?;
+            let number: u32 = self.scanner.integer(&format!("the index {index}"))?;
+            if number != index {
+                return Err(self.scanner.fault(token, format!("index {number}; expected {index}")));
+            }
+            items.push(read(self, token)?);
+        }
+        Ok(items)
+    }
+}
+
+/// Vertices whose weights give different positions at bind: no product of one position with joint matrices can express
+/// them.
+#[derive(Default)]
+struct Apart {
+    count: u32,
+    worst: f64,
+}
+
+impl Apart {
+    fn look(&mut self, position: DVec3, distance: f64) {
+        if distance > APART * position.abs().max_element().max(1.0) {
+            self.count += 1;
+            self.worst = self.worst.max(distance);
+        }
+    }
+
+    fn describe(self) -> Option<Repair> {
+        let Self { count, worst } = self;
+        let message = format!(
+            "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
+        );
+        (count > 0).then_some(Repair { message })
+    }
+}

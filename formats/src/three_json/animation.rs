@@ -1,0 +1,146 @@
+//! Conversion of animations: keys per bone, or every bone's pose in every frame.
+
+use super::document::{Animation, Geometry, Key, Pose};
+use crate::budget::Budget;
+use crate::fault::{Fault, OffUnit};
+use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
+
+/// Frame rate of files that count frames and state none.
+const FRAMES_PER_SECOND: f32 = 25.0;
+
+/// Memory for a clip beyond its keys, because "{}," is a clip.
+const BYTES_PER_CLIP: u64 = 768;
+
+/// Converts every animation to a clip; `joint_of` maps bones to joints.
+pub(super) fn clips(
+    geometry: &Geometry,
+    path: &str,
+    joint_of: &[u16],
+    off_unit: &mut OffUnit,
+    budget: &Budget,
+) -> Result<Vec<Clip>, Fault> {
+    let count = geometry.animations.len() as u64;
+    budget.charge(count.saturating_mul(BYTES_PER_CLIP), || format!("{path}animations"))?;
+    let mut clips = Vec::new();
+    let mut read = |place: String, animation: &Animation| {
+        clips.push(clip(animation, &place, joint_of, off_unit)?);
+        Ok::<_, Fault>(())
+    };
+    if let Some(animation) = &geometry.animation {
+        read(format!("{path}animation"), animation)?;
+    }
+    for (index, animation) in geometry.animations.iter().enumerate() {
+        read(format!("{path}animations[{index}]"), animation)?;
+    }
+    if !geometry.keyframes.is_empty() {
+        clips.push(frames(&geometry.keyframes, geometry.fps, "", path, joint_of, off_unit)?);
+    }
+    Ok(clips)
+}
+
+fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut OffUnit) -> Result<Clip, Fault> {
+    if !animation.keyframes.is_empty() {
+        let place = format!("{place}.");
+        return frames(&animation.keyframes, animation.fps, &animation.name, &place, joint_of, off_unit);
+    }
+    if animation.hierarchy.len() > joint_of.len() {
+        let problem =
+            format!("{} tracks; expected one per bone, at most {}", animation.hierarchy.len(), joint_of.len());
+        return Err(Fault::new(format!("{place}.hierarchy"), problem));
+    }
+    let rate = rate(animation.fps, &format!("{place}.fps"))?;
+    let length = animation.length.filter(|l| *l > 0.0);
+    let last = animation.hierarchy.iter().flat_map(|t| &t.keys).map(|k| k.time).fold(0.0, f32::max);
+    // Some exporters count a key's time in frames, but the length always in seconds.
+    let unit = match length {
+        Some(length) if last > length + 1.5 / rate => f64::from(rate).recip(),
+        _ => 1.0,
+    };
+    let mut keys = Vec::new();
+    for (index, (track, &joint)) in animation.hierarchy.iter().zip(joint_of).enumerate() {
+        let place = |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
+        let mut channels = Channels::new(joint);
+        let mut previous = f32::NEG_INFINITY;
+        for (at, key) in track.keys.iter().enumerate() {
+            if !(key.time.is_finite() && key.time >= 0.0 && key.time > previous) {
+                let problem = format!("{}; expected a time of 0 or more, after the one before", key.time);
+                return Err(Fault::new(place(at, "time"), problem));
+            }
+            previous = key.time;
+            let checked = key.rot.map_or(Ok(()), |rotation| off_unit.check(&rotation));
+            checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
+            channels.push((f64::from(key.time) * unit) as f32, key);
+        }
+        keys.extend(channels.into_keys());
+    }
+    let clip = Clip::new(&animation.name, length, RotationBlend::Slerp, keys);
+    clip.map_err(|error| Fault::new(format!("{place}, {}", error.place), error.problem))
+}
+
+/// Converts the tutorial's variant; the first frame follows the last one.
+fn frames(
+    frames: &[Vec<Pose>],
+    rate_in_file: Option<f32>,
+    name: &str,
+    path: &str,
+    joint_of: &[u16],
+    off_unit: &mut OffUnit,
+) -> Result<Clip, Fault> {
+    let rate = f64::from(rate(rate_in_file, &format!("{path}fps"))?);
+    for (index, poses) in frames.iter().enumerate() {
+        let place = format!("{path}keyframes[{index}]");
+        if poses.len() != joint_of.len() {
+            let problem = format!("{} poses; expected one for each of {} bones", poses.len(), joint_of.len());
+            return Err(Fault::new(place, problem));
+        }
+        for (bone, pose) in poses.iter().enumerate() {
+            let checked = off_unit.check(&pose.rot);
+            checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
+        }
+    }
+    let time = |frame: usize| (frame as f64 / rate) as f32;
+    let turn = || frames.iter().chain(frames.first()).enumerate();
+    let mut keys = Vec::new();
+    for (bone, &joint) in joint_of.iter().enumerate() {
+        let mut channels = Channels::new(joint);
+        for (index, pose) in turn().filter_map(|(index, poses)| Some((index, poses.get(bone)?))) {
+            channels.push(time(index), &Key { time: 0.0, pos: Some(pose.pos), rot: Some(pose.rot), scl: None });
+        }
+        keys.extend(channels.into_keys());
+    }
+    let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
+    clip.map_err(|error| Fault::new(format!("{path}keyframes, {}", error.place), error.problem))
+}
+
+fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
+    match fps.unwrap_or(FRAMES_PER_SECOND) {
+        rate if rate.is_finite() && rate > 0.0 => Ok(rate),
+        rate => Err(Fault::new(place, format!("{rate}; expected frames per second, more than 0"))),
+    }
+}
+
+/// A bone's tracks. A key without a value for a channel does not count for that channel, and a channel without keys
+/// keeps the rest pose.
+struct Channels([Keys; 3]);
+
+impl Channels {
+    fn new(joint: u16) -> Self {
+        let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
+        Self(channels.map(|channel| Keys::linear(joint, channel, Vec::new(), Vec::new())))
+    }
+
+    fn push(&mut self, time: f32, key: &Key) {
+        let parts: [Option<&[f32]>; 3] =
+            [key.pos.as_ref().map(|p| &p[..]), key.rot.as_ref().map(|r| &r[..]), key.scl.as_ref().map(|s| &s[..])];
+        for (keys, values) in self.0.iter_mut().zip(parts) {
+            if let Some(values) = values {
+                keys.times.push(time);
+                keys.values.extend_from_slice(values);
+            }
+        }
+    }
+
+    fn into_keys(self) -> impl Iterator<Item = Keys> {
+        self.0.into_iter().filter(|keys| !keys.times.is_empty())
+    }
+}

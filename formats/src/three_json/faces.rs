@@ -1,0 +1,97 @@
+//! Decoding of faces: records that begin with a mask of the fields that follow.
+
+use super::document::Geometry;
+use crate::fault::Fault;
+use crate::seams::Corner;
+
+const QUAD: u32 = 1;
+const MATERIAL: u32 = 1 << 1;
+const UV: u32 = 1 << 2;
+const CORNER_UVS: u32 = 1 << 3;
+const NORMAL: u32 = 1 << 4;
+const CORNER_NORMALS: u32 = 1 << 5;
+const COLOR: u32 = 1 << 6;
+const CORNER_COLORS: u32 = 1 << 7;
+
+/// Triangles with the indices of their materials; a quad a b c d becomes a b d and b c d.
+pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
+    let vertices = geometry.vertices.len() / 3;
+    let normals = geometry.normals.as_chunks::<3>().0;
+    let layers: Vec<&[[f32; 2]]> =
+        geometry.uvs.iter().filter(|layer| !layer.is_empty()).map(|layer| layer.as_chunks().0).collect();
+    let mut reader = Reader { faces: &geometry.faces, at: 0, path };
+    let mut triangles = Vec::new();
+    while reader.at < reader.faces.len() {
+        let mask = reader.next()?;
+        if mask > 255 {
+            reader.at -= 1;
+            return Err(reader.fault(format!("the mask {mask}; expected 0 to 255")));
+        }
+        let count = if mask & QUAD != 0 { 4 } else { 3 };
+        let mut corners = [Corner::default(); 4];
+        for corner in &mut corners[..count] {
+            corner.vertex = reader.index("vertex", vertices)?;
+        }
+        let material = if mask & MATERIAL != 0 { reader.index("material", usize::from(u16::MAX))? as u16 } else { 0 };
+        if mask & UV != 0 {
+            layers.iter().try_for_each(|layer| reader.index("uv", layer.len()).map(drop))?;
+        }
+        if mask & CORNER_UVS != 0 {
+            for (number, layer) in layers.iter().enumerate() {
+                for corner in &mut corners[..count] {
+                    let uv = layer[reader.index("uv", layer.len())? as usize];
+                    if number == 0 {
+                        corner.uv = Some(uv);
+                    }
+                }
+            }
+        }
+        if mask & NORMAL != 0 {
+            let normal = normals[reader.index("normal", normals.len())? as usize];
+            corners.iter_mut().for_each(|c| c.normal = Some(normal));
+        }
+        if mask & CORNER_NORMALS != 0 {
+            for corner in &mut corners[..count] {
+                corner.normal = Some(normals[reader.index("normal", normals.len())? as usize]);
+            }
+        }
+        // Colours are in a list of their own, which is not read.
+        let colors = if mask & COLOR != 0 { 1 } else { 0 } + if mask & CORNER_COLORS != 0 { count } else { 0 };
+        (0..colors).try_for_each(|_| reader.next().map(drop))?;
+        let [a, b, c, d] = corners;
+        if count == 4 {
+            triangles.extend([(material, [a, b, d]), (material, [b, c, d])]);
+        } else {
+            triangles.push((material, [a, b, c]));
+        }
+    }
+    Ok(triangles)
+}
+
+struct Reader<'a> {
+    faces: &'a [u32],
+    at: usize,
+    path: &'a str,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Result<u32, Fault> {
+        let value = self.faces.get(self.at).copied();
+        let value = value.ok_or_else(|| self.fault("the list ends inside a face; expected the rest of it"))?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
+        let index = self.next()?;
+        if index as usize >= count {
+            self.at -= 1;
+            return Err(self.fault(format!("{what} {index} is out of range; there are {count}")));
+        }
+        Ok(index)
+    }
+
+    fn fault(&self, problem: impl Into<String>) -> Fault {
+        Fault::new(format!("{}faces[{}]", self.path, self.at), problem)
+    }
+}

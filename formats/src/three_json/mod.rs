@@ -1,0 +1,217 @@
+//! Importer of three.js' legacy JSON: model formats 3 and 4, also inside an Object-v4 document, and the variant of the
+//! WebGL tutorial's exporter that writes every bone of every frame.
+//!
+//! Right-handed, Y up.
+
+mod animation;
+mod document;
+mod faces;
+
+use crate::budget::Budget;
+use crate::fault::{Fault, OffUnit};
+use crate::textures::LeftOut;
+use crate::{ImportError, seams, textures};
+use document::{Bone, Geometry};
+use glam::{Quat, Vec3};
+use skinbench_kernels::model::{
+    Influences, Joint, JointTransform, Material, ModelError, ModelParts, Repair, Skeleton, SkinData, Texture,
+    Transform, Wrap,
+};
+use std::path::Path;
+
+/// Influences per vertex of files that do not state the number.
+const INFLUENCES: u32 = 2;
+
+/// Memory for the structures built from an object and from a list of the JSON.
+const BYTES_PER_OBJECT: u64 = 256;
+const BYTES_PER_LIST: u64 = 72;
+
+/// Returns whether it is JSON with a list of this format near its beginning.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
+    head.trim_ascii_start().starts_with(b"{")
+        && LISTS.iter().any(|name| crate::read_file::contains(head, &format!("\"{name}\"")))
+}
+
+/// Reads a file.
+pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
+    let bytes = crate::read_file::read_file(file)?;
+    read(file, &bytes).map_err(|fault| fault.in_file(file))
+}
+
+fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let (name, folder) = (crate::read_file::stem(file), file.parent().unwrap_or(Path::new("")));
+    let budget = Budget::new(bytes.len());
+    let count = |byte: u8| bytes.iter().filter(|&&b| b == byte).count() as u64;
+    let needed =
+        count(b'{').saturating_mul(BYTES_PER_OBJECT).saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
+    budget.charge(needed, || "JSON".into())?;
+    let document: Geometry = crate::read_file::from_json(bytes)?;
+    let mut repairs = Vec::new();
+    let (path, geometry) = skinned(&document, &mut repairs)?;
+    let (skeleton, joint_of) = skeleton(geometry, &path, &mut repairs)?;
+    let influences = influences(geometry, &path)?;
+    check_numbers(geometry, &path)?;
+    let positions = positions(geometry, &path)?;
+    budget.charge_vertices(positions.len(), influences.joints.len(), || format!("{path}vertices"))?;
+
+    let triangles = faces::triangles(geometry, &path)?;
+    let corners = || triangles.iter().flat_map(|(_, corners)| corners);
+    let bare = corners().filter(|c| c.normal.is_none()).count();
+    if bare > 0 && bare < 3 * triangles.len() {
+        let message = format!("left out the normals, which {bare} of {} corners lack", 3 * triangles.len());
+        repairs.push(Repair { message });
+    }
+    let most = triangles.iter().map(|(material, _)| *material).max().unwrap_or(0);
+    // In an Object-v4 document the materials may be outside the geometry, or absent.
+    let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
+    let mut left_out = LeftOut::default();
+    let mut materials: Vec<Material> = materials
+        .iter()
+        .map(|found| Material {
+            texture: texture(found, folder).and_then(|found| left_out.keep(found)),
+            ..material(found)
+        })
+        .collect();
+    left_out.describe(&mut repairs);
+    if materials.is_empty() {
+        materials = vec![Material::default(); usize::from(most) + 1];
+    } else if usize::from(most) >= materials.len() {
+        let problem = format!("a face has material {most}; expected one of the {} there are", materials.len());
+        return Err(Fault::new(format!("{path}faces"), problem));
+    }
+    let primitive = seams::join(positions, &influences, triangles, &budget)?;
+
+    let mut off_unit = OffUnit::default();
+    let clips = animation::clips(geometry, &path, &joint_of, &mut off_unit, &budget)?;
+    off_unit.describe("rotation keys", &mut repairs);
+    let of_bones = |error: ModelError| Fault::new(format!("{path}bones, {}", error.place), error.problem);
+    let skin = SkinData::at_rest(&skeleton, joint_of).map_err(of_bones)?;
+    let parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
+    Ok(ModelParts { clips, materials, repairs, ..parts })
+}
+
+/// The document itself, or the first geometry in it that has bones; and its JSON path.
+fn skinned<'a>(document: &'a Geometry, repairs: &mut Vec<Repair>) -> Result<(String, &'a Geometry), Fault> {
+    if !document.bones.is_empty() {
+        return Ok((String::new(), document));
+    }
+    let inner = document.geometries.iter().enumerate().filter_map(|(i, wrapped)| Some((i, wrapped.data.as_ref()?)));
+    let mut with_bones = inner.filter(|(_, data)| !data.bones.is_empty());
+    let Some((index, data)) = with_bones.next() else {
+        return Err(Fault::new("bones", "none; expected at least one, here or in geometries[].data"));
+    };
+    let others = with_bones.count();
+    if others > 0 {
+        repairs.push(Repair { message: format!("left out {others} more geometries with bones") });
+    }
+    Ok((format!("geometries[{index}].data."), data))
+}
+
+fn material(material: &document::Material) -> Material {
+    let name = if material.dbg_name.is_empty() { &material.name } else { &material.dbg_name };
+    let packed = |color: u32| [16, 8, 0].map(|shift| ((color >> shift) & 0xff) as f32 / 255.0);
+    let [default_r, default_g, default_b, _] = Material::default().base_color;
+    let [r, g, b] = material.color_diffuse.or(material.color.map(packed)).unwrap_or([default_r, default_g, default_b]);
+    Material { name: name.clone(), base_color: [r, g, b, material.opacity.unwrap_or(1.0)], ..Material::default() }
+}
+
+/// The texture of a material, whose coordinates count from the lower edge of the image.
+fn texture(material: &document::Material, folder: &Path) -> Option<Result<Texture, String>> {
+    let name = material.map_diffuse.as_ref()?;
+    let wrap = |axis: usize| match material.map_diffuse_wrap.get(axis).map(String::as_str) {
+        Some("repeat") => Wrap::Repeat,
+        Some("mirror") => Wrap::Mirror,
+        // The format's own default.
+        _ => Wrap::Clamp,
+    };
+    let texture = |image| Texture { image, wrap: [wrap(0), wrap(1)], transform: Texture::FROM_BELOW };
+    Some(textures::beside(folder, name).map(texture))
+}
+
+/// The skeleton, and the joint of each bone.
+fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
+    let mut off_unit = OffUnit::default();
+    let mut joints = Vec::with_capacity(geometry.bones.len());
+    for (index, Bone { parent, name, pos, rotq, scl }) in geometry.bones.iter().enumerate() {
+        let fault = |field: &str, problem: String| Fault::new(format!("{path}bones[{index}].{field}"), problem);
+        // Roots have -1, null or nothing.
+        let parent = parent.and_then(|p| usize::try_from(p).ok());
+        if let Some(parent) = parent.filter(|&p| p >= geometry.bones.len()) {
+            let problem = format!("{parent} is out of range; there are {} bones", geometry.bones.len());
+            return Err(fault("parent", problem));
+        }
+        off_unit.check(rotq).map_err(|problem| fault("rotq", problem.into()))?;
+        let rest = Transform {
+            rotation: Quat::from_array(*rotq),
+            translation: Vec3::from_array(*pos),
+            scale: scl.map_or(Vec3::ONE, Vec3::from_array),
+        };
+        joints.push(Joint { name: name.clone(), parent, rest: JointTransform::Transform(rest) });
+    }
+    off_unit.describe("rotations of bones", repairs);
+    Skeleton::new(joints).map_err(|error| Fault::new(format!("{path}bones, {}", error.place), error.problem))
+}
+
+fn check_numbers(geometry: &Geometry, path: &str) -> Result<(), Fault> {
+    let lists = [("vertices", &geometry.vertices, 3), ("normals", &geometry.normals, 3)];
+    let uvs = geometry.uvs.iter().map(|layer| ("uvs", layer, 2));
+    for (name, numbers, width) in lists.into_iter().chain(uvs) {
+        if !numbers.len().is_multiple_of(width) {
+            let problem = format!("{} numbers; expected a multiple of {width}", numbers.len());
+            return Err(Fault::new(format!("{path}{name}"), problem));
+        }
+        // JSON has no infinity, but a JSON number can exceed the range of f32.
+        if let Some(at) = numbers.iter().position(|v| !v.is_finite()) {
+            return Err(Fault::new(format!("{path}{name}[{at}]"), "is too large; expected a finite number"));
+        }
+    }
+    Ok(())
+}
+
+fn positions(geometry: &Geometry, path: &str) -> Result<Vec<[f32; 3]>, Fault> {
+    let scale = geometry.scale.unwrap_or(1.0);
+    let factor = scale.recip();
+    if !(scale.is_finite() && factor.is_finite()) {
+        return Err(Fault::new(format!("{path}scale"), format!("{scale}; expected a number that is not 0")));
+    }
+    let positions = geometry.vertices.as_chunks::<3>().0;
+    Ok(positions.iter().map(|p| p.map(|v| v * factor)).collect())
+}
+
+fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
+    let place = |name: &str| format!("{path}{name}");
+    let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
+    let vertices = geometry.vertices.len() / 3;
+    let expected = vertices.checked_mul(each).filter(|_| each > 0).ok_or_else(|| {
+        Fault::new(place("influencesPerVertex"), format!("{each}; expected the number of influences per vertex"))
+    })?;
+    for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
+        if length != expected {
+            let problem = format!("{length} numbers; expected {expected}, {each} for each of {vertices} vertices");
+            return Err(Fault::new(place(name), problem));
+        }
+    }
+    let mut influences = Influences::default();
+    let weights = geometry.skin_weights.chunks(each);
+    for (vertex, (weights, bones)) in weights.zip(geometry.skin_indices.chunks(each)).enumerate() {
+        let mut pairs = Vec::with_capacity(each);
+        for (at, (&weight, &bone)) in weights.iter().zip(bones).enumerate() {
+            let at = vertex * each + at;
+            if !(weight.is_finite() && weight >= 0.0) {
+                let problem = format!("{weight}; expected a weight of 0 or more");
+                return Err(Fault::new(format!("{path}skinWeights[{at}]"), problem));
+            }
+            // Padding refers to any bone, mostly -1.
+            if weight > 0.0 {
+                let bone = usize::try_from(bone).ok().filter(|&b| b < geometry.bones.len()).ok_or_else(|| {
+                    let problem = format!("bone {bone} is out of range; there are {}", geometry.bones.len());
+                    Fault::new(format!("{path}skinIndices[{at}]"), problem)
+                })?;
+                pairs.push((bone as u16, weight));
+            }
+        }
+        influences.push(pairs);
+    }
+    Ok(influences)
+}

@@ -1,0 +1,263 @@
+//! The tokenizer of the text formats: words, quoted strings and single marks, each with its line and column.
+
+use crate::fault::{Fault, OffUnit};
+use crate::place::line_and_column;
+
+/// Tokens of a format besides words and quoted strings.
+#[derive(Clone, Copy)]
+pub(super) struct Syntax {
+    /// Characters that are tokens by themselves.
+    pub(super) marks: &'static str,
+    /// `true` if `//` starts a comment that runs to the end of the line.
+    pub(super) comments: bool,
+}
+
+impl Syntax {
+    /// Only words between white space.
+    pub(super) const WORDS: Self = Self { marks: "", comments: false };
+}
+
+/// A token; a quoted string keeps its quotes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    /// Byte offset in the file.
+    pub(super) offset: usize,
+}
+
+impl Token<'_> {
+    fn end(&self) -> usize {
+        self.offset + self.text.len()
+    }
+}
+
+/// Reads tokens in order.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    syntax: Syntax,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str, syntax: Syntax) -> Self {
+        Self { text, syntax, at: 0 }
+    }
+
+    /// The next token, without consuming it.
+    pub(super) fn peek(&self) -> Option<Token<'a>> {
+        let mut offset = self.at;
+        loop {
+            let rest = &self.text[offset..];
+            let skipped = rest.len() - rest.trim_start().len();
+            offset += skipped;
+            if !(self.syntax.comments && self.text[offset..].starts_with("//")) {
+                break;
+            }
+            offset += self.text[offset..].find('\n').unwrap_or(self.text.len() - offset);
+        }
+        let rest = &self.text[offset..];
+        let first = rest.chars().next()?;
+        let length = if first == '"' {
+            let line = rest.find('\n').unwrap_or(rest.len());
+            rest[1..line].find('"').map_or(line, |end| end + 2)
+        } else if self.syntax.marks.contains(first) {
+            first.len_utf8()
+        } else {
+            rest.find(|c: char| c.is_whitespace() || self.syntax.marks.contains(c)).unwrap_or(rest.len())
+        };
+        Some(Token { text: &rest[..length], offset })
+    }
+
+    /// Consumes the next token.
+    pub(super) fn next(&mut self) -> Option<Token<'a>> {
+        let token = self.peek()?;
+        self.at = token.end();
+        Some(token)
+    }
+
+    /// Consumes the next token if it is on the line of the last one.
+    pub(super) fn next_on_line(&mut self) -> Option<Token<'a>> {
+        let token = self.peek()?;
+        if self.text[self.at..token.offset].contains('\n') {
+            return None;
+        }
+        self.next()
+    }
+
+    /// Consumes the next token if it is this word.
+    pub(super) fn accept(&mut self, word: &str) -> bool {
+        let found = self.peek().is_some_and(|token| token.text == word);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Returns whether the next token looks like a number.
+    pub(super) fn at_number(&self) -> bool {
+        self.peek().is_some_and(|t| t.text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
+    }
+
+    /// Consumes the next token, which must exist.
+    pub(super) fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
+        self.next().ok_or_else(|| self.fault_at(self.text.len(), format!("the file ends here; expected {expected}")))
+    }
+
+    /// Expects this word.
+    pub(super) fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
+        let token = self.token(word)?;
+        if token.text == word { Ok(token) } else { Err(self.unexpected(token, word)) }
+    }
+
+    /// Expects a string in quotes.
+    pub(super) fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
+        let token = self.token(what)?;
+        let inner = token.text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+        inner.ok_or_else(|| self.unexpected(token, &format!("{what} in quotes")))
+    }
+
+    /// Expects a finite number.
+    pub(super) fn number(&mut self, what: &str) -> Result<f32, Fault> {
+        let token = self.token(what)?;
+        let value = token.text.parse::<f32>().ok().filter(|v| v.is_finite());
+        value.ok_or_else(|| self.unexpected(token, &format!("{what} as a finite number")))
+    }
+
+    /// Expects finite numbers.
+    pub(super) fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Fault> {
+        let mut values = [0.0; N];
+        for value in &mut values {
+            *value = self.number(what)?;
+        }
+        Ok(values)
+    }
+
+    /// Expects what `read` takes, and that `accepts` holds for it; `expected` says both.
+    pub(super) fn accepted<T>(
+        &mut self,
+        expected: &str,
+        read: impl FnOnce(&mut Self, &str) -> Result<T, Fault>,
+        accepts: impl FnOnce(&T) -> bool,
+    ) -> Result<T, Fault> {
+        let token = self.token(expected)?;
+        self.at = token.offset;
+        let value = read(self, expected)?;
+        if accepts(&value) { Ok(value) } else { Err(self.unexpected(token, expected)) }
+    }
+
+    /// Expects a weight: a finite number of 0 or more.
+    pub(super) fn weight(&mut self) -> Result<f32, Fault> {
+        self.accepted("a weight of 0 or more", Self::number, |weight| *weight >= 0.0)
+    }
+
+    /// Expects this whole number.
+    pub(super) fn exactly(&mut self, number: u32, what: &str) -> Result<(), Fault> {
+        self.accepted(&format!("{what} {number}"), Self::integer, |found: &u32| *found == number).map(drop)
+    }
+
+    /// Expects a label and the whole number after it.
+    pub(super) fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
+        self.expect(label)?;
+        self.integer(&format!("the number after {label}"))
+    }
+
+    /// Expects the end of the file.
+    pub(super) fn end(&mut self) -> Result<(), Fault> {
+        self.next().map_or(Ok(()), |token| Err(self.unexpected(token, "the end of the file")))
+    }
+
+    /// Expects a time in seconds, 0 or more, later than `previous`.
+    pub(super) fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
+        match previous {
+            None => self.accepted("a time of 0 or more", Self::number, |time| *time >= 0.0),
+            Some(previous) => {
+                let expected = format!("a time after {previous}, the one before");
+                self.accepted(&expected, Self::number, |time| *time > previous)
+            }
+        }
+    }
+
+    /// Expects a quaternion x y z w, not zero.
+    pub(super) fn quaternion(&mut self, what: &str, off_unit: &mut OffUnit) -> Result<[f32; 4], Fault> {
+        let start = self.offset();
+        let rotation = self.numbers(what)?;
+        let checked = off_unit.check(&rotation);
+        checked.map(|()| rotation).map_err(|problem| self.fault_at(start, format!("{what} {problem}")))
+    }
+
+    /// Expects a whole number within a type's range.
+    pub(super) fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
+        let token = self.token(what)?;
+        let value = token.text.parse::<i64>().ok().and_then(|v| T::try_from(v).ok());
+        value.ok_or_else(|| self.unexpected(token, &format!("{what} as a whole number")))
+    }
+
+    /// Expects an index below `count`.
+    pub(super) fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
+        let start = self.offset();
+        let index: u32 = self.integer(what)?;
+        match (index as usize) < count {
+            true => Ok(index),
+            false => Err(self.fault_at(start, format!("{what} {index} is out of range; there are {count}"))),
+        }
+    }
+
+    /// Byte offset of the next token.
+    pub(super) fn offset(&self) -> usize {
+        self.peek().map_or(self.text.len(), |token| token.offset)
+    }
+
+    /// A fault at a token.
+    pub(super) fn fault(&self, token: Token, problem: impl Into<String>) -> Fault {
+        self.fault_at(token.offset, problem)
+    }
+
+    /// A fault for a token that is not the expected one.
+    pub(super) fn unexpected(&self, token: Token, expected: &str) -> Fault {
+        // In a damaged file one token can be very long.
+        let shown: String = token.text.chars().take(40).collect();
+        self.fault(token, format!("{shown:?}; expected {expected}"))
+    }
+
+    /// A fault at a byte of the file.
+    pub(super) fn fault_at(&self, offset: usize, problem: impl Into<String>) -> Fault {
+        Fault::new(line_and_column(self.text.as_bytes(), offset), problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SYNTAX: Syntax = Syntax { marks: "{}", comments: true };
+
+    #[test]
+    fn tokens_are_words_strings_and_marks() {
+        let mut scanner = Scanner::new("one{two} // three\n\"four five\" \"six\nseven", SYNTAX);
+        let mut tokens = Vec::new();
+        while let Some(token) = scanner.next() {
+            tokens.push(token.text);
+        }
+        assert_eq!(tokens, ["one", "{", "two", "}", "\"four five\"", "\"six", "seven"]);
+    }
+
+    #[test]
+    fn faults_count_lines_and_characters_from_one() {
+        let mut scanner = Scanner::new("ä b\n  c", SYNTAX);
+        let place = |f: Fault| f.place;
+        assert_eq!(place(scanner.expect("x").unwrap_err()), "line 1 column 1");
+        assert_eq!(place(scanner.number("x").unwrap_err()), "line 1 column 3");
+        assert_eq!(place(scanner.string("x").unwrap_err()), "line 2 column 3");
+        assert_eq!(place(scanner.token("x").unwrap_err()), "line 2 column 4");
+    }
+
+    #[test]
+    fn numbers_are_finite_and_integers_in_range() {
+        let refused = |text: &str| Scanner::new(text, SYNTAX).number("x").unwrap_err().problem;
+        assert_eq!(refused("nan"), "\"nan\"; expected x as a finite number");
+        assert_eq!(refused("1e39"), "\"1e39\"; expected x as a finite number");
+        assert!(Scanner::new("-1", SYNTAX).integer::<u32>("x").is_err());
+        assert!(Scanner::new("4294967296", SYNTAX).integer::<u32>("x").is_err());
+        assert_eq!(Scanner::new("7", SYNTAX).index("x", 7).unwrap_err().problem, "x 7 is out of range; there are 7");
+    }
+}

@@ -1,0 +1,351 @@
+//! Meshing of the field: a closed triangle mesh with approximately the requested number of vertices.
+
+use super::body::Body;
+use super::cloth::Cloth;
+use super::rig::Landmarks;
+use crate::curves::smooth_step;
+use fast_surface_nets::ndshape::{RuntimeShape, Shape};
+use fast_surface_nets::{SurfaceNetsBuffer, surface_nets};
+use glam::{DVec3, UVec3, dvec3};
+use rayon::prelude::*;
+
+/// A closed surface in model space, metres; triangles counter-clockwise seen from outside.
+#[derive(Debug, Clone)]
+pub(super) struct Surface {
+    pub positions: Vec<DVec3>,
+    pub normals: Vec<DVec3>,
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Aspect of cells, taller than wide because limbs are vertical.
+const CELL_ASPECT: DVec3 = dvec3(1.0, 1.4, 1.0);
+/// Bounding box of the body.
+const BOX: [DVec3; 2] = [dvec3(-0.80, -0.06, -0.24), dvec3(0.80, 1.80, 0.30)];
+
+/// A part of space in which cells are `magnification` times finer at the centre, and unchanged from `radii` outwards.
+#[derive(Debug, Clone, Copy)]
+struct Lens {
+    centre: DVec3,
+    radii: DVec3,
+    magnification: f64,
+}
+
+impl Lens {
+    /// Maps a point `u` of the grid to the model.
+    fn map(&self, u: DVec3) -> DVec3 {
+        let from_centre = u - self.centre;
+        let t = (from_centre / self.radii).length();
+        if t >= 1.0 {
+            return u;
+        }
+        let finest = 1.0 / self.magnification;
+        self.centre + from_centre * (finest + (1.0 - finest) * smooth_step((t - 0.3) / 0.7))
+    }
+}
+
+/// Largest factor by which a line of the grid is lengthened in the model: the steepest slope of a lens's radius.
+const MOST_STRETCH: f64 = 2.0;
+
+/// A regular grid in a distorted space, in which hands, head and feet have finer cells than the trunk.
+struct WarpedGrid {
+    lenses: [Lens; 4],
+    spacing: DVec3,
+    centre: DVec3,
+    size: UVec3,
+}
+
+/// Factor by which cells are finer in the hands.
+const HAND_MAGNIFICATION: f64 = 3.0;
+/// Samples along the edge of a block that is skipped as a whole when the surface is far.
+const BLOCK: u32 = 8;
+
+impl WarpedGrid {
+    fn new(at: &Landmarks, cell: f64) -> Self {
+        let spacing = CELL_ASPECT * cell;
+        let half = (BOX[1] - BOX[0]) * 0.5;
+        // One more cell on each side closes the surface; an even number makes the mesh the same left and right.
+        let cells = (half / spacing).ceil().as_uvec3() * 2 + 4;
+        let centre = (BOX[0] + BOX[1]) * 0.5;
+        let hand = at.wrist + at.hand_axis * 0.115 + dvec3(0.0, 0.0, 0.01);
+        let lens = |centre, radii, magnification| Lens { centre, radii, magnification };
+        let radii = DVec3::splat(0.40);
+        Self {
+            lenses: [
+                lens(hand, radii, HAND_MAGNIFICATION),
+                lens(dvec3(-hand.x, hand.y, hand.z), radii, HAND_MAGNIFICATION),
+                lens(dvec3(0.0, 1.63, 0.04), dvec3(0.34, 0.34, 0.34), 2.0),
+                lens(dvec3(0.0, 0.02, 0.06), dvec3(0.50, 0.36, 0.40), 1.9),
+            ],
+            spacing,
+            centre,
+            size: cells + 1,
+        }
+    }
+
+    /// Maps a point of the grid, counted in cells, to the model.
+    fn point(&self, cells: DVec3) -> DVec3 {
+        // From the middle, so that left and right are rounded alike.
+        let u = self.centre + self.spacing * (cells - (self.size - 1).as_dvec3() * 0.5);
+        self.lenses.iter().fold(u, |p, lens| lens.map(p))
+    }
+
+    /// The field at every point of the grid; only its sign is right if the surface is more than a cell away.
+    fn sample(&self, body: &Body) -> Vec<f32> {
+        let [nx, ny, nz] = self.size.to_array();
+        let mut field = vec![0.0f32; (nx * ny * nz) as usize];
+        let blocks = |n: u32| n.div_ceil(BLOCK);
+        let reach = (self.spacing * (f64::from(BLOCK) * 0.5 + 1.0)).length() * MOST_STRETCH;
+        field.par_chunks_mut((nx * ny * BLOCK) as usize).enumerate().for_each(|(slab, field)| {
+            let first_z = slab as u32 * BLOCK;
+            for block in 0..blocks(nx) * blocks(ny) {
+                let (first_x, first_y) = (block % blocks(nx) * BLOCK, block / blocks(nx) * BLOCK);
+                let first = UVec3::new(first_x, first_y, first_z);
+                let middle = body.distance(self.point(first.as_dvec3() + f64::from(BLOCK - 1) * 0.5));
+                for z in first_z..(first_z + BLOCK).min(nz) {
+                    for y in first_y..(first_y + BLOCK).min(ny) {
+                        for x in first_x..(first_x + BLOCK).min(nx) {
+                            let at = (z - first_z) * nx * ny + y * nx + x;
+                            let distance = if middle.abs() > reach {
+                                middle
+                            } else {
+                                body.distance(self.point(UVec3::new(x, y, z).as_dvec3()))
+                            };
+                            field[at as usize] = distance as f32;
+                        }
+                    }
+                }
+            }
+        });
+        field
+    }
+}
+
+/// Corners of a cell, bit 0 along x, bit 1 along y, bit 2 along z.
+fn corner_offset(corner: u32, size: UVec3) -> usize {
+    ((corner & 1) + (corner >> 1 & 1) * size.x + (corner >> 2) * size.x * size.y) as usize
+}
+
+/// Returns whether the corners of `mask` are connected along the cell's edges.
+fn is_connected(mask: u32) -> bool {
+    let mut reached = mask & mask.wrapping_neg();
+    for _ in 0..8 {
+        for axis in 0..3 {
+            let upper = [0xaa, 0xcc, 0xf0][axis];
+            reached |= ((reached & upper) >> (1 << axis) | (reached & !upper) << (1 << axis)) & mask;
+        }
+    }
+    reached == mask
+}
+
+/// Moves corners across the surface until in every cell the inside is connected and so is the outside.
+///
+/// Surface nets put one vertex into a cell. If two sheets of the surface cross one cell they would share it, and edges
+/// would have four triangles. Returns the number of cells that the surface crosses, which is the number of vertices.
+fn make_manifold(field: &mut [f32], size: UVec3) -> u32 {
+    const FAITHFUL_PASSES: u32 = 4;
+    let sound: Vec<bool> = (0..256).map(|mask| is_connected(mask) && is_connected(!mask & 0xff)).collect();
+    let offsets: [usize; 8] = std::array::from_fn(|corner| corner_offset(corner as u32, size));
+    for pass in 0.. {
+        let mut crossed = 0;
+        let mut changed = false;
+        for z in 0..size.z - 1 {
+            for y in 0..size.y - 1 {
+                for x in 0..size.x - 1 {
+                    let first = (x + size.x * (y + size.y * z)) as usize;
+                    let values = offsets.map(|offset| field[first + offset]);
+                    let mask = (0..8).fold(0, |mask, corner| mask | usize::from(values[corner] < 0.0) << corner);
+                    if mask == 0 || mask == 0xff {
+                        continue;
+                    }
+                    crossed += 1;
+                    if !sound[mask] {
+                        // First the corner closest to the surface; in the end only filling, which terminates.
+                        let movable = (0..8).filter(|&corner| pass < FAITHFUL_PASSES || values[corner] >= 0.0);
+                        if let Some(least) = movable.min_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs())) {
+                            field[first + offsets[least]] = if values[least] < 0.0 { 1e-6 } else { -1e-6 };
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        if !changed {
+            return crossed;
+        }
+    }
+    unreachable!("a field filled altogether is sound")
+}
+
+/// Meshes the body with approximately `vertices` vertices.
+pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
+    let wanted = f64::from(vertices);
+    // The number of vertices is inversely proportional to a cell's area; the first guess uses the body's own area.
+    let mut cell = (2.2 / wanted).sqrt();
+    let mut best: Option<(f64, WarpedGrid, Body, Vec<f32>)> = None;
+    for attempt in 0..12 {
+        // Gaps between fingers smaller than the hand's cells are closed; otherwise strands would bridge them.
+        let body = Body::new(at, 1.5 * cell / HAND_MAGNIFICATION);
+        let grid = WarpedGrid::new(at, cell);
+        let mut field = grid.sample(&body);
+        let count = f64::from(make_manifold(&mut field, grid.size));
+        let error = (count / wanted - 1.0).abs();
+        if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+            best = Some((error, grid, body, field));
+        }
+        if error < 0.01 {
+            break;
+        }
+        // Coarse grids change in jumps; ever smaller steps find a value between two of them.
+        let change = (count.max(1.0) / wanted).sqrt() - 1.0;
+        cell *= 1.0 + change / (1.0 + 0.2 * f64::from(attempt));
+    }
+    let Some((_, grid, body, field)) = best else { unreachable!("the first guess is kept") };
+
+    let shape = RuntimeShape::<u32, 3>::new(grid.size.to_array());
+    debug_assert_eq!(shape.usize(), field.len());
+    let mut buffer = SurfaceNetsBuffer::default();
+    surface_nets(&field, &shape, [0; 3], (grid.size - 1).to_array(), &mut buffer);
+    let (mut positions, quads) = largest_component(&buffer);
+    for p in &mut positions {
+        *p = grid.point(*p);
+    }
+    fair(&mut positions, &quads, &body);
+    let on_hem = snap_to_hems(&mut positions, &quads, at, &body);
+    let normals = positions.par_iter().map(|&p| body.gradient(p).normalize()).collect();
+    let triangles = quads.iter().flat_map(|quad| split(quad, &positions, &on_hem)).collect();
+    (Surface { positions, normals, triangles }, body)
+}
+
+/// Vertices (in cells) and quads of the largest connected component.
+fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) {
+    let quads: Vec<[u32; 4]> = buffer.indices.chunks_exact(6).map(corners_of).collect();
+    let mut group: Vec<u32> = (0..buffer.positions.len() as u32).collect();
+    fn root(group: &mut [u32], mut vertex: u32) -> u32 {
+        while group[vertex as usize] != vertex {
+            group[vertex as usize] = group[group[vertex as usize] as usize];
+            vertex = group[vertex as usize];
+        }
+        vertex
+    }
+    for quad in &quads {
+        for corner in 1..4 {
+            let (a, b) = (root(&mut group, quad[0]), root(&mut group, quad[corner]));
+            group[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let roots: Vec<u32> = (0..group.len() as u32).map(|vertex| root(&mut group, vertex)).collect();
+    let mut sizes = vec![0u32; roots.len()];
+    roots.iter().for_each(|&r| sizes[r as usize] += 1);
+    let largest = (0..sizes.len()).max_by_key(|&r| (sizes[r], std::cmp::Reverse(r))).unwrap_or(0) as u32;
+    let mut new_index = vec![0; roots.len()];
+    let mut positions = Vec::with_capacity(roots.len());
+    for (vertex, position) in buffer.positions.iter().enumerate() {
+        if roots[vertex] == largest {
+            new_index[vertex] = positions.len() as u32;
+            positions.push(DVec3::from(position.map(f64::from)));
+        }
+    }
+    let kept = quads.into_iter().filter(|quad| roots[quad[0] as usize] == largest);
+    (positions, kept.map(|quad| quad.map(|vertex| new_index[vertex as usize])).collect())
+}
+
+/// The four corners, in order, of two triangles that surface nets made from a quad, the smallest index first.
+///
+/// The library's split of a quad depends on f32 sums whose order differs between platforms, so it is undone.
+fn corners_of(indices: &[u32]) -> [u32; 4] {
+    let i = indices;
+    let mut quad = if i[1] == i[5] { [i[0], i[4], i[5], i[2]] } else { [i[0], i[1], i[2], i[5]] };
+    let least = (0..4).min_by_key(|&corner| quad[corner]).unwrap_or(0);
+    quad.rotate_left(least);
+    quad
+}
+
+/// Splits a quad along a hem, otherwise along its shorter diagonal.
+fn split(&[a, b, c, d]: &[u32; 4], positions: &[DVec3], on_hem: &[bool]) -> [[u32; 3]; 2] {
+    let length = |from: u32, to: u32| positions[from as usize].distance(positions[to as usize]);
+    let hem = |from: u32, to: u32| on_hem[from as usize] && on_hem[to as usize];
+    let along_ac = if hem(a, c) == hem(b, d) {
+        // Rounding must not distinguish equal diagonals, such as those on the middle of the body.
+        length(a, c) <= length(b, d) + 1e-9
+    } else {
+        hem(a, c)
+    };
+    if along_ac { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+}
+
+/// Moves vertices onto the surface and spaces them evenly.
+fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
+    const ROUNDS: u32 = 3;
+    let mut neighbours = vec![Vec::with_capacity(6); positions.len()];
+    for quad in quads {
+        for corner in 0..4 {
+            // Every edge belongs to two quads, once in each direction.
+            neighbours[quad[corner] as usize].push(quad[(corner + 1) % 4]);
+        }
+    }
+    for round in 0..=ROUNDS {
+        *positions = (0..positions.len())
+            .into_par_iter()
+            .map(|vertex| {
+                let p = positions[vertex];
+                if round == 0 {
+                    return project(p, body);
+                }
+                let around = &neighbours[vertex];
+                let mean = around.iter().fold(DVec3::ZERO, |sum, &n| sum + positions[n as usize]) / around.len() as f64;
+                // Only along the surface; otherwise fingertips and toes would shrink.
+                let normal = body.gradient(p).normalize();
+                let step = (mean - p).reject_from_normalized(normal);
+                project(p + step * 0.5, body)
+            })
+            .collect();
+    }
+}
+
+/// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
+/// which vertices moved.
+fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, body: &Body) -> Vec<bool> {
+    let cloths: Vec<Cloth> = positions.par_iter().map(|&p| Cloth::at(p, at, body)).collect();
+    // For each vertex the closest crossing of a hem with an edge, as a fraction of the edge.
+    let mut hems: Vec<Option<(f64, DVec3)>> = vec![None; positions.len()];
+    for quad in quads {
+        for corner in 0..4 {
+            let (a, b) = (quad[corner] as usize, quad[(corner + 1) % 4] as usize);
+            if cloths[a] == cloths[b] {
+                continue;
+            }
+            let (mut within, mut beyond) = (0.0, 1.0);
+            for _ in 0..20 {
+                let middle = (within + beyond) * 0.5;
+                let same = Cloth::at(positions[a].lerp(positions[b], middle), at, body) == cloths[a];
+                *(if same { &mut within } else { &mut beyond }) = middle;
+            }
+            let crossing = positions[a].lerp(positions[b], within);
+            for (vertex, part) in [(a, within), (b, 1.0 - within)] {
+                // One end of every edge that a hem crosses moves; then the hem follows edges.
+                if part <= 0.5 && hems[vertex].is_none_or(|(least, _)| part < least) {
+                    hems[vertex] = Some((part, crossing));
+                }
+            }
+        }
+    }
+    for (position, hem) in positions.iter_mut().zip(&hems) {
+        if let Some((_, crossing)) = hem {
+            *position = project(*crossing, body);
+        }
+    }
+    hems.iter().map(Option::is_some).collect()
+}
+
+/// The point of the surface close to `p`, by Newton's method.
+fn project(mut p: DVec3, body: &Body) -> DVec3 {
+    for _ in 0..6 {
+        let distance = body.distance(p);
+        if distance.abs() < 1e-7 {
+            break;
+        }
+        let gradient = body.gradient(p);
+        p -= gradient * (distance / gradient.length_squared().max(0.25));
+    }
+    p
+}

@@ -1,0 +1,134 @@
+//! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
+
+use super::exit::{Exit, UsageError};
+use super::output::say;
+use super::{run, verify};
+use clap::{Args, Subcommand};
+use skinbench::peers::{self, Manifest};
+use skinbench::registry::BackendEntry;
+use skinbench::wording;
+use std::path::{Path, PathBuf};
+use wildmatch::WildMatch;
+
+/// Our backends beside peers, unless others are named.
+const OURS: [&str; 3] = ["cpu-scalar", "cpu-simd", "cpu-rayon"];
+
+/// Verify and measure other people's code beside ours
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List peers, and what is missing to build or start them
+    List(Selection),
+    /// Build peers
+    Build(Selection),
+    /// Compare every vertex of every instance with the reference
+    #[command(mut_arg("normals", |argument| argument.default_value("raw")))]
+    Verify {
+        #[command(flatten)]
+        selection: Selection,
+        #[command(flatten)]
+        arguments: Box<verify::Arguments>,
+    },
+    /// Verify peers, then measure them and our backends by turns
+    #[command(mut_arg("normals", |argument| argument.default_value("raw")))]
+    Run {
+        #[command(flatten)]
+        selection: Selection,
+        #[command(flatten)]
+        arguments: Box<run::Arguments>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Selection {
+    /// Peers by name or pattern, or manifests (.toml); default: all in the folder
+    #[arg(short, long = "peer", value_name = "NAMES", value_delimiter = ',')]
+    peers: Vec<String>,
+    /// Folder of manifests
+    #[arg(long = "peers", value_name = "DIR", default_value = "peers")]
+    folder: PathBuf,
+}
+
+impl Selection {
+    fn manifests(&self) -> anyhow::Result<Vec<Manifest>> {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+        let builds = target.join("peers");
+        let (files, patterns): (Vec<&String>, Vec<&String>) =
+            self.peers.iter().partition(|name| Path::new(name).extension().is_some_and(|e| e == "toml"));
+        let mut found: Vec<Manifest> = files
+            .into_iter()
+            .map(|file| Manifest::read(Path::new(file), &builds))
+            .collect::<Result<_, _>>()
+            .map_err(UsageError)?;
+        if found.is_empty() || !patterns.is_empty() {
+            let all = peers::find(&self.folder, &builds).map_err(UsageError)?;
+            let names: Vec<&str> = all.iter().map(|manifest| &manifest.name[..]).collect();
+            for pattern in &patterns {
+                if !names.iter().any(|name| WildMatch::new(pattern).matches(name)) {
+                    return Err(UsageError(wording::unknown("peer", pattern, &names)).into());
+                }
+            }
+            let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(name));
+            found.extend(all.iter().filter(|manifest| wanted(&manifest.name)).cloned());
+        }
+        if let Some(at) = (1..found.len()).find(|&at| found[..at].iter().any(|other| other.name == found[at].name)) {
+            return Err(UsageError(format!("two peers are called {}; expected one", found[at].name)).into());
+        }
+        Ok(found)
+    }
+
+    /// Rows for the harness. What is not built yet is built; what cannot be is skipped with the reason.
+    fn entries(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
+        let mut entries = Vec::new();
+        for mut manifest in self.manifests()? {
+            manifest.missing = manifest.lack();
+            if manifest.missing.is_none() && !manifest.is_built() {
+                eprintln!("building {}", manifest.name);
+                manifest.missing = manifest.build().err();
+            }
+            entries.extend(peers::entries(manifest));
+        }
+        Ok(entries)
+    }
+}
+
+pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+    match arguments.verb {
+        Verb::List(selection) => {
+            for manifest in selection.manifests()? {
+                let Manifest { name, summary, owner, version, licence, settings, .. } = &manifest;
+                let state = match manifest.lack() {
+                    Some(lack) => lack,
+                    None if manifest.is_built() => "ready".into(),
+                    None => "not built yet".into(),
+                };
+                say(format_args!("{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"))?;
+            }
+            Ok(Exit::Done)
+        }
+        Verb::Build(selection) => {
+            let mut exit = Exit::Done;
+            for manifest in selection.manifests()? {
+                let built = manifest.build();
+                exit = if built.is_err() { Exit::Error } else { exit };
+                let state = built.err().unwrap_or_else(|| "built".into());
+                say(format_args!("{}: {state}\n", manifest.name))?;
+            }
+            Ok(exit)
+        }
+        Verb::Verify { selection, mut arguments } => {
+            arguments.workload.beside(selection.entries()?, &OURS);
+            verify::run(&arguments)
+        }
+        Verb::Run { selection, mut arguments } => {
+            arguments.workload.beside(selection.entries()?, &OURS);
+            arguments.workload.settings.passes = Some(0);
+            run::run(&arguments)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Settings as arguments that accept other values than one each: lists to be combined, or only some settings.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use skinbench::scene::Settings;
+
+/// Settings that change neither models nor poses, and nothing that a picture shows.
+const OF_RUNS: [&str; 6] = ["instances", "passes", "output", "motion", "bounds", "sockets"];
+
+/// Settings of models, their poses and their vertices.
+#[derive(Debug, Clone, Default)]
+pub struct ModelArguments(pub Settings);
+
+/// Values of each setting, to be combined.
+#[derive(Debug, Clone, Default)]
+pub struct AxisArguments {
+    /// Instances of all groups together.
+    pub instances: Vec<u64>,
+    /// For each other setting that was chosen its values, each in settings of its own.
+    pub others: Vec<Vec<Settings>>,
+}
+
+/// The arguments of all settings.
+fn arguments() -> impl Iterator<Item = Arg> {
+    let command = Settings::augment_args(Command::new("settings"));
+    command.get_arguments().cloned().collect::<Vec<_>>().into_iter()
+}
+
+fn is_switch(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::SetTrue)
+}
+
+/// The settings of an argument with each of its values.
+fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> {
+    let name = argument.get_id().as_str();
+    let long = format!("--{}", argument.get_long().unwrap_or(name));
+    let parsed = |value: Option<&str>| {
+        let words = ["settings", &long].into_iter().chain(value);
+        let own = Settings::augment_args(Command::new("settings")).try_get_matches_from(words)?;
+        Settings::from_arg_matches(&own)
+    };
+    if is_switch(argument) {
+        return if matches.get_flag(name) { Ok(vec![parsed(None)?]) } else { Ok(Vec::new()) };
+    }
+    let values = matches.get_many::<String>(name).into_iter().flatten();
+    values.map(|value| parsed(Some(value))).collect()
+}
+
+impl Args for ModelArguments {
+    fn augment_args(command: Command) -> Command {
+        let own = arguments().filter(|argument| !OF_RUNS.contains(&argument.get_id().as_str()));
+        let as_text = |argument: Arg| {
+            if is_switch(&argument) { argument } else { argument.value_parser(clap::value_parser!(String)) }
+        };
+        command.args(own.map(as_text))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ModelArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut settings = Settings::default();
+        for argument in arguments().filter(|argument| !OF_RUNS.contains(&argument.get_id().as_str())) {
+            settings = chosen(&argument, matches)?.into_iter().fold(settings, Settings::with);
+        }
+        Ok(Self(settings))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for AxisArguments {
+    fn augment_args(command: Command) -> Command {
+        command.args(arguments().map(|argument| {
+            let name = argument.get_value_names().into_iter().flatten().next().cloned().unwrap_or_default();
+            let argument = match () {
+                _ if is_switch(&argument) => return argument,
+                // Values with commas of their own are given one by one.
+                _ if name.contains(',') => argument.value_delimiter(None),
+                _ => argument.value_name(format!("{name},...")).value_delimiter(','),
+            };
+            argument.action(ArgAction::Append).value_parser(clap::value_parser!(String))
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for AxisArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut axes = Self::default();
+        // The last ones change most often: passes, then vertices.
+        for argument in arguments().collect::<Vec<_>>().iter().rev() {
+            let mut values: Vec<Settings> = Vec::new();
+            for settings in chosen(argument, matches)? {
+                match settings.instances {
+                    Some(instances) => axes.instances.push(instances),
+                    None if values.contains(&settings) => {}
+                    None => values.push(settings),
+                }
+            }
+            axes.others.extend((!values.is_empty()).then_some(values));
+        }
+        Ok(axes)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Counts of the processor's events, and their source.
+
+use std::fmt::Debug;
+
+/// Kind of an event that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Cycles of the processor, whatever its frequency.
+    Cycles,
+    /// Instructions that were completed.
+    Instructions,
+    /// Accesses that the last-level cache could not serve.
+    CacheMisses,
+    /// Switches from one thread to another.
+    ContextSwitches,
+}
+
+impl Event {
+    /// All kinds, in the order of [`Counts`].
+    pub const ALL: [Self; 4] = [Self::Cycles, Self::Instructions, Self::CacheMisses, Self::ContextSwitches];
+
+    /// Name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Instructions => "instructions",
+            Self::CacheMisses => "last-level misses",
+            Self::ContextSwitches => "context switches",
+        }
+    }
+}
+
+/// A number of each kind of event; `None` for kinds that cannot be counted.
+pub type Counts = [Option<u64>; Event::ALL.len()];
+
+/// Counts events since some moment.
+pub trait CountSource: Debug + Send {
+    /// The numbers so far.
+    fn read(&mut self) -> Counts;
+}
+
+/// Events of several frames.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CountSum {
+    sum: Counts,
+    frames: u64,
+}
+
+impl CountSum {
+    /// Adds a frame.
+    pub fn add(&mut self, counts: Counts) {
+        let first = self.frames == 0;
+        for (sum, count) in self.sum.iter_mut().zip(counts) {
+            *sum = if first { count } else { sum.zip(count).map(|(sum, count)| sum + count) };
+        }
+        self.frames += 1;
+    }
+
+    /// Events of one kind per frame; `None` if there are no counts of it.
+    pub fn mean(&self, event: Event) -> Option<f64> {
+        Some(self.sum[event as usize]? as f64 / self.frames as f64)
+    }
+}

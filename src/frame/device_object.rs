@@ -1,0 +1,45 @@
+//! Objects of a device.
+
+/// An object of a device: one of wgpu's, or a number in its place where nothing is executed. A clone is the same object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceObject<T> {
+    real: Option<T>,
+    id: usize,
+}
+
+impl<T> DeviceObject<T> {
+    /// An object of wgpu.
+    pub fn real(real: T) -> Self {
+        Self { real: Some(real), id: 0 }
+    }
+
+    /// An object by its number.
+    pub fn numbered(id: usize) -> Self {
+        Self { real: None, id }
+    }
+
+    /// The object's number; 0 for one of wgpu.
+    pub fn id(&self) -> usize {
+        self.id
+    }
+
+    /// The object of wgpu.
+    ///
+    /// # Panics
+    /// It has only a number, because its device executes nothing.
+    pub fn get(&self) -> &T {
+        match &self.real {
+            Some(real) => real,
+            None => panic!("object {} is asked of a device that executes nothing", self.id),
+        }
+    }
+}
+
+/// A buffer of a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceBuffer {
+    /// The buffer.
+    pub object: DeviceObject<wgpu::Buffer>,
+    /// Bytes.
+    pub size: u64,
+}

@@ -1,0 +1,174 @@
+//! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
+
+use crate::frame::{BackendError, Result};
+use std::cell::Cell;
+
+/// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
+const BINDING_LIMIT: u64 = 1 << 30;
+/// Features with which stages are timed by queries anywhere in a frame.
+pub(in crate::gpu) const TIMING: wgpu::Features =
+    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+/// Features with which several draws are one command: with draws counted on the device come several draws in one
+/// command; wgpu would otherwise issue them one by one.
+const MULTI_DRAWS: wgpu::Features =
+    wgpu::Features::MULTI_DRAW_INDIRECT_COUNT.union(wgpu::Features::INDIRECT_FIRST_INSTANCE);
+/// Format of the textures through which vertices of a vertex shader are read back.
+pub(in crate::gpu) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+
+/// An adapter, for `list`, tables and CSV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterSummary {
+    /// Position in [`AdapterSummary::all`].
+    pub index: usize,
+    /// Marketing name.
+    pub name: String,
+    /// API: Vulkan, Metal, Dx12, Gl.
+    pub api: String,
+    /// Driver name and version.
+    pub driver: String,
+    /// `true` if the adapter is emulated on the CPU.
+    pub software: bool,
+}
+
+impl AdapterSummary {
+    /// All adapters of this machine, with the default one first.
+    pub fn all() -> Vec<Self> {
+        adapters().iter().enumerate().map(|(index, adapter)| Self::of(index, adapter)).collect()
+    }
+
+    fn of(index: usize, adapter: &wgpu::Adapter) -> Self {
+        let info = adapter.get_info();
+        Self {
+            index,
+            name: info.name,
+            api: format!("{:?}", info.backend),
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+        }
+    }
+}
+
+fn adapters() -> Vec<wgpu::Adapter> {
+    let of = |backends| {
+        let mut descriptor =
+            wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
+        // Our own kernels compute workgroup counts; validation would add a dispatch before each.
+        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+        pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
+    };
+    // GL only if there is nothing else: on most machines it lists the same adapters again.
+    let mut adapters = of(wgpu::Backends::PRIMARY);
+    if adapters.is_empty() {
+        adapters = of(wgpu::Backends::GL);
+    }
+    // Hardware before software; the sort is stable, so indices are the same in every run.
+    adapters.sort_by_key(|a| match a.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    adapters
+}
+
+/// Abilities and limits of a device.
+#[derive(Clone)]
+pub(in crate::gpu) struct Adapter {
+    pub summary: AdapterSummary,
+    pub limits: wgpu::Limits,
+    /// Features that the device has and that we use.
+    pub features: wgpu::Features,
+    pub downlevel: wgpu::DownlevelFlags,
+    /// `true` if vertices of vertex shaders can be drawn to float textures.
+    pub captures: bool,
+    /// `true` if it takes several draws, of instances that begin anywhere, as one command.
+    pub multi_draws: Cell<bool>,
+    /// Most bytes of a binding.
+    pub binding_limit: Cell<u64>,
+    /// Most workgroups of a dispatch in one dimension.
+    pub workgroup_limit: Cell<u32>,
+}
+
+impl Adapter {
+    /// Opens the adapter with this name (part of the name, any case) or number, or the first.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
+    pub fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
+        let adapters = adapters();
+        let summaries: Vec<_> =
+            (0..).zip(&adapters).map(|(index, adapter)| AdapterSummary::of(index, adapter)).collect();
+        if adapters.is_empty() {
+            return Err(BackendError::Unavailable("no adapter".into()));
+        }
+        let chosen = match wanted {
+            None => Some(0),
+            Some(wanted) => match wanted.parse::<usize>() {
+                Ok(index) => (index < adapters.len()).then_some(index),
+                Err(_) => summaries.iter().position(|s| s.name.to_lowercase().contains(&wanted.to_lowercase())),
+            },
+        };
+        let Some(index) = chosen else {
+            let known: Vec<_> = summaries.iter().map(|s| format!("{} {}", s.index, s.name)).collect();
+            return Err(BackendError::Unavailable(format!(
+                "no adapter {:?}; there are: {}",
+                wanted.unwrap_or_default(),
+                known.join(", ")
+            )));
+        };
+        let adapter = &adapters[index];
+        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("skinbench"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|error| BackendError::Device(error.to_string()))?;
+        let captured = adapter.get_texture_format_features(CAPTURE_FORMAT).allowed_usages;
+        let own = Self {
+            captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
+            ..Self::new(
+                AdapterSummary::of(index, adapter),
+                device.limits(),
+                features,
+                adapter.get_downlevel_capabilities().flags,
+            )
+        };
+        Ok((own, device, queue))
+    }
+
+    /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
+    pub fn webgpu() -> Self {
+        let name = "WebGPU".to_owned();
+        let summary = AdapterSummary { index: 0, api: name.clone(), name, driver: String::new(), software: false };
+        Self::new(summary, wgpu::Limits::defaults(), wgpu::Features::empty(), wgpu::DownlevelFlags::all())
+    }
+
+    fn new(
+        summary: AdapterSummary,
+        limits: wgpu::Limits,
+        features: wgpu::Features,
+        downlevel: wgpu::DownlevelFlags,
+    ) -> Self {
+        let indirect = downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+        Self {
+            captures: true,
+            multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            workgroup_limit: Cell::new(limits.max_compute_workgroups_per_dimension),
+            summary,
+            limits,
+            features,
+            downlevel,
+        }
+    }
+}
+
+/// Refuses for a reason unless the adapter has something.
+pub(in crate::gpu) fn needs(has: bool, otherwise: &str) -> Result<()> {
+    if has { Ok(()) } else { Err(BackendError::Unavailable(otherwise.into())) }
+}

@@ -1,0 +1,129 @@
+//! The arena's device side, and read-backs.
+
+use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Purpose, Result, Retention};
+use crate::gpu::Gpu;
+use crate::gpu::device::failures::one_line;
+use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
+use crate::gpu::device::objects::Buffer;
+use crate::gpu::device::tape::Command;
+use crate::gpu::skin::chunks::{Chunk, chunks};
+use std::rc::Rc;
+
+/// Buffers of a ring.
+pub(in crate::gpu) const RING: usize = 3;
+
+/// Sizes of the buffers for outputs of these sizes: one per output, or those of a ring.
+pub(in crate::gpu) fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
+    let sizes: Vec<u64> = sizes.into_iter().collect();
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    if keep == Retention::Ring && sizes.len() > RING { vec![largest; RING] } else { sizes }
+}
+
+impl Gpu {
+    /// Divides a crowd into chunks that this adapter can bind and dispatch.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+    pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
+        chunks(crowd, self.binding_bytes(), self.adapter.workgroup_limit.get().into())
+    }
+
+    /// Creates buffers of these sizes for skinned vertices.
+    pub(in crate::gpu) fn outputs(&self, sizes: &[u64]) -> Vec<Buffer> {
+        sizes.iter().map(|&size| self.scratch(Purpose::Output, "vertices", size)).collect()
+    }
+
+    /// Bytes of the arena's device side.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
+    pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
+        let mut arena = Arena::default();
+        self.planning().allocate_arena(crowd, keep, &mut arena)?;
+        Ok(arena.device_bytes())
+    }
+
+    /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
+    pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
+        let sizes = output_sizes(self.chunks(crowd)?.iter().map(|chunk| chunk.output_bytes(crowd)), keep);
+        arena.device = self.outputs(&sizes);
+        arena.previous = if keep.frames() == 2 { self.outputs(&sizes) } else { Vec::new() };
+        self.check()
+    }
+
+    /// Fills buffers with NaN.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn poison(self: &Rc<Self>, buffers: &[Buffer]) -> Result<()> {
+        let mut commands = self.commands("poison");
+        let largest = buffers.iter().map(|buffer| buffer.size).max().unwrap_or(0).min(STAGING_BYTES);
+        let nan =
+            self.buffer(Purpose::Staging, "NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+        self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size / 4) as usize]));
+        for buffer in buffers {
+            for offset in (0..buffer.size).step_by(nan.size as usize) {
+                commands.copy((&nan, 0), (buffer, offset), nan.size.min(buffer.size - offset));
+            }
+        }
+        commands.finish()
+    }
+
+    /// First and last instances of every chunk and of every span, which a sampled verification must cover.
+    ///
+    /// # Errors
+    /// As [`Gpu::chunks`].
+    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
+        let chunks = self.chunks(crowd)?.into_iter().chain(self.spans(crowd)?.into_iter().flatten());
+        Ok(chunks.flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
+    }
+
+    /// Appends floats of a buffer, from index `first` on. Not timed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_back(self: &Rc<Self>, buffer: &Buffer, first: u64, count: usize, out: &mut Vec<f32>) -> Result<()> {
+        let staging = self.buffer(
+            Purpose::Staging,
+            "read back",
+            (count as u64 * 4).min(STAGING_BYTES),
+            wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        );
+        let start = out.len();
+        out.resize(start + count, 0.0);
+        let mut offset = first * 4;
+        for piece in out[start..].chunks_mut((staging.size / 4) as usize) {
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
+            let mut commands = self.commands("read back");
+            commands.copy((buffer, offset), (&staging, 0), bytes.len() as u64);
+            commands.finish()?;
+            match &self.medium {
+                Medium::Device(_) => self.read_wgpu(staging.object.get(), bytes)?,
+                Medium::Tape(tape) => {
+                    let read = Command::Read { buffer: staging.object.id(), bytes: bytes.len() as u64 };
+                    tape.borrow_mut().commands.push(read);
+                }
+                Medium::Nowhere => {}
+            }
+            offset += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads a mappable buffer's first bytes.
+    pub(in crate::gpu) fn read_wgpu(&self, buffer: &wgpu::Buffer, out: &mut [u8]) -> Result<()> {
+        let slice = buffer.slice(..out.len() as u64);
+        slice.map_async(wgpu::MapMode::Read, |_| {});
+        self.wait(None, "what is read back")?;
+        match slice.get_mapped_range() {
+            Ok(mapped) => out.copy_from_slice(&mapped),
+            Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),
+        }
+        buffer.unmap();
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! Objects of a tape, in the words of WebGPU.
+
+use crate::frame::DeviceObject;
+use crate::gpu::device::objects::Resource;
+use crate::gpu::device::render_pipeline::RenderPipelineParts;
+use crate::gpu::device::tape::Object;
+use crate::gpu::shader::reflection::Binding;
+use serde_json::{Value, json};
+
+pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, contents: Option<&[u8]>) -> Object {
+    let descriptor = json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
+    // Contents end with the buffer, which is a little longer if their length is odd.
+    let padded = |contents: &[u8]| {
+        let mut padded = contents.to_vec();
+        padded.resize(size as usize, 0);
+        padded
+    };
+    Object { contents: contents.map(padded), ..Object::new(descriptor) }
+}
+
+pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Object {
+    Object::new(json!({
+        "kind": "texture",
+        "label": descriptor.label,
+        "size": [descriptor.size.width, descriptor.size.height],
+        "format": format_name(descriptor.format),
+        "usage": descriptor.usage.bits(),
+    }))
+}
+
+pub(in crate::gpu) fn view(texture: &DeviceObject<wgpu::Texture>) -> Object {
+    Object::new(json!({"kind": "view", "texture": texture.id()}))
+}
+
+pub(in crate::gpu) fn sampler(label: &str) -> Object {
+    Object::new(json!({"kind": "sampler", "label": label}))
+}
+
+pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderStages) -> Object {
+    let entry = |binding: &Binding| {
+        let mut value = json!({"binding": binding.number, "visibility": stages.bits()});
+        match binding.ty {
+            wgpu::BindingType::Buffer { ty, has_dynamic_offset, .. } => {
+                let ty = match ty {
+                    wgpu::BufferBindingType::Uniform => "uniform",
+                    wgpu::BufferBindingType::Storage { read_only: true } => "read-only-storage",
+                    wgpu::BufferBindingType::Storage { read_only: false } => "storage",
+                };
+                value["buffer"] = json!({"type": ty, "hasDynamicOffset": has_dynamic_offset, "minBindingSize": 0});
+            }
+            wgpu::BindingType::Texture { sample_type, .. } => {
+                let filterable = sample_type == wgpu::TextureSampleType::Float { filterable: true };
+                value["texture"] = json!({"sampleType": if filterable { "float" } else { "unfilterable-float" }});
+            }
+            _ => value["sampler"] = json!({}),
+        }
+        value
+    };
+    let entries: Vec<_> = bindings.iter().map(entry).collect();
+    Object::new(json!({"kind": "groupLayout", "entries": entries}))
+}
+
+pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, Resource)]) -> Object {
+    let entry = |(binding, resource): &(u32, Resource)| match resource {
+        Resource::Buffer(buffer, offset, size) => {
+            json!({"binding": binding, "buffer": buffer.object.id(), "offset": offset, "size": size})
+        }
+        Resource::View(view) => json!({"binding": binding, "view": view.id()}),
+        Resource::Sampler(sampler) => json!({"binding": binding, "sampler": sampler.id()}),
+    };
+    let entries: Vec<_> = bound.iter().map(entry).collect();
+    Object::new(json!({"kind": "group", "layout": layout.id(), "entries": entries}))
+}
+
+pub(in crate::gpu) fn pipeline_layout<'a>(
+    layouts: impl Iterator<Item = &'a DeviceObject<wgpu::BindGroupLayout>>,
+) -> Object {
+    let groups: Vec<_> = layouts.map(DeviceObject::id).collect();
+    Object::new(json!({"kind": "pipelineLayout", "groups": groups}))
+}
+
+pub(in crate::gpu) fn module(label: &str, wgsl: &str) -> Object {
+    Object { text: Some(wgsl.to_owned()), ..Object::new(json!({"kind": "module", "label": label})) }
+}
+
+pub(in crate::gpu) fn compute_pipeline(
+    label: &str,
+    layout: &DeviceObject<wgpu::PipelineLayout>,
+    module: &DeviceObject<wgpu::ShaderModule>,
+    values: &[(&str, f64)],
+) -> Object {
+    Object::new(json!({
+        "kind": "compute",
+        "label": label,
+        "layout": layout.id(),
+        "module": module.id(),
+        "entryPoint": "main",
+        "constants": constants(values),
+    }))
+}
+
+pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
+    let depth = parts.depth_state().map(|depth| {
+        json!({
+            "format": format_name(depth.format),
+            "depthWriteEnabled": depth.depth_write_enabled,
+            "depthCompare": "less",
+            "depthBias": depth.bias.constant,
+            "depthBiasSlopeScale": depth.bias.slope_scale,
+            "depthBiasClamp": depth.bias.clamp,
+        })
+    });
+    let shader = |entry: &str| json!({"module": parts.module.id(), "entryPoint": entry, "constants": constants(parts.constants)});
+    let target = |target: &wgpu::ColorTargetState| json!({"format": format_name(target.format), "writeMask": target.write_mask.bits()});
+    let fragment = parts.fragment.map(|(entry, targets)| {
+        let mut fragment = shader(entry);
+        fragment["targets"] = targets.iter().flatten().map(target).collect();
+        fragment
+    });
+    Object::new(json!({
+        "kind": "render",
+        "label": parts.label,
+        "layout": parts.layout.id(),
+        "vertex": shader(parts.vertex),
+        "topology": topology_name(parts.topology),
+        "depthStencil": depth,
+        "fragment": fragment,
+    }))
+}
+
+fn constants(values: &[(&str, f64)]) -> Value {
+    values.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// `Rgba8UnormSrgb` is `rgba8unorm-srgb`.
+fn format_name(format: wgpu::TextureFormat) -> String {
+    format!("{format:?}").replace("Srgb", "-srgb").to_lowercase()
+}
+
+fn topology_name(topology: wgpu::PrimitiveTopology) -> &'static str {
+    match topology {
+        wgpu::PrimitiveTopology::PointList => "point-list",
+        wgpu::PrimitiveTopology::LineList => "line-list",
+        wgpu::PrimitiveTopology::LineStrip => "line-strip",
+        wgpu::PrimitiveTopology::TriangleList => "triangle-list",
+        wgpu::PrimitiveTopology::TriangleStrip => "triangle-strip",
+    }
+}

@@ -1,0 +1,67 @@
+//! Failures of a device.
+
+use crate::frame::{BackendError, Result};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Failures of a device. A clone shares them.
+#[derive(Clone, Default)]
+pub(in crate::gpu) struct Failures(Arc<Mutex<Failure>>);
+
+#[derive(Default)]
+struct Failure {
+    /// A command that the device rejected and that has not been reported yet.
+    refused: Option<String>,
+    /// Reason why the device is lost.
+    lost: Option<String>,
+}
+
+impl Failures {
+    /// Collects the failures of a device from now on.
+    pub fn of(device: &wgpu::Device) -> Self {
+        let failures = Self::default();
+        let (refusals, losses) = (failures.clone(), failures.clone());
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| refusals.refuse(one_line(&error.to_string()))));
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                losses.lose(format!("device lost: {}", one_line(&message)));
+            }
+        });
+        failures
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Failure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reports an error at the next check, unless an earlier one waits there.
+    pub fn refuse(&self, message: String) {
+        self.lock().refused.get_or_insert(message);
+    }
+
+    /// Marks the device as lost, unless it already is.
+    pub fn lose(&self, message: String) {
+        self.lock().lost.get_or_insert(message);
+    }
+
+    /// The reason why the device is lost for good; none if it is not.
+    pub fn lost(&self) -> Option<String> {
+        self.lock().lost.clone()
+    }
+
+    /// Checks for the first error since the last call. A lost device stays lost.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] with that error.
+    pub fn check(&self) -> Result<()> {
+        let refused = self.lock().refused.take();
+        match self.lost().or(refused) {
+            Some(message) => Err(BackendError::Device(message)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A message without line breaks.
+pub(in crate::gpu) fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}

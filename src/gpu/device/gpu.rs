@@ -1,0 +1,327 @@
+//! The open device: a place where objects and commands go, and what is known of its adapter.
+
+use crate::frame::{BackendError, Bytes, DeviceObject, FrameWork, Result};
+use crate::gpu::device::adapter::{Adapter, AdapterSummary, needs};
+use crate::gpu::device::counts::Counts;
+use crate::gpu::device::failures::Failures;
+use crate::gpu::device::stage_clock::Timing;
+use crate::gpu::device::tape::{Command, Tape};
+use crate::gpu::device::timestamps::Timestamps;
+use std::cell::{Cell, OnceCell, Ref, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+use wgpu::util::StagingBelt;
+
+/// Size of the pieces in which uploads and read-backs go through staging memory.
+pub(in crate::gpu) const STAGING_BYTES: u64 = 16 << 20;
+
+/// Longest wait for hardware, and for a software adapter, which is slow but does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SOFTWARE_PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// Bandwidths of a device, in bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceBandwidth {
+    /// Bytes per second that a compute shader writes.
+    pub write: u64,
+    /// Bytes per second copied from one buffer to another; each byte is read once and written once.
+    pub copy: u64,
+    /// Bytes per second copied from staging memory, which the host can map.
+    pub upload: u64,
+}
+
+/// An open device.
+pub struct Gpu {
+    pub(in crate::gpu) adapter: Adapter,
+    pub(in crate::gpu) medium: Medium,
+    pub(in crate::gpu) counts: Counts,
+    pub(in crate::gpu) timing: Timing,
+    pub(in crate::gpu) failures: Failures,
+    /// Longest wait for the device.
+    patience: Cell<Duration>,
+    /// Name of the backend that the device works for, for messages.
+    user: Cell<&'static str>,
+    /// The shaders read so far, by their WGSL and whether it is trusted.
+    pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), DeviceObject<wgpu::ShaderModule>>>,
+    pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
+}
+
+/// Place where objects and commands go.
+pub(in crate::gpu) enum Medium {
+    /// A device of wgpu, which executes them.
+    Device(Box<WgpuDevice>),
+    /// A tape that records them.
+    Tape(RefCell<Tape>),
+    /// Nowhere: only the bytes of buffers and textures are counted.
+    Nowhere,
+}
+
+/// A device of wgpu and what belongs to it.
+pub(in crate::gpu) struct WgpuDevice {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub belt: RefCell<StagingBelt>,
+    pub timestamps: Option<RefCell<Timestamps>>,
+    /// Avoids compiling a pipeline twice in a process, if the adapter supports it.
+    pub pipeline_cache: Option<wgpu::PipelineCache>,
+}
+
+impl Gpu {
+    /// All adapters of this machine, with the default one first.
+    pub fn adapters() -> Vec<AdapterSummary> {
+        AdapterSummary::all()
+    }
+
+    /// Opens the adapter with this name (part of the name, any case) or number, or the first.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
+    pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
+        let (adapter, device, queue) = Adapter::open(wanted)?;
+        let has = |feature| adapter.features.contains(feature);
+        let timestamps = has(wgpu::Features::TIMESTAMP_QUERY);
+        let failures = Failures::of(&device);
+        let medium = WgpuDevice {
+            belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
+            timestamps: timestamps.then(|| RefCell::new(Timestamps::new(&device, &queue))),
+            pipeline_cache: has(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
+            device,
+            queue,
+        };
+        Ok(Self::new(adapter, Medium::Device(Box::new(medium)), failures))
+    }
+
+    /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of several
+    /// kernels, backends take the first instead of trying which one is fastest.
+    pub fn recording() -> Rc<Self> {
+        Self::new(Adapter::webgpu(), Medium::Tape(RefCell::default()), Failures::default())
+    }
+
+    /// A device with the limits of this one that only counts what is allocated.
+    pub fn planning(&self) -> Rc<Self> {
+        Self::new(self.adapter.clone(), Medium::Nowhere, Failures::default())
+    }
+
+    fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Rc<Self> {
+        Rc::new(Self {
+            patience: Cell::new(if adapter.summary.software { SOFTWARE_PATIENCE } else { PATIENCE }),
+            adapter,
+            medium,
+            counts: Counts::default(),
+            timing: Timing::default(),
+            failures,
+            user: Cell::default(),
+            modules: RefCell::default(),
+            bandwidth: OnceCell::new(),
+        })
+    }
+
+    /// Description of the adapter.
+    pub fn summary(&self) -> &AdapterSummary {
+        &self.adapter.summary
+    }
+
+    /// Limits of the device.
+    pub fn limits(&self) -> &wgpu::Limits {
+        &self.adapter.limits
+    }
+
+    /// The wgpu device and its queue; `None` if nothing is executed.
+    pub fn device(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
+        self.wgpu().map(|open| (&open.device, &open.queue))
+    }
+
+    pub(in crate::gpu) fn wgpu(&self) -> Option<&WgpuDevice> {
+        match &self.medium {
+            Medium::Device(open) => Some(open),
+            Medium::Tape(_) | Medium::Nowhere => None,
+        }
+    }
+
+    /// The tape of a device that records; `None` for others.
+    pub fn tape(&self) -> Option<Ref<'_, Tape>> {
+        match &self.medium {
+            Medium::Tape(tape) => Some(tape.borrow()),
+            Medium::Device(_) | Medium::Nowhere => None,
+        }
+    }
+
+    /// Commands recorded on the tape since the last call; none without a tape.
+    pub fn take_commands(&self) -> Vec<Command> {
+        match &self.medium {
+            Medium::Tape(tape) => tape.borrow_mut().take(),
+            Medium::Device(_) | Medium::Nowhere => Vec::new(),
+        }
+    }
+
+    pub(in crate::gpu) fn timestamps(&self) -> Option<&RefCell<Timestamps>> {
+        self.wgpu()?.timestamps.as_ref()
+    }
+
+    /// Returns whether buffers and textures are counted but do not exist.
+    pub fn plans(&self) -> bool {
+        matches!(self.medium, Medium::Nowhere)
+    }
+
+    /// The result of `create`, and the bytes of the buffers and textures that it created.
+    pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
+        let before = self.counts.created.get();
+        let created = create();
+        (created, self.counts.created.get() - before)
+    }
+
+    /// Work recorded since the last call.
+    pub fn take_work(&self) -> FrameWork {
+        self.counts.work.take()
+    }
+
+    /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if a feature is missing: old GL drivers have no compute shaders, or few storage
+    /// buffers.
+    pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
+        let (name, flag) = match stage {
+            wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
+            _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
+        };
+        let most = self.limits().max_storage_buffers_per_shader_stage;
+        needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
+        let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
+        needs(most >= storage_buffers, &message)
+    }
+
+    /// Checks that shaders may convert 16-bit floats.
+    ///
+    /// # Errors
+    /// The adapter cannot convert them.
+    pub(in crate::gpu) fn has_half_floats(&self) -> Result<()> {
+        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
+        needs(has, "the adapter converts no 16-bit floats in shaders")
+    }
+
+    /// Checks that the threads of a subgroup may exchange values.
+    ///
+    /// # Errors
+    /// The adapter has no such operations.
+    pub(in crate::gpu) fn has_subgroups(&self) -> Result<()> {
+        needs(self.adapter.features.contains(wgpu::Features::SUBGROUP), "the adapter has no subgroup operations")
+    }
+
+    /// Checks that kernels may compute the workgroup and instance counts of others.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the adapter lacks this feature, like old GL drivers and Apple's first GPUs.
+    pub fn has_indirect(&self) -> Result<()> {
+        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+        needs(has, "the adapter has no indirect dispatches and draws")
+    }
+
+    /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
+    pub fn has_captures(&self) -> Result<()> {
+        let message = "the adapter cannot draw to float textures, by which vertex shaders are verified";
+        needs(self.adapter.captures, message)
+    }
+
+    /// Returns whether depth images can be read back, which old GL does not support.
+    pub fn reads_depth(&self) -> bool {
+        self.adapter.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
+    }
+
+    /// Limits the size of bindings, to simulate another adapter.
+    pub fn limit_bindings(&self, bytes: u64) {
+        self.adapter.binding_limit.set(bytes);
+    }
+
+    /// Limits the workgroups of a dispatch in one dimension, to simulate another adapter.
+    pub fn limit_workgroups(&self, workgroups: u32) {
+        self.adapter.workgroup_limit.set(workgroups);
+    }
+
+    /// Issues draws one by one, to simulate an adapter that takes no others. Returns whether this one takes several at
+    /// once.
+    pub fn draw_singly(&self) -> bool {
+        self.adapter.multi_draws.replace(false)
+    }
+
+    /// Largest size of a storage binding.
+    pub(in crate::gpu) fn binding_bytes(&self) -> u64 {
+        let limits = self.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.adapter.binding_limit.get())
+    }
+
+    /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
+    pub(in crate::gpu) fn folded(&self, groups: u32) -> (u32, u32) {
+        let rows = groups.div_ceil(self.adapter.workgroup_limit.get()).max(1);
+        (groups.div_ceil(rows), rows)
+    }
+
+    /// Checks for the first error that the device reported since the last call. A lost device stays lost.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] with the first error that the device reported.
+    pub fn check(&self) -> Result<()> {
+        self.failures.check()
+    }
+
+    /// The reason why the device is lost for good; none if it is not.
+    pub fn lost(&self) -> Option<String> {
+        self.failures.lost()
+    }
+
+    /// Names the backend that the device works for from now on, for messages.
+    pub fn work_for(&self, backend: &'static str) {
+        self.user.set(backend);
+    }
+
+    /// Limits how long to wait for the device, in place of a minute for hardware and an hour for a software adapter.
+    pub fn set_patience(&self, patience: Duration) {
+        self.patience.set(patience);
+    }
+
+    /// Lets the device report what it has finished, without waiting.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub(in crate::gpu) fn poll(&self) -> Result<()> {
+        self.polled(wgpu::PollType::Poll, "")
+    }
+
+    /// Waits for a submission, or for all; `what` names its work in messages. A device that does not finish in time is
+    /// lost from then on.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost, refused a command, or did not finish in time.
+    pub(in crate::gpu) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>, what: &str) -> Result<()> {
+        self.polled(wgpu::PollType::Wait { submission_index, timeout: Some(self.patience.get()) }, what)
+    }
+
+    fn polled(&self, poll: wgpu::PollType, what: &str) -> Result<()> {
+        let Some(WgpuDevice { device, queue, .. }) = self.wgpu() else { return self.check() };
+        let polled = device.poll(poll);
+        if let Err(wgpu::PollError::Timeout) = polled {
+            let user = Some(self.user.get()).filter(|user| !user.is_empty()).map(|user| format!("{user}: "));
+            self.failures.lose(format!(
+                "{}{} did not finish {what} within {} s, and is given up",
+                user.unwrap_or_default(),
+                self.summary().name,
+                self.patience.get().as_secs_f64()
+            ));
+            // Dropped queues wait for the device: one reference stays forever, so that the process can end.
+            std::mem::forget(queue.clone());
+        }
+        self.check()?;
+        polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
+    }
+}
+
+fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
+    let descriptor = wgpu::PipelineCacheDescriptor { label: Some("skinbench"), data: None, fallback: true };
+    // SAFETY: the cache starts empty; only data from elsewhere could be invalid.
+    unsafe { device.create_pipeline_cache(&descriptor) }
+}

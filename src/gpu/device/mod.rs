@@ -1,0 +1,18 @@
+//! Devices: adapters, objects and commands, memory that is counted, and clocks.
+
+pub(in crate::gpu) mod adapter;
+pub(in crate::gpu) mod bandwidth;
+pub(in crate::gpu) mod buffers;
+pub(in crate::gpu) mod clock;
+pub mod commands;
+pub(in crate::gpu) mod counts;
+pub(in crate::gpu) mod create;
+pub(in crate::gpu) mod descriptors;
+pub(in crate::gpu) mod failures;
+pub(in crate::gpu) mod gpu;
+pub mod objects;
+pub(in crate::gpu) mod render_pipeline;
+pub(in crate::gpu) mod stage_clock;
+pub mod tape;
+pub(in crate::gpu) mod timestamps;
+pub(in crate::gpu) mod timing;

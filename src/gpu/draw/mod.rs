@@ -1,0 +1,12 @@
+//! Drawing: sources of vertices, pictures, overlays.
+
+pub(in crate::gpu) mod capture;
+pub(in crate::gpu) mod draws;
+pub(in crate::gpu) mod ground;
+pub(in crate::gpu) mod group_draw;
+pub(in crate::gpu) mod lines;
+pub(in crate::gpu) mod overlay;
+pub mod present;
+pub(in crate::gpu) mod scaling;
+pub mod source;
+pub(in crate::gpu) mod surfaces;

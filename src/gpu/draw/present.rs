@@ -1,0 +1,359 @@
+//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
+//! buffers.
+
+use crate::crowd::Crowd;
+use crate::frame::{Arena, BackendError, Mode, Purpose, Result, Stage, StageTimer, View};
+use crate::gpu::device::commands::{ColorTarget, Targets};
+use crate::gpu::device::objects::{Buffer, Texture, TextureView};
+use crate::gpu::device::render_pipeline::{COLOR, DEPTH};
+use crate::gpu::draw::draws::{Draws, MOTION, Scenery};
+use crate::gpu::draw::group_draw::{GroupDraw, Paint, plain, textured};
+use crate::gpu::draw::overlay::OverlayPipelines;
+use crate::gpu::draw::source::{
+    ArenaForm, Drawable, Drawn, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
+};
+use crate::gpu::draw::surfaces::Surfaces;
+use crate::gpu::shader::binding::GroupLayout;
+use crate::gpu::shader::layout;
+use crate::gpu::skin::output::OutputForm;
+use crate::gpu::skin::skinning::Kind;
+use crate::gpu::{Chunk, Commands, Gpu, MeshForm, chunk_uniform};
+use crate::model::Model;
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Linear RGB of the background.
+pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
+
+/// Storage buffers that drawing reads, besides the source of vertices.
+pub const STORAGE_BUFFERS: u32 = 2;
+
+/// Samples per pixel of a picture, which is not timed.
+const SAMPLES: u32 = 4;
+
+/// A chunk of the arena.
+struct ArenaChunk {
+    chunk: Chunk,
+    uniform: Buffer,
+    /// Range of its floats in the arena's host side.
+    floats: Range<usize>,
+}
+
+/// A texture that is a render target.
+struct Target {
+    texture: Texture,
+    view: TextureView,
+}
+
+impl Target {
+    fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, samples: u32) -> Self {
+        let copied = if samples == 1 { wgpu::TextureUsages::COPY_SRC } else { wgpu::TextureUsages::empty() };
+        let size = wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 };
+        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
+        let texture = gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples]);
+        Self { view: gpu.view(&texture, false), texture }
+    }
+}
+
+/// Vertices that were drawn before.
+enum Known {
+    /// The arena by its first buffer: two buffers alternate if the last frame is kept.
+    Arena(Buffer, ArenaForm),
+    Stored(Rc<StoredVertices>),
+    Shader(Rc<VertexSource>),
+}
+
+impl Known {
+    fn of(drawable: &Drawable, arena: &Arena) -> Option<Self> {
+        Some(match drawable {
+            Drawable::Host => Self::Arena(arena.device.first()?.clone(), ArenaForm::default()),
+            Drawable::Arena(form) => Self::Arena(arena.device.first()?.clone(), form.clone()),
+            Drawable::Stored(stored) => Self::Stored(Rc::clone(stored)),
+            Drawable::Shader(source) => Self::Shader(Rc::clone(source)),
+        })
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
+        match (self, other) {
+            (Self::Arena(a, a_form), Self::Arena(b, b_form)) => {
+                a == b && a_form.output == b_form.output && visible(a_form) == visible(b_form)
+            }
+            (Self::Stored(a), Self::Stored(b)) => Rc::ptr_eq(a, b),
+            (Self::Shader(a), Self::Shader(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// Offscreen targets, and the draws of a crowd.
+pub struct Presenter {
+    scenery: Scenery,
+    view: View,
+    passes: u32,
+    chunks: Vec<ArenaChunk>,
+    kinds: Vec<Kind>,
+    pub(in crate::gpu) overlay: OnceCell<OverlayPipelines>,
+    color: Target,
+    /// Texture with several samples per pixel, from which `color` is resolved in a picture.
+    multisampled: Option<Target>,
+    depth: Target,
+    motion: Option<Target>,
+    // Created when they are drawn for the first time.
+    draws: Vec<(Known, Draws)>,
+}
+
+impl Presenter {
+    /// Bytes of device memory that a presenter of timed frames takes for a crowd before it draws.
+    pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> u64 {
+        let gpu = gpu.planning();
+        gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok()).1.total()
+    }
+
+    /// A presenter of timed frames: plain colours, one sample per pixel. Creates targets of the view's size and
+    /// everything that does not change from frame to frame.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
+    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+        let models: Vec<_> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
+        let paints = plain(&gpu, &models);
+        Self::painted(gpu, crowd, view, passes, paints, None)
+    }
+
+    /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
+    /// colour of its own for each instance. It draws no motion, and its depths cannot be read.
+    ///
+    /// # Errors
+    /// As [`Presenter::new`].
+    pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
+        Self::painted(gpu, crowd, view, 1, textured(surfaces), Some(tinted))
+    }
+
+    fn painted(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        passes: u32,
+        paints: Vec<Paint>,
+        picture: Option<bool>,
+    ) -> Result<Self> {
+        let largest = gpu.limits().max_texture_dimension_2d;
+        if view.width > largest || view.height > largest {
+            return Err(BackendError::TooLarge(format!(
+                "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
+                view.width, view.height
+            )));
+        }
+        let mut floats = 0;
+        let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
+            let first = floats;
+            floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
+            let uniform = chunk_uniform(&gpu, Purpose::Targets, crowd, &chunk);
+            ArenaChunk { uniform, floats: first..floats, chunk }
+        });
+        let chunks = chunks.collect();
+        // Every source's shader has the same group 1.
+        let root = draw_root(false, picture.is_some());
+        let wgsl = preskinned_shader(OutputForm::Floats, Drawn::Chunk, root, &[]);
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
+        let groups = models.iter().zip(paints).map(|(model, paint)| GroupDraw::new(&gpu, view.mode, model, paint));
+        let samples = if picture.is_some() { SAMPLES } else { 1 };
+        let scenery = Scenery {
+            mode: view.mode,
+            picture,
+            samples,
+            layout: GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None),
+            view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
+            placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
+            groups: groups.collect(),
+            models,
+            gpu,
+        };
+        let gpu = &scenery.gpu;
+        let color = Target::new(gpu, &view, "color", COLOR, 1);
+        let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
+        let depth = Target::new(gpu, &view, "depth", DEPTH, samples);
+        gpu.check()?;
+        Ok(Self {
+            scenery,
+            view,
+            passes,
+            chunks,
+            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows),
+            overlay: OnceCell::new(),
+            color,
+            multisampled,
+            depth,
+            motion: None,
+            draws: Vec::new(),
+        })
+    }
+
+    /// Moves the camera for the frames that follow.
+    pub fn set_view_projection(&mut self, view_projection: glam::Mat4) {
+        self.view.view_projection = view_projection;
+        self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
+    }
+
+    /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
+    /// The last pass draws colours, those before it only depth.
+    pub fn draw(
+        &mut self,
+        commands: Option<Commands>,
+        drawable: &Drawable,
+        arena: &Arena,
+        timer: &mut StageTimer,
+    ) -> Commands {
+        let gpu = Rc::clone(self.gpu());
+        let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        if let Drawable::Host = drawable {
+            timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
+        }
+        let Some(wanted) = Known::of(drawable, arena) else { return commands };
+        let known = self.draws.iter().position(|(known, _)| known.is(&wanted)).unwrap_or_else(|| {
+            let draws = self.draws_of(&wanted, arena);
+            self.draws.push((wanted, draws));
+            self.draws.len() - 1
+        });
+        if self.draws[known].1.motion && self.motion.is_none() {
+            self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION, 1));
+        }
+        let draws = &self.draws[known].1;
+        draws.update(&mut commands);
+        let fenced = gpu.begin_fenced(&mut commands);
+        let span = gpu.span(Stage::Draw);
+        for pass in 0..self.passes {
+            let last = pass + 1 == self.passes;
+            let motion = self.motion.as_ref().filter(|_| draws.motion).unwrap_or(&self.color);
+            let motion = ColorTarget { view: &motion.view, resolve: None, clear: Some(wgpu::Color::TRANSPARENT) };
+            let colors = [self.color_target(Some(BACKGROUND)), motion];
+            let count = if last { 1 + usize::from(draws.motion) } else { 0 };
+            let targets =
+                Targets { label: "draw", colors: &colors[..count], depth: Some(self.depth_target(Some(1.0))) };
+            let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
+            let wireframe = last && self.view.mode != Mode::Skin;
+            commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last, wireframe));
+        }
+        if fenced {
+            commands.cut(Some(Stage::Draw));
+        }
+        commands
+    }
+
+    /// Prepares the draws of vertices.
+    fn draws_of(&self, vertices: &Known, arena: &Arena) -> Draws {
+        let stored = match vertices {
+            Known::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
+            Known::Stored(stored) => Rc::clone(stored),
+            Known::Arena(_, form) => {
+                let part = |(index, buffer): (usize, &Buffer)| StoredPart {
+                    chunks: vec![self.chunks[index].chunk.clone()],
+                    buffer: buffer.clone(),
+                    previous: arena.previous.get(index).cloned(),
+                };
+                let parts = arena.device.iter().enumerate().map(part).collect();
+                Rc::new(StoredVertices { parts, kinds: self.kinds.clone(), merged: false, form: form.clone() })
+            }
+        };
+        let families = stored.form.visible.as_ref().and_then(|visible| visible.families.as_ref());
+        let models = families.unwrap_or(&self.scenery.models);
+        // Indices of vertices are those in the model, except where models are drawn together.
+        let together = stored.merged && self.scenery.picture.is_none();
+        let firsts = models.iter().scan(0, |next, model| {
+            let first = *next;
+            *next += if together { model.mesh().vertex_count() as u32 } else { 0 };
+            Some(first)
+        });
+        let firsts: Vec<u32> = firsts.collect();
+        let uniforms: Vec<_> = self.chunks.iter().map(|chunk| &chunk.uniform).collect();
+        let source = VertexSource::stored(self.gpu(), &stored, &uniforms, (models, &firsts));
+        Draws::new(&self.scenery, &source, stored.merged, &firsts)
+    }
+
+    /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_color(&self) -> Result<Vec<u8>> {
+        Ok(bytemuck::cast_slice(&self.read_target(&self.color)?).to_vec())
+    }
+
+    /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
+    /// motion was drawn.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
+        let Some(target) = &self.motion else { return Ok(None) };
+        Ok(Some(self.read_target(target)?.into_iter().map(bytemuck::cast).collect()))
+    }
+
+    /// The last frame's depths, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_depth(&self) -> Result<Vec<f32>> {
+        self.read_target(&self.depth)
+    }
+
+    fn read_target(&self, target: &Target) -> Result<Vec<f32>> {
+        let (gpu, height) = (self.gpu(), self.view.height);
+        let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let buffer = gpu.buffer(Purpose::Staging, "picture", u64::from(row) * u64::from(height), usage);
+        let mut commands = gpu.commands("picture");
+        commands.copy_texture(&target.texture, &buffer, row, height);
+        commands.finish()?;
+        let mut padded = Vec::new();
+        gpu.read_back(&buffer, 0, (row * height / 4) as usize, &mut padded)?;
+        Ok(padded.chunks_exact((row / 4) as usize).flat_map(|r| &r[..self.view.width as usize]).copied().collect())
+    }
+
+    pub(in crate::gpu) fn gpu(&self) -> &Rc<Gpu> {
+        &self.scenery.gpu
+    }
+
+    /// The view as shaders read it.
+    pub(in crate::gpu) fn uniform(&self) -> &Buffer {
+        &self.scenery.view
+    }
+
+    /// Samples per pixel.
+    pub(in crate::gpu) fn samples(&self) -> u32 {
+        self.scenery.samples
+    }
+
+    /// The target of colours: cleared, or as it is.
+    pub(in crate::gpu) fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
+        match &self.multisampled {
+            Some(samples) => ColorTarget { view: &samples.view, resolve: Some(&self.color.view), clear },
+            None => ColorTarget { view: &self.color.view, resolve: None, clear },
+        }
+    }
+
+    /// The target of depths: cleared, or as it is.
+    pub(in crate::gpu) fn depth_target(&self, clear: Option<f32>) -> (&TextureView, Option<f32>) {
+        (&self.depth.view, clear)
+    }
+
+    fn upload(&self, commands: &mut Commands, arena: &Arena) {
+        let gpu = self.gpu();
+        gpu.timed(commands, Stage::Upload, |commands| {
+            for (chunk, buffer) in self.chunks.iter().zip(&arena.device) {
+                gpu.upload(commands, buffer, bytemuck::cast_slice(&arena.host[chunk.floats.clone()]));
+            }
+        });
+    }
+}
+
+fn view_uniform(view: &View) -> layout::View {
+    layout::View {
+        view_projection: view.view_projection.to_cols_array_2d(),
+        light: view.light.normalize_or_zero().to_array(),
+        padding: 0.0,
+    }
+}

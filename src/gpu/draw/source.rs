@@ -1,0 +1,207 @@
+//! Vertices that drawing can read: in buffers, or skinned by a vertex shader.
+
+use crate::frame::Purpose;
+use crate::gpu::device::commands::RenderPass;
+use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
+use crate::gpu::pose::visibility::Visible;
+use crate::gpu::shader::binding::GroupLayout;
+use crate::gpu::shader::layout;
+use crate::gpu::shader::wgsl::{Role, shader};
+use crate::gpu::skin::output::OutputForm;
+use crate::gpu::skin::skinning::Kind;
+use crate::gpu::{Chunk, Gpu};
+use crate::model::Model;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Vertices that drawing can read.
+#[derive(Clone)]
+pub enum Drawable {
+    /// In the arena's host side, to be uploaded.
+    Host,
+    /// In the arena's device side.
+    Arena(ArenaForm),
+    /// In buffers of the backend.
+    Stored(Rc<StoredVertices>),
+    /// Skinned by a vertex shader while they are drawn.
+    Shader(Rc<VertexSource>),
+}
+
+/// Form of the vertices in the arena's device side.
+#[derive(Clone, Default)]
+pub struct ArenaForm {
+    /// Form of an instance's vertices; `None` for that of the group's format.
+    pub output: Option<OutputForm>,
+    /// The instances in view, if only their vertices are there, at the beginning of each chunk.
+    pub visible: Option<Rc<Visible>>,
+}
+
+/// Skinned vertices in buffers.
+pub struct StoredVertices {
+    /// The buffers. A ring has fewer buffers than parts, and is not drawn.
+    pub parts: Vec<StoredPart>,
+    /// The kind of each of the crowd's groups.
+    pub kinds: Vec<Kind>,
+    /// `true` if the parts hold chunks of several models, which are drawn together.
+    pub merged: bool,
+    /// Form of the vertices.
+    pub form: ArenaForm,
+}
+
+/// Chunks whose vertices are in one buffer.
+pub struct StoredPart {
+    /// The chunks, one after the other.
+    pub chunks: Vec<Chunk>,
+    /// Their vertices.
+    pub buffer: Buffer,
+    /// Their vertices in the previous frame, if these are kept.
+    pub previous: Option<Buffer>,
+}
+
+impl StoredVertices {
+    /// All buffers, with those of the previous frame.
+    pub fn buffers(&self) -> Vec<Buffer> {
+        self.parts.iter().flat_map(|part| [Some(&part.buffer), part.previous.as_ref()]).flatten().cloned().collect()
+    }
+}
+
+/// Returns the complete shader that draws groups of a kind: its root file in shaders/, with roles besides those of the
+/// source.
+pub type DrawingShader = Box<dyn Fn(Kind, &str, &[Role]) -> String>;
+
+/// Skinned vertices as a vertex shader reads or computes them: a file that plays the role `source`, and the bindings of
+/// group 0.
+pub struct VertexSource {
+    /// The shaders that draw it.
+    pub wgsl: DrawingShader,
+    /// The kind of each of the crowd's groups.
+    pub kinds: Vec<Kind>,
+    /// Layout of group 0.
+    pub layout: GroupLayout,
+    /// Group 0, and the chunks that are drawn with it: each by itself unless the source is merged.
+    pub parts: Vec<(BindGroup, Vec<Chunk>)>,
+    /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
+    pub stride: Option<u32>,
+    /// `true` if the WGSL is our own, which needs no checks at run time.
+    pub trusted: bool,
+    /// `true` if it defines `previous_position`, from which motion vectors are drawn.
+    pub motion: bool,
+    /// The instances of each chunk to draw, if only those in view are drawn.
+    pub visible: Option<Rc<Visible>>,
+}
+
+/// Binds vertices and calls `draw`: once for `instances`, or once per instance if there is a `stride`. Indices are
+/// relative to the chunk.
+pub(in crate::gpu) fn for_each_binding(
+    pass: &mut RenderPass,
+    group: &BindGroup,
+    stride: Option<u32>,
+    instances: Range<u32>,
+    draw: impl Fn(&mut RenderPass, Range<u32>),
+) {
+    match stride {
+        None => {
+            pass.set_bind_group(0, group, &[]);
+            draw(pass, instances);
+        }
+        Some(stride) => {
+            for instance in instances {
+                pass.set_bind_group(0, group, &[instance * stride]);
+                draw(pass, instance..instance + 1);
+            }
+        }
+    }
+}
+
+impl VertexSource {
+    /// Stored vertices as a source. `uniforms` holds the numbers of each chunk unless only instances in view are drawn,
+    /// `models` the model of each group, and `firsts` the index of its first vertex among those that are drawn together.
+    pub(in crate::gpu) fn stored(
+        gpu: &Gpu,
+        stored: &StoredVertices,
+        uniforms: &[&Buffer],
+        (models, firsts): (&[Arc<Model>], &[u32]),
+    ) -> Self {
+        let motion = stored.parts.iter().any(|part| part.previous.is_some());
+        // The kind of skinning makes no difference to drawing.
+        let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
+        let (output, drawn) = (stored.form.output, if stored.merged { Drawn::Merged } else { Drawn::Chunk });
+        let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
+            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), drawn, root, roles)
+        };
+        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[])).unwrap_or_default();
+        let layout = GroupLayout::new(gpu, "arena", &first, 0, wgpu::ShaderStages::VERTEX, None);
+        let tables = stored.merged.then(|| tables(gpu, stored, models, firsts));
+        let bound = |(index, part): (usize, &StoredPart)| {
+            let numbers = match (&tables, &stored.form.visible) {
+                (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
+                (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
+                (None, None) => vec![("chunk", uniforms[index].into())],
+            };
+            let vertices = [("arena", Some(&part.buffer)), ("previous", part.previous.as_ref())];
+            let vertices = vertices.into_iter().filter_map(|(name, buffer)| Some((name, Resource::from(buffer?))));
+            (layout.bind(gpu, "arena", numbers.into_iter().chain(vertices)), part.chunks.clone())
+        };
+        let parts = stored.parts.iter().enumerate().map(bound).collect();
+        let visible = stored.form.visible.clone();
+        Self { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, trusted: true, motion, visible }
+    }
+}
+
+/// Tables of the instances of merged parts and of their models' cubes.
+fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u32]) -> [Buffer; 2] {
+    let mut instances = Vec::new();
+    for part in &stored.parts {
+        let mut place = 0u32;
+        for chunk in &part.chunks {
+            for _ in chunk.instances.clone() {
+                let model = chunk.group as u32;
+                instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
+                place += models[chunk.group].mesh().vertex_count() as u32;
+            }
+        }
+    }
+    let cube = |model: &Arc<Model>| {
+        let cube = model.mesh().cube();
+        [cube.centre[0], cube.centre[1], cube.centre[2], cube.half]
+    };
+    let cubes: Vec<[f32; 4]> = models.iter().map(cube).collect();
+    let instances = gpu.storage(Purpose::Targets, "drawn instances", &instances);
+    [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
+}
+
+/// Instances of a draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Those of one chunk.
+    Chunk,
+    /// Those of several models, whose vertices share a buffer.
+    Merged,
+}
+
+/// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
+/// vertices.
+pub fn preskinned_shader(stored: OutputForm, drawn: Drawn, root: &str, roles: &[Role]) -> String {
+    let drawn = match drawn {
+        Drawn::Chunk => "drawn_chunk.wgsl",
+        Drawn::Merged => "drawn_merged.wgsl",
+    };
+    let [source, previous] = stored.read_by();
+    let own = [("source", source), ("drawn", drawn), ("previous", previous)];
+    let own = &own[..2 + usize::from(root == MOTION)];
+    shader(root, &[own, roles].concat())
+}
+
+/// The drawing shader that also draws the motion of each pixel.
+const MOTION: &str = "draw_motion.wgsl";
+
+/// The root file of the shader that draws a source's vertices: in plain colours, with their motion since the last frame
+/// if `motion` is set, or for a picture.
+pub fn draw_root(motion: bool, picture: bool) -> &'static str {
+    match (picture, motion) {
+        (true, _) => "draw_picture.wgsl",
+        (false, true) => MOTION,
+        (false, false) => "draw.wgsl",
+    }
+}

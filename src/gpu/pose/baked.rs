@@ -1,0 +1,249 @@
+//! Palettes baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an instance, the two
+//! baked frames between which it is interpolated and its share of the pose; skinning averages the palettes of layers.
+
+use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
+use crate::crowd::{Crowd, Group, Layer, REST};
+use crate::frame::{Approximation, BackendError, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
+use crate::gpu::pose::device_pose::{listed, now};
+use crate::gpu::pose::palette_source::PaletteSource;
+use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
+use crate::gpu::shader::layout;
+use crate::gpu::shader::layout::WORKGROUP;
+use crate::gpu::shader::wgsl;
+use crate::gpu::{Chunk, Commands, Gpu, Palettes};
+use crate::model::Clip;
+use crate::pose::PoseData;
+use bytesize::ByteSize;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Storage buffers of the kernel.
+pub const STORAGE_BUFFERS: u32 = 4;
+/// Most layers of an instance.
+pub const MOST_LAYERS: usize = 4;
+/// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
+/// so the errors of the summands count twice if the sum has half the length.
+const NORMAL: f64 = 2.0 * DIRECTION;
+
+/// The complete shader of the kernel.
+pub fn shader() -> String {
+    wgsl::shader("pose_baked.wgsl", &[])
+}
+
+/// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
+struct Plan<'a> {
+    baker: Baker<'a>,
+    rates: Vec<Option<Rate>>,
+    /// Error of averaging palettes instead of local poses.
+    blend: BakeError,
+    entries: usize,
+    quads: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
+    /// of a clip exceed one binding.
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
+        let model = &*group.model;
+        let (clips, entries) = (model.clips(), model.palette_joints().len());
+        let mut played = vec![false; clips.len() + 1];
+        for instance in group.instances.clone() {
+            for layer in crowd.layers().of(instance as usize) {
+                played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
+            }
+        }
+        // The rest pose shows where no layer merges.
+        played[clips.len()] |= width(crowd, group) > 1;
+        let limit = gpu.binding_bytes();
+        let most = limit / (entries * format.quads() * size_of::<[f32; 4]>()) as u64;
+        let baker = Baker::new(model, format);
+        let rate = |(clip, played): (usize, bool)| {
+            if !played {
+                return Ok(None);
+            }
+            let rate = baker.rate(clips.get(clip), most as usize);
+            rate.map(Some).ok_or_else(|| {
+                let name = clips.get(clip).map_or("", Clip::name);
+                BackendError::Unavailable(format!(
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size",
+                    model.name()
+                ))
+            })
+        };
+        let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
+        let plan = Self { blend: BakeError::default(), baker, rates, entries, quads: format.quads() };
+        match plan.bytes() > limit {
+            true => Err(BackendError::TooLarge(format!(
+                "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
+                model.name(),
+                plan.bytes()
+            ))),
+            false => Ok(plan),
+        }
+    }
+
+    /// Quads of all frames.
+    fn length(&self) -> usize {
+        self.rates.iter().flatten().map(|rate| rate.frames).sum::<usize>() * self.entries * self.quads
+    }
+
+    /// Bytes of all frames.
+    fn bytes(&self) -> u64 {
+        (self.length() * size_of::<[f32; 4]>()) as u64
+    }
+
+    fn error(&self) -> BakeError {
+        self.rates.iter().flatten().map(|rate| rate.error).fold(BakeError::default(), BakeError::max)
+    }
+
+    /// The clips in the kernel's layout.
+    fn table(&self) -> Vec<layout::BakedClip> {
+        let mut first = 0;
+        let of_rate = |rate: &Option<Rate>| {
+            let (frames, interval) = rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
+            let clip = layout::BakedClip { first, frames, interval, padding: 0 };
+            first += rate.map_or(0, |rate| rate.frames * self.entries) as u32;
+            clip
+        };
+        self.rates.iter().map(of_rate).collect()
+    }
+
+    /// All frames, `[clip][frame][entry][quad]`.
+    fn baked(&self, clips: &[Clip]) -> Vec<[f32; 4]> {
+        let rates = self.rates.iter().enumerate().filter_map(|(clip, rate)| Some((clip, (*rate)?)));
+        rates.flat_map(|(clip, rate)| self.baker.frames(clips.get(clip), rate)).collect()
+    }
+}
+
+fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan<'a>>> {
+    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
+}
+
+/// Items of [`layout::Shown`] of each instance of a group: its layers, and the rest pose if no layer may be there.
+pub fn width(crowd: &Crowd, group: &Group) -> u32 {
+    let of_instance = |instance: u32| {
+        let layers = crowd.layers().of(instance as usize);
+        layers.len() + usize::from(!layers.first().is_some_and(Layer::is_plain))
+    };
+    group.instances.clone().map(of_instance).max().unwrap_or(1) as u32
+}
+
+/// A crowd's baked palettes on the device.
+pub struct BakedPalettes {
+    now: Buffer,
+    /// Number of instances, kernel and bindings of each chunk.
+    chunks: Vec<(u32, ComputePipeline, BindGroup)>,
+    palettes: Vec<Palettes>,
+    approximation: Approximation,
+    label: String,
+}
+
+impl BakedPalettes {
+    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
+    /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
+        gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+        let mut plans = plans(gpu, crowd, format)?;
+        for (plan, group) in plans.iter_mut().zip(crowd.groups()).filter(|_| !gpu.plans()) {
+            plan.blend = plan.baker.blend_error(crowd, group);
+        }
+        let widths: Vec<u32> = crowd.groups().iter().map(|group| width(crowd, group)).collect();
+        let kernel = Kernel::new(gpu, "pose_baked", shader(), edit, true);
+        let pipelines = made_once(widths.iter().copied(), |&width| kernel.pipeline(gpu, &constants(width)));
+        let now = now(gpu);
+        let statics: Vec<_> = crowd
+            .groups()
+            .iter()
+            .zip(&plans)
+            .map(|(group, plan)| {
+                let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
+                let (usage, baked) = (wgpu::BufferUsages::STORAGE, || plan.baked(group.model.clips()));
+                (clips, gpu.buffer_of(Purpose::Clips, "baked frames", plan.length(), usage, baked))
+            })
+            .collect();
+        let mut palettes = Vec::with_capacity(chunks.len());
+        let bound = chunks.iter().map(|chunk| {
+            let instances = chunk.instances.len() as u32;
+            let (players, layers) = listed(crowd, chunk.instances.clone());
+            let (clips, frames) = &statics[chunk.group];
+            let entries = plans[chunk.group].entries as u32;
+            let slots = instances * widths[chunk.group];
+            let shown = gpu.buffer(
+                Purpose::Scratch,
+                "shown frames",
+                u64::from(slots) * size_of::<layout::Shown>() as u64,
+                wgpu::BufferUsages::STORAGE,
+            );
+            palettes.push(Palettes::baked(frames, &shown));
+            let batch = layout::Batch { instances, entries, ..Default::default() };
+            let batch = gpu.uniform(Purpose::Scratch, "batch", &batch);
+            let players = gpu.storage(Purpose::Clips, "players", &players);
+            let layers = gpu.storage(Purpose::Clips, "layers", &layers);
+            let buffers = [
+                ("batch", &batch),
+                ("now", &now),
+                ("layers", &layers),
+                ("players", &players),
+                ("clips", clips),
+                ("shown", &shown),
+            ];
+            let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
+            (instances, pipelines[chunk.group].clone(), kernel.bind(gpu, 0, buffers))
+        });
+        let chunks = bound.collect();
+        let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
+        let blend = plans.iter().map(|plan| plan.blend).fold(BakeError::default(), BakeError::max);
+        let bytes: u64 = plans.iter().map(Plan::bytes).sum();
+        let label = format!(
+            "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
+            ByteSize(bytes).display().si(),
+            error.position + blend.position,
+            error.ends + blend.ends
+        );
+        let approximation = Approximation {
+            pose: 0.0,
+            position: POSITION + blend.position,
+            // As for NORMAL.
+            normal: NORMAL + 2.0 * blend.direction,
+            clip_error: Some(error.ends + blend.ends),
+        };
+        Ok(Self { now, chunks, palettes, approximation, label })
+    }
+}
+
+/// Values of the kernel's overrides for groups of this [`width`].
+pub fn constants(width: u32) -> Constants {
+    vec![("LAYERS", width.into())]
+}
+
+impl PaletteSource for BakedPalettes {
+    fn chunks(&self) -> &[Palettes] {
+        &self.palettes
+    }
+
+    fn label(&self) -> Option<String> {
+        Some(self.label.clone())
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        Some(self.approximation)
+    }
+
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        gpu.compute_pass(commands, Stage::Sample, |pass| {
+            for (instances, pipeline, group) in &self.chunks {
+                gpu.dispatch(pass, pipeline, group, instances.div_ceil(WORKGROUP));
+            }
+        });
+    }
+
+    fn read_poses(&mut self, _: &Crowd, _: PoseData, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+        Err(BackendError::Unavailable("has no poses to read back: palettes are baked".into()))
+    }
+}

@@ -1,0 +1,294 @@
+//! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
+
+use super::clips::ClipStore;
+use super::kernels::{Kernels, Needs, PoseBindings, dispatches};
+use crate::crowd::{Crowd, Fade, Group, UpdateRate};
+use crate::frame::{BackendError, Purpose, Result};
+use crate::gpu::device::objects::{Buffer, ComputePipeline, Resource};
+use crate::gpu::pose::slots::slots;
+use crate::gpu::pose::visibility::{Visibility, VisibleChunk};
+use crate::gpu::shader::layout::{self, NONE};
+use crate::gpu::{Chunk, Gpu, Palettes};
+use crate::model::{NO_PARENT, Rows, Skeleton};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Bytes of a joint's model pose: a matrix, or a rotation and a translation.
+const MODEL_BYTES: u64 = 48;
+const RIGID_BYTES: u64 = 32;
+
+/// Number of inertial fades of this many instances: one per pose that is computed.
+fn momenta(crowd: &Crowd, instances: u64) -> u64 {
+    if crowd.has_update_rates() { 2 * instances } else { instances }
+}
+
+/// Number of pose pairs of this many instances.
+fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
+    if crowd.has_update_rates() { instances } else { 0 }
+}
+
+fn model_bytes(rigid: bool) -> u64 {
+    if rigid { RIGID_BYTES } else { MODEL_BYTES }
+}
+
+/// Joints of the level that has the most: model poses of all levels together take no more than these per instance.
+fn most_joints(crowd: &Crowd, family: &[Chunk]) -> u64 {
+    let joints = family.iter().map(|chunk| crowd.groups()[chunk.group].model.skeleton().len());
+    joints.max().unwrap_or(0) as u64
+}
+
+/// Palette entries of the level that has the most.
+fn most_entries(crowd: &Crowd, family: &[Chunk]) -> u64 {
+    let entries = family.iter().map(|chunk| crowd.groups()[chunk.group].model.palette_joints().len());
+    entries.max().unwrap_or(0) as u64
+}
+
+/// Buffers on the device that a group's batches share.
+pub struct Statics {
+    needs: Needs,
+    levels: u32,
+    moving: u64,
+    /// Local poses at rest, `[channel][joint]`.
+    rest: Vec<[f32; 4]>,
+    /// By the names of the kernels' variables.
+    buffers: Vec<(&'static str, Buffer)>,
+}
+
+impl Statics {
+    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if the adapter cannot bind one of them.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Result<Self> {
+        let layers = |instance: u32| crowd.layers().of(instance as usize);
+        let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
+        let (model, skeleton) = (&group.model, group.model.skeleton());
+        let (levels, order) = levels(skeleton);
+        let store = ClipStore::new(model, plain);
+        let matrices: Vec<Rows> = skeleton.matrices().iter().map(|(_, rows)| *rows).collect();
+        let entry_joints: Vec<u32> = model.palette_joints().iter().map(|&j| j.into()).collect();
+        let joints = joints(skeleton);
+        let contents: [(&str, &[u8]); 10] = [
+            ("clips", bytemuck::cast_slice(&store.clips)),
+            ("tracks", bytemuck::cast_slice(&store.tracks)),
+            ("words", bytemuck::cast_slice(&store.words)),
+            ("quads", bytemuck::cast_slice(&store.quads)),
+            ("joints", bytemuck::cast_slice(&joints)),
+            ("masks", bytemuck::cast_slice(group.masks())),
+            ("levels", bytemuck::cast_slice(&order)),
+            ("matrices", bytemuck::cast_slice(&matrices)),
+            ("entry_joints", bytemuck::cast_slice(&entry_joints)),
+            ("inverse_binds", bytemuck::cast_slice(model.inverse_binds())),
+        ];
+        let (largest, limit) = (contents.iter().map(|(_, bytes)| bytes.len() as u64).max(), gpu.binding_bytes());
+        // A limit that is only simulated stops those who plan.
+        if let Some(largest) = largest.filter(|&largest| gpu.plans() && largest > limit) {
+            return Err(BackendError::TooLarge(format!(
+                "clips of {:?} need {largest} bytes in one binding; the adapter allows {limit}",
+                model.name()
+            )));
+        }
+        Ok(Self {
+            needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
+            levels,
+            moving: store.moving,
+            rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
+            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
+        })
+    }
+
+    /// The features that the group needs of the kernels.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// Gives the groups of a family one form of model poses, which share a buffer.
+    pub fn unite(family: &mut [Self]) {
+        let rigid = family.iter().all(|statics| statics.needs.rigid);
+        family.iter_mut().for_each(|statics| statics.needs.rigid = rigid);
+    }
+}
+
+fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
+    let mut matrices = (0..).zip(skeleton.matrices()).peekable();
+    let joint = |(index, rest): (usize, &crate::model::Transform)| layout::Joint {
+        rotation: rest.rotation.to_array(),
+        translation: rest.translation.to_array(),
+        parent: match skeleton.parents()[index] {
+            NO_PARENT => NONE,
+            parent => parent.into(),
+        },
+        scale: rest.scale.to_array(),
+        matrix: matrices.next_if(|(_, (joint, _))| usize::from(*joint) == index).map_or(NONE, |(matrix, _)| matrix),
+    };
+    skeleton.rest().iter().enumerate().map(joint).collect()
+}
+
+/// The number of levels; then the offset of each level and the end of the last one; then the joints, roots first.
+fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
+    let mut depth = vec![0u32; skeleton.len()];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        depth[joint] = if parent == NO_PARENT { 0 } else { depth[usize::from(parent)] + 1 };
+    }
+    let levels = depth.iter().max().map_or(0, |deepest| deepest + 1);
+    let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
+    order.sort_by_key(|&joint| depth[joint as usize]);
+    let first = levels + 1;
+    let begin = |level| first + order.partition_point(|&joint| depth[joint as usize] < level) as u32;
+    let levelled = (0..=levels).map(begin).chain(order.iter().copied()).collect();
+    (levels, levelled)
+}
+
+/// The buffer to which each frame's time is sent.
+pub fn now(gpu: &Gpu) -> Buffer {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    gpu.buffer(Purpose::Scratch, "now", size_of::<layout::Now>() as u64, usage)
+}
+
+/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
+/// instance.
+pub fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
+    let mut players = Vec::with_capacity(instances.len());
+    let mut layers: Vec<layout::Layer> = Vec::new();
+    let mut first_slot = 0;
+    for instance in instances {
+        let own = crowd.layers().of(instance as usize);
+        let UpdateRate { every, offset } = crowd.update_rate(instance);
+        players.push(layout::Player {
+            first_layer: layers.len() as u32,
+            layers: own.len() as u32,
+            first_slot,
+            inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+            every,
+            offset,
+        });
+        layers.extend(own.iter().map(layout::Layer::from));
+        first_slot += slots(crowd, instance);
+    }
+    (players, layers)
+}
+
+/// Parts that the batches of a family share, or that a single batch has: instances that play layers, and room for their
+/// poses.
+pub struct FamilyPoses {
+    layers: Buffer,
+    players: Buffer,
+    /// Model poses, `[instance][joint]`, level after level.
+    model: Buffer,
+    palettes: Palettes,
+}
+
+impl FamilyPoses {
+    /// Uploads the layers of a chunk's instances, or of those of a family's chunks, and allocates poses. With
+    /// `visibility`, only instances in view are posed.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        family: &[Chunk],
+        statics: &[Statics],
+        visibility: Option<&mut Visibility>,
+    ) -> Self {
+        let finest = &family[0];
+        let (players, layers) = listed(crowd, finest.instances.clone());
+        let instances = finest.instances.len() as u64;
+        let players = match visibility {
+            None => gpu.storage(Purpose::Clips, "players", &players),
+            Some(visibility) => {
+                let batches: Vec<_> = family.iter().map(|c| numbers(crowd, c, &statics[c.group])).collect();
+                let dispatches: Vec<_> = batches.iter().flat_map(|batch| dispatches(gpu, batch)).collect();
+                visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
+            }
+        };
+        let model_bytes = instances * most_joints(crowd, family) * model_bytes(statics[finest.group].needs.rigid);
+        let palettes = instances * most_entries(crowd, family) * size_of::<Rows>() as u64;
+        Self {
+            layers: gpu.storage(Purpose::Clips, "layers", &layers),
+            players,
+            model: gpu.scratch(Purpose::Scratch, "model poses", model_bytes),
+            palettes: Palettes::on_device(gpu, palettes),
+        }
+    }
+
+    /// The palettes of all levels.
+    pub fn palettes(&self) -> &Palettes {
+        &self.palettes
+    }
+}
+
+/// A chunk on the device.
+pub struct PoseBatch {
+    /// The instances, including those out of view.
+    pub instances: Range<u32>,
+    /// Number of channels of a slot's joints that some clip moves.
+    pub moving: u64,
+    /// Bindings for the kernels.
+    pub bindings: PoseBindings,
+    /// Local poses, `[slot][channel][joint]`.
+    pub locals: Buffer,
+    /// Model poses, `[instance][joint]`; of all levels if the chunk is one of a family.
+    pub model: Buffer,
+}
+
+impl PoseBatch {
+    /// Allocates a chunk's local poses and binds the buffers of the kernels. With `visible`, only instances in view are
+    /// posed.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunk: &Chunk,
+        statics: &Statics,
+        (kernels, pipelines): (&Kernels, Rc<[ComputePipeline]>),
+        (now, family): (&Buffer, &FamilyPoses),
+        visible: Option<&VisibleChunk>,
+    ) -> Self {
+        let numbers = numbers(crowd, chunk, statics);
+        let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
+        let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
+        let count = u64::from(numbers.instances);
+        let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
+        let cursors = room("cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
+        let momenta = room("momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
+        let pairs = room("pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
+        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
+        // poses of its own, with room for all instances.
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let (rest, slots) = (&statics.rest, numbers.slots as usize);
+        let locals = gpu.buffer_of(Purpose::Scratch, "local poses", rest.len() * slots, usage, || rest.repeat(slots));
+        let buffers = [
+            ("now", now),
+            ("layers", &family.layers),
+            ("players", &family.players),
+            ("cursors", &cursors),
+            ("momenta", &momenta),
+            ("locals", &locals),
+            ("model", &family.model),
+            ("palettes", family.palettes.buffer()),
+            ("pose_pairs", &pairs),
+        ];
+        let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
+        let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
+        let resources: Vec<_> = batch.map(|batch| ("batch", batch)).into_iter().chain(buffers).collect();
+        let bindings = PoseBindings {
+            needs: statics.needs,
+            numbers,
+            pipelines,
+            groups: kernels.bind(gpu, &resources),
+            workgroups: visible.map(VisibleChunk::workgroups),
+        };
+        let (instances, model) = (chunk.instances.clone(), family.model.clone());
+        Self { instances, moving: statics.moving, bindings, locals, model }
+    }
+}
+
+/// The numbers of a chunk as if all instances were in view.
+fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
+    let model = &crowd.groups()[chunk.group].model;
+    layout::Batch {
+        instances: chunk.instances.len() as u32,
+        joints: model.skeleton().len() as u32,
+        entries: model.palette_joints().len() as u32,
+        slots: chunk.instances.clone().map(|instance| slots(crowd, instance)).sum(),
+        levels: statics.levels,
+        ..Default::default()
+    }
+}

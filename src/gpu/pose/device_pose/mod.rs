@@ -1,0 +1,285 @@
+//! Posing on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
+
+mod batches;
+mod clips;
+mod kernels;
+
+pub(in crate::gpu) use batches::{listed, now};
+pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
+
+use crate::crowd::Crowd;
+use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
+use crate::frustum::{Eye, Frustum};
+use crate::gpu::device::objects::Buffer;
+use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
+use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
+use crate::gpu::pose::visibility::Visibility;
+use crate::gpu::shader::kernel::Edit;
+use crate::gpu::shader::layout;
+use crate::gpu::skin::compute;
+use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
+use crate::model::Rows;
+use crate::pose::PoseData;
+use batches::{FamilyPoses, PoseBatch, Statics};
+use glam::{Mat3, Quat};
+use kernels::{Kernels, PoseBindings, Step};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Number of instances whose local poses are read back at once.
+const READ_AT_ONCE: u32 = 256;
+/// Bytes of a channel of a joint's local pose.
+const QUAD_BYTES: u64 = 16;
+
+/// A crowd's poses and palettes on the device.
+pub struct DevicePose {
+    gpu: Rc<Gpu>,
+    /// The fastest kernel from local to model poses on this device.
+    walk: Step,
+    now: Buffer,
+    visibility: Option<Visibility>,
+    /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
+    visible: Option<Vec<Vec<u32>>>,
+    /// One per chunk.
+    batches: Vec<PoseBatch>,
+    /// One per chunk; the chunks of a family share one.
+    palettes: Vec<Palettes>,
+    /// Neighbouring chunks that share buffers.
+    levels: usize,
+    blends: bool,
+}
+
+impl DevicePose {
+    /// Uploads constant data and allocates poses and palettes. With a view, only instances in its frustum are posed, at
+    /// the levels that the eye's distance asks for if the crowd has families.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
+    pub fn new(
+        gpu: &Rc<Gpu>,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        view: Option<(&Frustum, &Eye)>,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
+        let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
+        let statics = crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends));
+        let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
+        statics.chunks_mut(levels).for_each(Statics::unite);
+        let kernels = Kernels::new(gpu, edit);
+        let pipelines = kernels.pipelines(gpu, statics.iter().map(Statics::needs));
+        let now = now(gpu);
+        let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
+        let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
+        for family in chunks.chunks(levels) {
+            let poses = FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut());
+            for chunk in family {
+                let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
+                let statics = &statics[chunk.group];
+                let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
+                batches.push(PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), visible));
+                palettes.push(poses.palettes().clone());
+            }
+        }
+        if let Some(visibility) = &visibility {
+            // Counts the instances in view once, so that the kernels below have work.
+            let mut commands = gpu.commands("cull");
+            visibility.record(gpu, &mut commands);
+            commands.finish()?;
+        }
+        let largest = batches.iter().max_by_key(|batch| batch.instances.len());
+        // The time of the kernels does not depend on the poses.
+        let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
+            largest.iter().for_each(|batch| batch.bindings.dispatch(gpu, pass, Step::WALKS[walk]));
+        })?;
+        let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
+        Ok(Self { gpu, walk, now, visibility, visible: None, batches, palettes, levels, blends })
+    }
+
+    /// Records one stage for all batches.
+    fn stage(&self, commands: &mut Commands, stage: Stage, steps: &[Step]) {
+        self.gpu.compute_pass(commands, stage, |pass| {
+            for step in steps {
+                self.batches.iter().for_each(|batch| batch.bindings.dispatch(&self.gpu, pass, *step));
+            }
+        });
+    }
+
+    /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
+    fn seen(&mut self) -> Result<Option<&[Vec<u32>]>> {
+        if let (None, Some(visibility)) = (&self.visible, &self.visibility) {
+            self.visible = Some(visibility.read(&self.gpu)?);
+        }
+        Ok(self.visible.as_deref())
+    }
+
+    /// Range of some of a chunk's instances in its buffers; `first` is the chunk's first instance.
+    fn places_in(&mut self, chunk: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
+        let (start, end) = (instances.start - first, instances.end - first);
+        Ok(match self.seen()? {
+            None => start..end,
+            Some(seen) => {
+                let place = |instance| seen[chunk].partition_point(|&other| other < instance) as u32;
+                place(start)..place(end)
+            }
+        })
+    }
+
+    /// Appends local poses of neighbouring places, without the fourth component of vectors.
+    fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let batch = &self.batches[index];
+        let joints = batch.bindings.numbers.joints as usize;
+        let quads = 3 * joints;
+        let listed = self.visible.as_ref().map(|visible| &visible[index]);
+        let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
+        let mut slot = (0..places.start).map(|place| slots(crowd, instance(place))).sum::<u32>();
+        let mut read = Vec::new();
+        for first in places.clone().step_by(READ_AT_ONCE as usize) {
+            let some = first..places.end.min(first + READ_AT_ONCE);
+            let counts = some.map(|place| slots(crowd, instance(place)) as usize);
+            let floats = counts.clone().sum::<usize>() * quads * 4;
+            read.clear();
+            self.gpu.read_back(&batch.locals, u64::from(slot) * joints as u64 * LOCAL_BYTES / 4, floats, &mut read)?;
+            let mut begin = 0;
+            for count in counts {
+                let (rotations, others) = read[begin..][..quads * 4].as_chunks::<4>().0.split_at(joints);
+                let (translations, scales) = others.split_at(joints);
+                for ((rotation, translation), scale) in rotations.iter().zip(translations).zip(scales) {
+                    out.extend(rotation.iter().chain(&translation[..3]).chain(&scale[..3]));
+                }
+                begin += count * quads * 4;
+                slot += count as u32;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PaletteSource for DevicePose {
+    fn chunks(&self) -> &[Palettes] {
+        &self.palettes
+    }
+
+    fn label(&self) -> Option<String> {
+        Some(format!("poses by {}", self.walk.name()))
+    }
+
+    fn visibility(&self) -> Option<&Visibility> {
+        self.visibility.as_ref()
+    }
+
+    fn poses(&self) -> Option<PoseBytes> {
+        let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
+        Some(PoseBytes {
+            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
+            local: sum(&|batch| {
+                let channels = if batch.bindings.needs.rigid { 2 } else { 3 };
+                u64::from(batch.bindings.numbers.instances * batch.bindings.numbers.joints) * channels * QUAD_BYTES
+            }),
+            model: sum(&|batch| batch.model.size),
+        })
+    }
+
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+        self.visible = None;
+        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        if let Some(visibility) = &self.visibility {
+            visibility.record(gpu, commands);
+        }
+        self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample]);
+        if self.blends {
+            self.stage(commands, Stage::Blend, &[Step::Blend]);
+        }
+        self.stage(commands, Stage::LocalToModel, &[self.walk]);
+        self.stage(commands, Stage::Palette, &[Step::Palette]);
+    }
+
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        let firsts: Vec<u32> = self.batches.iter().map(|batch| batch.instances.start).collect();
+        let all = |seen: &[Vec<u32>]| {
+            let all = seen.iter().zip(firsts).flat_map(|(s, first)| s.iter().map(move |i| first + i));
+            let mut all: Vec<u32> = all.collect();
+            // Chunks of a family alternate between its levels.
+            all.sort_unstable();
+            all
+        };
+        Ok(self.seen()?.map(all))
+    }
+
+    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
+        self.places_in(index, chunk.instances.start, instances)
+    }
+
+    fn finer_instances(&mut self, index: usize) -> Result<Vec<usize>> {
+        let first = index - index % self.levels;
+        Ok(self.seen()?.map_or(Vec::new(), |seen| seen[first..index].iter().map(Vec::len).collect()))
+    }
+
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        self.visibility.iter_mut().for_each(|visibility| visibility.look(frustum, eye));
+    }
+
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        for chunk in 0..self.batches.len() {
+            let own = &self.batches[chunk].instances;
+            let part = own.start.max(instances.start)..own.end.min(instances.end);
+            if part.is_empty() {
+                continue;
+            }
+            let first = own.start;
+            let places = self.places_in(chunk, first, part)?;
+            let finer = self.finer_instances(chunk)?;
+            // Numbers of finer levels, which come first in a buffer that levels share.
+            let before = |each: &dyn Fn(&layout::Batch) -> u32| -> u64 {
+                let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
+                levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.bindings.numbers))).sum()
+            };
+            let PoseBatch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let read = |buffer, each: &dyn Fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
+                let (first, count) = (u64::from(places.start), places.len());
+                let own = each(numbers);
+                self.gpu.read_back(buffer, before(each) + first * u64::from(own), count * own as usize, out)
+            };
+            match what {
+                PoseData::Palette => read(self.palettes[chunk].buffer(), &|batch| 12 * batch.entries, out)?,
+                PoseData::Model if needs.rigid => {
+                    let mut rigid = Vec::new();
+                    read(model, &|batch| 8 * batch.joints, &mut rigid)?;
+                    out.extend(rigid.as_chunks().0.iter().flat_map(rows));
+                }
+                PoseData::Model => read(model, &|batch| 12 * batch.joints, out)?,
+                PoseData::Local => self.read_local(crowd, chunk, places, out)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Number of neighbouring chunks that share buffers: the levels of a family, if instances in view are chosen among them.
+fn levels(crowd: &Crowd, culled: bool) -> usize {
+    if culled { crowd.levels() } else { 1 }
+}
+
+/// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.
+fn blends(crowd: &Crowd) -> bool {
+    let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
+    crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain)
+}
+
+/// Checks that the device can pose for a shader that reads palettes in this form.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if it lacks a feature that the kernels need.
+pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
+    gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+    match form {
+        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => Ok(()),
+        _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
+    }
+}
+
+/// Matrix rows from a rotation and a translation.
+fn rows([a, b, c, d, x, y, z, _]: &[f32; 8]) -> Rows {
+    let [i, j, k] = Mat3::from_quat(Quat::from_xyzw(*a, *b, *c, *d)).transpose().to_cols_array_2d();
+    [i[0], i[1], i[2], *x, j[0], j[1], j[2], *y, k[0], k[1], k[2], *z]
+}

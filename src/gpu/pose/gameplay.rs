@@ -1,0 +1,316 @@
+//! Bounds and sockets of a crowd that is posed on the device: computed there, and read back through a ring of buffers
+//! without waiting for the device.
+
+use crate::crowd::Crowd;
+use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
+use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
+use crate::gpu::device::failures::one_line;
+use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
+use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
+use crate::gpu::shader::layout::{self, WORKGROUP};
+use crate::gpu::shader::wgsl;
+use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
+use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use crate::model::Rows;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Storage buffers of the kernels.
+pub const STORAGE_BUFFERS: u32 = 4;
+/// Buffers of the ring: two frames in flight, and one that is being read.
+const RING: usize = 3;
+
+/// Kind of figures that a kernel computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// A box per instance.
+    Bounds,
+    /// Poses of joints.
+    Sockets,
+}
+
+impl Read {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Bounds, Self::Sockets];
+
+    /// The complete shader of its kernel, for palettes in a form.
+    pub fn shader(self, form: PaletteForm) -> String {
+        let root = match self {
+            Self::Bounds => "bounds.wgsl",
+            Self::Sockets => "sockets.wgsl",
+        };
+        // Nothing is blended here.
+        let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
+        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
+    }
+
+    fn stage(self) -> Stage {
+        match self {
+            Self::Bounds => Stage::Bounds,
+            Self::Sockets => Stage::Sockets,
+        }
+    }
+
+    /// Bytes of each instance; 0 if it is not read.
+    fn instance_bytes(self, gameplay: &Gameplay) -> usize {
+        match self {
+            Self::Bounds if gameplay.bounds => size_of::<Bounds>(),
+            Self::Bounds => 0,
+            Self::Sockets => gameplay.sockets * size_of::<Rows>(),
+        }
+    }
+
+    /// Workgroups for so many instances.
+    fn workgroups(self, gameplay: &Gameplay, instances: u32) -> u32 {
+        match self {
+            Self::Bounds => instances,
+            Self::Sockets => (instances * gameplay.sockets as u32).div_ceil(WORKGROUP),
+        }
+    }
+
+    /// Input of the kernel for a model; boxes grow by `margin` besides their own.
+    fn part(self, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
+        match self {
+            Self::Bounds => {
+                let boxes = reads.boxes.iter().map(|own| layout::EntryBox {
+                    centre: own.centre,
+                    entry: own.entry,
+                    reach: own.half,
+                    margin: reads.margin + margin,
+                });
+                gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>())
+            }
+            Self::Sockets => {
+                let sockets = reads.sockets.iter().map(|own| {
+                    let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
+                    layout::Socket {
+                        bind_x,
+                        bind_y,
+                        bind_z,
+                        entry: own.entry,
+                        padding_a: 0,
+                        padding_b: 0,
+                        padding_c: 0,
+                    }
+                });
+                gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// Bounds and sockets of a crowd on the device.
+pub struct DeviceGameplay {
+    readbacks: Vec<Readback>,
+    data: GameplayData,
+    /// Bytes on the device.
+    memory: Bytes,
+    /// Frames submitted so far.
+    frame: u32,
+    delay: Option<u32>,
+}
+
+/// A kernel with its outputs and the ring that they are copied to.
+struct Readback {
+    read: Read,
+    chunks: Vec<ChunkRead>,
+    ring: Vec<Staging>,
+}
+
+struct ChunkRead {
+    pipeline: ComputePipeline,
+    group: BindGroup,
+    workgroups: u32,
+    output: Buffer,
+    bytes: u64,
+}
+
+/// A mappable buffer.
+struct Staging {
+    buffer: Buffer,
+    /// The frame that was copied here and not read yet.
+    frame: Option<u32>,
+    /// `true` once mapping was asked for, which must not be before the copy was submitted.
+    mapping: bool,
+    mapped: Arc<AtomicBool>,
+}
+
+impl DeviceGameplay {
+    /// Creates kernels and buffers. `approximation` is the error of positions that the backend states, over the
+    /// diagonal of a model's bounds; boxes contain the exact vertices all the same. `edit` changes the kernels.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the adapter binds too few buffers.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        (palettes, form): (&[Palettes], PaletteForm),
+        gameplay: &Gameplay,
+        approximation: f64,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
+        gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
+        let read = Read::ALL.into_iter().filter(|read| read.instance_bytes(gameplay) > 0);
+        let (readbacks, memory) = gpu.counted(|| {
+            read.map(|read| Readback::new(gpu, crowd, chunks, (palettes, form), (read, gameplay), approximation, edit))
+                .collect()
+        });
+        Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
+    }
+
+    /// Bytes on the host and on the device.
+    pub fn allocated(&self) -> (Bytes, Bytes) {
+        (Bytes::of(Purpose::Scratch, self.data.allocated()), self.memory)
+    }
+
+    /// Frames after which the host had what it reads, at most; `None` before anything has arrived.
+    pub fn delay(&self) -> Option<u32> {
+        self.delay
+    }
+
+    /// Begins a frame: takes what has arrived of earlier ones, without waiting.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn arrive(&mut self, gpu: &Gpu, timer: &mut StageTimer) -> Result<()> {
+        self.frame = self.frame.wrapping_add(1);
+        self.map();
+        gpu.poll()?;
+        for readback in &mut self.readbacks {
+            let data = &mut self.data;
+            let arrived = timer.wall(readback.read.stage(), || readback.take(data))?;
+            let delay = arrived.map(|frame| self.frame.wrapping_sub(frame));
+            self.delay = self.delay.max(delay);
+        }
+        Ok(())
+    }
+
+    /// Asks for the buffers that were submitted.
+    fn map(&mut self) {
+        for staging in self.readbacks.iter_mut().flat_map(|readback| &mut readback.ring) {
+            if staging.frame.is_some() && !staging.mapping {
+                let mapped = Arc::clone(&staging.mapped);
+                staging.mapping = true;
+                staging.buffer.object.get().slice(..).map_async(wgpu::MapMode::Read, move |result| {
+                    mapped.store(result.is_ok(), Ordering::Release);
+                });
+            }
+        }
+    }
+
+    /// Records the kernels after a frame's palettes, and the copies.
+    pub fn record(&mut self, gpu: &Gpu, commands: &mut Commands) {
+        for Readback { read, chunks, ring } in &mut self.readbacks {
+            gpu.compute_pass(commands, read.stage(), |pass| {
+                for ChunkRead { pipeline, group, workgroups, .. } in &*chunks {
+                    gpu.dispatch(pass, pipeline, group, *workgroups);
+                }
+            });
+            let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else { continue };
+            gpu.timed(commands, read.stage(), |commands| {
+                let mut offset = 0;
+                for ChunkRead { output, bytes, .. } in &*chunks {
+                    commands.copy((output, 0), (&staging.buffer, offset), *bytes);
+                    offset += bytes;
+                }
+            });
+            staging.frame = Some(self.frame);
+        }
+    }
+
+    /// Waits for the frames that were submitted, and returns what was read of the last one.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read(&mut self, gpu: &Gpu) -> Result<&GameplayData> {
+        self.map();
+        gpu.wait(None, "bounds and sockets")?;
+        for readback in &mut self.readbacks {
+            readback.take(&mut self.data)?;
+        }
+        Ok(&self.data)
+    }
+}
+
+impl Readback {
+    fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        (palettes, form): (&[Palettes], PaletteForm),
+        (read, gameplay): (Read, &Gameplay),
+        approximation: f64,
+        edit: Option<&Edit>,
+    ) -> Self {
+        let name = read.stage().name();
+        let kernel = Kernel::new(gpu, name, read.shader(form), edit, true);
+        // The number of baked layers differs, which only baked palettes know.
+        let constants = |kind: Kind| match form {
+            PaletteForm::Baked(_) => kind.constants(),
+            _ => Constants::new(),
+        };
+        let kinds = Kind::all(crowd, MeshForm::Plain, form);
+        let pipelines = made_once(kinds.into_iter().map(constants), |constants| kernel.pipeline(gpu, constants));
+        let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
+            .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
+            .collect();
+        let each = read.instance_bytes(gameplay) as u64;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let of_chunk = |(chunk, palettes): (&Chunk, &Palettes)| {
+            let bytes = each * chunk.instances.len() as u64;
+            let output = gpu.buffer(Purpose::Scratch, name, bytes, usage);
+            let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
+            let part = &parts[chunk.group];
+            let buffers = [
+                ("chunk", Some(&uniform)),
+                ("entry_boxes", Some(part)),
+                ("joint_sockets", Some(part)),
+                ("found", Some(&output)),
+                ("shown", palettes.shown()),
+            ];
+            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
+            ChunkRead {
+                pipeline: pipelines[chunk.group].clone(),
+                group: kernel.bind(gpu, 0, buffers.chain([("palettes", palettes.binding())])),
+                workgroups: read.workgroups(gameplay, chunk.instances.len() as u32),
+                output,
+                bytes,
+            }
+        };
+        let chunks = chunks.iter().zip(palettes).map(of_chunk).collect();
+        let bytes = each * crowd.instance_count() as u64;
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = |_| Staging {
+            buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
+            frame: None,
+            mapping: false,
+            mapped: Arc::default(),
+        };
+        Self { read, chunks, ring: (0..RING).map(staging).collect() }
+    }
+
+    /// Copies the latest frame that has arrived, and frees the buffers of all that have; `None` if none has.
+    fn take(&mut self, data: &mut GameplayData) -> Result<Option<u32>> {
+        let out: &mut [u8] = match self.read {
+            Read::Bounds => bytemuck::cast_slice_mut(&mut data.bounds),
+            Read::Sockets => bytemuck::cast_slice_mut(&mut data.sockets),
+        };
+        let mut latest = None;
+        for staging in &mut self.ring {
+            if !staging.mapped.swap(false, Ordering::Acquire) {
+                continue;
+            }
+            if latest < staging.frame {
+                match staging.buffer.object.get().slice(..out.len() as u64).get_mapped_range() {
+                    Ok(mapped) => out.copy_from_slice(&mapped),
+                    Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),
+                }
+                latest = staging.frame;
+            }
+            staging.buffer.object.get().unmap();
+            (staging.frame, staging.mapping) = (None, false);
+        }
+        Ok(latest)
+    }
+}

@@ -1,0 +1,13 @@
+//! Palettes on the device, and where they come from.
+
+pub mod baked;
+pub mod device_pose;
+pub mod gameplay;
+pub(in crate::gpu) mod half_palette;
+pub(in crate::gpu) mod palette_form;
+pub(in crate::gpu) mod palette_source;
+pub(in crate::gpu) mod palettes;
+pub(in crate::gpu) mod posed_palettes;
+pub(in crate::gpu) mod posing;
+pub(in crate::gpu) mod slots;
+pub mod visibility;

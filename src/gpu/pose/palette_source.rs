@@ -1,0 +1,88 @@
+//! The interface between a GPU backend and the source of its palettes.
+
+use crate::crowd::Crowd;
+use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
+use crate::frustum::{Eye, Frustum};
+use crate::gameplay::GameplayData;
+use crate::gpu::pose::visibility::Visibility;
+use crate::gpu::{Chunk, Commands, Gpu, Palettes};
+use crate::pose::PoseData;
+use std::ops::Range;
+
+/// A source of palettes, frame by frame.
+pub trait PaletteSource {
+    /// The palettes of each chunk, or of each span of chunks that share a buffer.
+    fn chunks(&self) -> &[Palettes];
+    /// Short description of the chosen kernel for tables, if there is a choice.
+    fn label(&self) -> Option<String> {
+        None
+    }
+    /// Bytes of its buffers in main memory.
+    fn host_memory(&self) -> Bytes {
+        Bytes::default()
+    }
+    /// Bytes of its poses, if they are on the device.
+    fn poses(&self) -> Option<PoseBytes> {
+        None
+    }
+    /// Stated error beyond rounding, if it approximates.
+    fn approximation(&self) -> Option<Approximation> {
+        None
+    }
+    /// The instances in view, if only those are posed.
+    fn visibility(&self) -> Option<&Visibility> {
+        None
+    }
+    /// The instances that the last frame posed, in rising order; `None` if it posed all.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
+    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+    /// Range in a chunk's buffers of some of its instances, counting only those that were posed.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
+    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
+        let _ = index;
+        Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
+    }
+    /// For each finer level of a chunk's family, the finest first, the number of its instances in the last frame: what
+    /// kernels write for them comes before the chunk's in a buffer that a family shares.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
+    fn finer_instances(&mut self, index: usize) -> Result<Vec<usize>> {
+        let _ = index;
+        Ok(Vec::new())
+    }
+    /// Moves the camera for the frames that follow, if the device chooses the instances in view.
+    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+        let _ = (frustum, eye);
+    }
+    /// Bounds and sockets of the last frame, if it computes them on the host.
+    fn gameplay(&self) -> Option<&GameplayData> {
+        None
+    }
+    /// Poses a frame, or records the commands that do, and the uploads.
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);
+    /// Appends poses or palettes of neighbouring instances, skipping those that were not posed.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there are no poses because palettes
+    /// are baked, or [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a
+    /// command.
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+}
+
+/// Bytes of a crowd's poses on the device.
+#[derive(Debug, Clone, Copy)]
+pub struct PoseBytes {
+    /// Bytes of local poses that a frame writes: the channels that some clip moves.
+    pub sampled: u64,
+    /// Bytes of local poses that `local_to_model` reads.
+    pub local: u64,
+    /// Bytes of model poses.
+    pub model: u64,
+}

@@ -1,0 +1,189 @@
+//! Palettes posed on the CPU, as in `cpu-rayon`, and uploaded every frame in the form that a shader reads.
+
+use crate::crowd::Crowd;
+use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
+use crate::gameplay::{self, GameplayData};
+use crate::gpu::pose::half_palette;
+use crate::gpu::pose::palette_source::PaletteSource;
+use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
+use crate::model::Rows;
+use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
+use crate::simd::Isa;
+use crate::threads::Threads;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A crowd's poses on the host and its palettes on the device.
+pub struct PosedPalettes {
+    /// `None` where buffers are only counted.
+    host: Option<HostPoses>,
+    /// Bytes of the host's lists.
+    host_bytes: Bytes,
+    threads: Threads,
+    form: PaletteForm,
+    shares: Vec<ChunkShare>,
+    /// For each buffer the range of shares whose palettes it holds, and the buffer.
+    held: Vec<Range<usize>>,
+    buffers: Vec<Palettes>,
+    approximation: Option<Approximation>,
+}
+
+/// The host's lists.
+struct HostPoses {
+    pose: CrowdPose,
+    rows: Vec<Rows>,
+    converted: Vec<f32>,
+    gameplay: Option<HostGameplay>,
+}
+
+/// A chunk's share of the crowd's rows and of the converted numbers.
+struct ChunkShare {
+    rows: Range<usize>,
+    converted: Range<usize>,
+    /// Rows per instance.
+    entries: usize,
+    /// Converted numbers per instance; 0 if rows are uploaded as they are.
+    floats: usize,
+    /// For each entry the point that half precision maps exactly.
+    centres: Rc<[[f32; 3]]>,
+}
+
+impl PosedPalettes {
+    /// Bytes of palettes that a frame uploads.
+    pub fn uploaded(crowd: &Crowd, form: PaletteForm) -> u64 {
+        match form {
+            PaletteForm::Baked(_) => 0,
+            _ => crowd.groups().iter().map(|g| g.len() as u64 * form.instance_bytes(g)).sum(),
+        }
+    }
+
+    /// Creates the buffers for a crowd; `buffers` says for each of them which neighbouring chunks share it.
+    pub fn new<'a>(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        buffers: impl IntoIterator<Item = &'a [Chunk]>,
+        form: PaletteForm,
+        job: &Job,
+    ) -> Self {
+        let half = form == PaletteForm::Half;
+        let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
+        let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
+        let (mut row, mut float) = (0, 0);
+        let (mut shares, mut held) = (Vec::new(), Vec::new());
+        let palettes = buffers.into_iter().map(|chunks| {
+            let first = shares.len();
+            for chunk in chunks {
+                let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
+                let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
+                let (rows, converted) = (row..row + count * entries, float..float + count * floats);
+                (row, float) = (rows.end, converted.end);
+                shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
+            }
+            held.push(first..shares.len());
+            Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form))
+        });
+        let buffers = palettes.collect();
+        let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
+        let host = (!gpu.plans()).then(|| HostPoses {
+            pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
+            rows: vec![[0.0; 12]; row],
+            converted: vec![0.0; float],
+            gameplay: HostGameplay::new(crowd, job),
+        });
+        let host_bytes = match &host {
+            Some(host) => host.allocated(),
+            None => {
+                let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
+                Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
+                    + Bytes::of(Purpose::Palettes, palettes as u64)
+                    + HostGameplay::bytes(crowd, job)
+            }
+        };
+        let approximation = half.then(|| half_palette::approximation(crowd));
+        Self { host, host_bytes, threads, form, shares, held, buffers, approximation }
+    }
+}
+
+impl HostPoses {
+    fn allocated(&self) -> Bytes {
+        let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
+        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64) + gameplay
+    }
+}
+
+/// Bytes of the palettes of chunks that share a buffer.
+fn buffer_bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> u64 {
+    let bytes = |chunk: &Chunk| chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
+    chunks.iter().map(bytes).sum()
+}
+
+impl PaletteSource for PosedPalettes {
+    fn chunks(&self) -> &[Palettes] {
+        &self.buffers
+    }
+
+    fn host_memory(&self) -> Bytes {
+        self.host_bytes
+    }
+
+    fn label(&self) -> Option<String> {
+        let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
+        self.approximation.as_ref().map(stated)
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        self.approximation
+    }
+
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
+        let Self { host, threads, form, shares, held, buffers, .. } = self;
+        let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
+        timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
+        if let Some(gameplay) = gameplay {
+            let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
+            gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
+        }
+        if shares.iter().any(|share| share.floats > 0) {
+            timer.wall_part(Stage::Palette, || {
+                for share in shares.iter().filter(|share| share.floats > 0) {
+                    let rows = &rows[share.rows.clone()];
+                    let out = &mut converted[share.converted.clone()];
+                    let centres = &*share.centres;
+                    rows.par_chunks(share.entries)
+                        .zip(out.par_chunks_mut(share.floats))
+                        .for_each(|(rows, out)| form.convert(rows, centres, out));
+                }
+            });
+        }
+        timer.wall(Stage::Upload, || {
+            gpu.timed(commands, Stage::Upload, |commands| {
+                for (buffer, held) in buffers.iter().zip(held.iter()) {
+                    // Neighbouring chunks have neighbouring numbers.
+                    let [Some(first), Some(last)] = [shares[held.clone()].first(), shares[held.clone()].last()] else {
+                        continue;
+                    };
+                    let data = match first.floats {
+                        0 => bytemuck::cast_slice(&rows[first.rows.start..last.rows.end]),
+                        _ => bytemuck::cast_slice(&converted[first.converted.start..last.converted.end]),
+                    };
+                    buffer.upload(gpu, commands, data);
+                }
+            });
+        });
+    }
+
+    fn gameplay(&self) -> Option<&GameplayData> {
+        Some(self.host.as_ref()?.gameplay.as_ref()?.data())
+    }
+
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let Some(host) = &self.host else { return Ok(()) };
+        match what {
+            PoseData::Palette => out.extend(crowd.rows_of(&host.rows, instances).as_flattened()),
+            PoseData::Local | PoseData::Model => host.pose.read(crowd, what, instances, out),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Bind groups and their layouts, derived from shaders: buffers are bound to variables by name, and the numbers of
+//! groups and bindings stand in WGSL alone.
+
+use crate::frame::DeviceObject;
+use crate::gpu::Gpu;
+use crate::gpu::device::descriptors;
+use crate::gpu::device::gpu::WgpuDevice;
+use crate::gpu::device::objects::{BindGroup, PipelineLayout, Resource};
+use crate::gpu::shader::reflection::{Binding, Interface};
+
+/// The layout of one of a shader's groups.
+pub struct GroupLayout {
+    layout: DeviceObject<wgpu::BindGroupLayout>,
+    bindings: Vec<Binding>,
+}
+
+impl GroupLayout {
+    /// The layout of a group of a complete shader, all of whose bindings `stages` see. `dynamic` names the binding
+    /// whose offset is given when it is bound, if there is one. A syntax error is reported by `Gpu::check`.
+    pub fn new(
+        gpu: &Gpu,
+        label: &str,
+        wgsl: &str,
+        group: u32,
+        stages: wgpu::ShaderStages,
+        dynamic: Option<&str>,
+    ) -> Self {
+        // Where nothing is bound, parsing would only take time.
+        let interface = if gpu.plans() { Ok(Interface::default()) } else { Interface::of(wgsl) };
+        let mut bindings = interface.map(|interface| interface.bindings).unwrap_or_else(|error| {
+            gpu.failures.refuse(error);
+            Vec::new()
+        });
+        bindings.retain(|binding| binding.group == group);
+        for binding in &mut bindings {
+            if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut binding.ty {
+                *has_dynamic_offset = dynamic == Some(&*binding.name);
+            }
+        }
+        let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
+            binding: binding.number,
+            visibility: stages,
+            ty: binding.ty,
+            count: None,
+        };
+        let entries: Vec<_> = bindings.iter().map(entry).collect();
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries };
+        let layout = gpu.create(
+            |open| open.device.create_bind_group_layout(&descriptor),
+            || descriptors::group_layout(&bindings, stages),
+        );
+        Self { layout, bindings }
+    }
+
+    /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
+    /// not name are left out; a variable without a resource is reported by `Gpu::check`.
+    pub fn bind<'a>(
+        &self,
+        gpu: &Gpu,
+        label: &str,
+        resources: impl IntoIterator<Item = (&'a str, Resource<'a>)>,
+    ) -> BindGroup {
+        let resources: Vec<_> = resources.into_iter().collect();
+        let mut bound = Vec::with_capacity(self.bindings.len());
+        for Binding { name, number, .. } in &self.bindings {
+            match resources.iter().find(|(known, _)| known == name) {
+                Some((_, resource)) => bound.push((*number, *resource)),
+                None => gpu.failures.refuse(format!("{label}: nothing is bound to {name:?}")),
+            }
+        }
+        let entry = |(binding, resource): &(u32, Resource<'a>)| wgpu::BindGroupEntry {
+            binding: *binding,
+            resource: match *resource {
+                Resource::Buffer(buffer, offset, size) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: buffer.object.get(),
+                    offset,
+                    size: size.and_then(wgpu::BufferSize::new),
+                }),
+                Resource::View(view) => wgpu::BindingResource::TextureView(view.get()),
+                Resource::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
+            },
+        };
+        let real = |open: &WgpuDevice| {
+            let entries: Vec<_> = bound.iter().map(entry).collect();
+            let layout = self.layout.get();
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+        };
+        gpu.create(real, || descriptors::group(&self.layout, &bound))
+    }
+}
+
+/// A pipeline layout of these groups, without immediate values.
+pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> PipelineLayout {
+    let real = |open: &WgpuDevice| {
+        let layouts: Vec<_> = groups.iter().map(|group| Some(group.layout.get())).collect();
+        open.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        })
+    };
+    gpu.create(real, || descriptors::pipeline_layout(groups.iter().map(|group| &group.layout)))
+}

@@ -1,0 +1,152 @@
+//! Shader modules, kernels made from them, and the edits with which tests break them.
+
+use crate::gpu::Gpu;
+use crate::gpu::device::commands::ComputePass;
+use crate::gpu::device::descriptors;
+use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, PipelineLayout, Resource, ShaderModule};
+use crate::gpu::shader::binding::{GroupLayout, pipeline_layout};
+use crate::gpu::shader::layout;
+use std::rc::Rc;
+
+/// The variable of kernels whose offset is given when it is bound.
+const DYNAMIC: &str = "character";
+
+/// Names and values of shader overrides.
+pub type Constants = Vec<(&'static str, f64)>;
+
+/// A change to a shader's WGSL: tests break shaders with it and check that parity fails.
+pub type Edit = Rc<dyn Fn(String) -> String>;
+
+/// The module of a shader, created the first time: reading a shader takes longer than creating a pipeline. Our own WGSL
+/// runs without the checks that untrusted shaders need: bounds checks and loop counters slowed a compute kernel on
+/// llvmpipe down from approximately 135 to 360 ns per vertex.
+pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModule {
+    let mut modules = gpu.modules.borrow_mut();
+    let key = (wgsl, trusted);
+    if let Some(module) = modules.get(&key) {
+        return module.clone();
+    }
+    let module = gpu.create(|open| create(&open.device, label, &key.0, trusted), || descriptors::module(label, &key.0));
+    modules.insert(key, module.clone());
+    module
+}
+
+fn create(device: &wgpu::Device, label: &str, wgsl: &str, trusted: bool) -> wgpu::ShaderModule {
+    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
+    if !trusted {
+        return device.create_shader_module(descriptor);
+    }
+    // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and indices
+    // out of range (tests/suite/backends/unchecked.rs checks it), buffers are sized from the chunk that the uniform
+    // describes, and every loop ends at a count from the same data.
+    unsafe { device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
+}
+
+/// A compute shader whose entry point is `main`, and the layouts of what it binds.
+pub struct Kernel {
+    label: &'static str,
+    groups: Vec<GroupLayout>,
+    layout: PipelineLayout,
+    module: ShaderModule,
+}
+
+impl Kernel {
+    /// Reads a complete shader. One that is not `trusted`, or edited, runs with bounds checks.
+    pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, edit: Option<&Edit>, trusted: bool) -> Self {
+        let group = |number| GroupLayout::new(gpu, label, &wgsl, number, wgpu::ShaderStages::COMPUTE, Some(DYNAMIC));
+        // One kernel has a second group: the variable with an offset.
+        let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
+        let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
+        let module = module(gpu, label, wgsl, trusted && edit.is_none());
+        let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
+        Self { label, groups, layout, module }
+    }
+
+    /// Compiles it with these values of its overrides. Kernels write workgroup memory before they read it, so it is not
+    /// zeroed.
+    pub fn pipeline(&self, gpu: &Gpu, constants: &[(&str, f64)]) -> ComputePipeline {
+        gpu.create(
+            |open| {
+                open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(self.label),
+                    layout: Some(self.layout.get()),
+                    module: self.module.get(),
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants,
+                        zero_initialize_workgroup_memory: false,
+                    },
+                    cache: open.pipeline_cache.as_ref(),
+                })
+            },
+            || descriptors::compute_pipeline(self.label, &self.layout, &self.module, constants),
+        )
+    }
+
+    /// Layout of the first group.
+    pub fn group(&self) -> &GroupLayout {
+        &self.groups[0]
+    }
+
+    /// Binds the variables of a group to the resources of their names.
+    pub fn bind<'a>(
+        &self,
+        gpu: &Gpu,
+        group: usize,
+        resources: impl IntoIterator<Item = (&'a str, Resource<'a>)>,
+    ) -> BindGroup {
+        self.groups[group].bind(gpu, self.label, resources)
+    }
+}
+
+impl Gpu {
+    /// Dispatches a pipeline with one group of bindings.
+    pub(in crate::gpu) fn dispatch(
+        &self,
+        pass: &mut ComputePass,
+        pipeline: &ComputePipeline,
+        group: &BindGroup,
+        groups: u32,
+    ) {
+        let (x, y) = self.folded(groups);
+        self.counts.add_dispatch();
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+    }
+
+    /// Dispatches for this many instances and slots by a rule, or indirectly with the workgroup counts that the device
+    /// computed: a buffer of them, and the index of the dispatch there.
+    pub(in crate::gpu) fn dispatch_by(
+        &self,
+        pass: &mut ComputePass,
+        rule: &layout::Dispatch,
+        counted: Option<(&Buffer, usize)>,
+        [instances, slots]: [u32; 2],
+    ) {
+        self.counts.add_dispatch();
+        if let Some((workgroups, index)) = counted {
+            return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
+        }
+        let &layout::Dispatch { slots: of_slots, at_once, threads, workgroup, x, z } = rule;
+        let parts = if of_slots == 1 { slots } else { instances }.div_ceil(at_once);
+        let all = u64::from(parts) * u64::from(threads);
+        let groups = all.div_ceil(workgroup.into()) as u32;
+        let (x, y) = if x == 0 { self.folded(groups) } else { (x, groups) };
+        pass.dispatch_workgroups(x, y, z);
+    }
+}
+
+/// Makes a value for each key, and one value for all equal keys.
+pub fn made_once<K: PartialEq, V: Clone>(keys: impl IntoIterator<Item = K>, make: impl Fn(&K) -> V) -> Vec<V> {
+    let mut made: Vec<(K, V)> = Vec::new();
+    let of_key = |key: K| match made.iter().find(|(known, _)| *known == key) {
+        Some((_, value)) => value.clone(),
+        None => {
+            let value = make(&key);
+            made.push((key, value.clone()));
+            value
+        }
+    };
+    keys.into_iter().map(of_key).collect()
+}

@@ -1,0 +1,77 @@
+//! Bindings and overrides of shaders, read from their WGSL.
+
+use crate::gpu::shader::wgsl::origin;
+use wgpu::naga::{self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner};
+
+/// A variable that a shader binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// Its name.
+    pub name: String,
+    /// Its group.
+    pub group: u32,
+    /// Its number in the group.
+    pub number: u32,
+    /// Its kind.
+    pub ty: wgpu::BindingType,
+}
+
+/// Bindings and overrides of a shader, which its user supplies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its bindings, in the order of groups and numbers.
+    pub bindings: Vec<Binding>,
+    /// Names of its overrides.
+    pub overrides: Vec<String>,
+}
+
+impl Interface {
+    /// Parses a complete shader.
+    ///
+    /// # Errors
+    /// A syntax error, with its file and line in shaders/.
+    pub fn of(wgsl: &str) -> Result<Self, String> {
+        let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| {
+            let place = error.location(wgsl).and_then(|place| origin(wgsl, place.line_number as usize));
+            let place = place.map(|(file, line)| format!("shaders/{file}:{line}: ")).unwrap_or_default();
+            format!("{place}{}", error.message())
+        })?;
+        let bound = |variable: &naga::GlobalVariable| {
+            let (place, ty) = (variable.binding?, binding_type(&module, variable)?);
+            Some(Binding { name: variable.name.clone()?, group: place.group, number: place.binding, ty })
+        };
+        let mut bindings: Vec<_> = module.global_variables.iter().filter_map(|(_, v)| bound(v)).collect();
+        bindings.sort_by_key(|binding| (binding.group, binding.number));
+        let overrides = module.overrides.iter().filter_map(|(_, o)| o.name.clone()).collect();
+        Ok(Self { bindings, overrides })
+    }
+}
+
+/// The kind of a variable's binding; none for kinds that no shader of ours has.
+fn binding_type(module: &naga::Module, variable: &naga::GlobalVariable) -> Option<wgpu::BindingType> {
+    let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+    match (variable.space, &module.types[variable.ty].inner) {
+        (AddressSpace::Uniform, _) => Some(buffer(wgpu::BufferBindingType::Uniform)),
+        (AddressSpace::Storage { access }, _) => {
+            let read_only = !access.contains(StorageAccess::STORE);
+            Some(buffer(wgpu::BufferBindingType::Storage { read_only }))
+        }
+        (
+            AddressSpace::Handle,
+            TypeInner::Image {
+                dim: ImageDimension::D2,
+                arrayed,
+                class: ImageClass::Sampled { kind: ScalarKind::Float, multi },
+            },
+        ) => Some(wgpu::BindingType::Texture {
+            // Our arrays of textures are sampled; single textures hold numbers, which are loaded.
+            sample_type: wgpu::TextureSampleType::Float { filterable: *arrayed },
+            view_dimension: if *arrayed { wgpu::TextureViewDimension::D2Array } else { wgpu::TextureViewDimension::D2 },
+            multisampled: *multi,
+        }),
+        (AddressSpace::Handle, TypeInner::Sampler { comparison: false }) => {
+            Some(wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,351 @@
+//! Morph targets on the device: deltas in one of several forms, uploaded once, and the weights of each frame.
+//!
+//! Weights are computed on the host, in the stage `morph`, and uploaded with the palettes. The deltas are applied where
+//! vertices are skinned, in the stage `skin` or `draw`.
+
+use crate::crowd::{Crowd, Group};
+use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::gpu::device::objects::{Buffer, Resource, TextureView};
+use crate::gpu::shader::wgsl::Role;
+use crate::gpu::{Chunk, Commands, Gpu};
+use crate::model::{Clip, Targets};
+use crate::morph::weights;
+use rayon::prelude::*;
+
+/// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
+const TEXTURE_WIDTH: u32 = 2048;
+/// Bytes of an element of deltas.
+const ELEMENT: usize = size_of::<[f32; 4]>();
+
+/// Form of morph targets in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MorphForm {
+    /// The deltas of each vertex one after the other, and a weight of each target for every instance.
+    Sparse,
+    /// As [`MorphForm::Sparse`], in 16 bits per number.
+    Short,
+    /// A delta for every target and vertex, and a list of active targets for every instance.
+    Dense,
+    /// As [`MorphForm::Dense`], in a float texture.
+    Texture,
+}
+
+impl MorphForm {
+    /// The files that morph vertices and read deltas; `None` for a crowd without targets.
+    pub(in crate::gpu) fn roles(form: Option<Self>) -> &'static [Role] {
+        match form {
+            None => &[("morph", "morph_none.wgsl")],
+            Some(Self::Sparse) => &[("morph", "morph_sparse.wgsl")],
+            Some(Self::Short) => &[("morph", "morph_short.wgsl")],
+            Some(Self::Dense) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_dense.wgsl")],
+            Some(Self::Texture) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_texture.wgsl")],
+        }
+    }
+
+    /// The form that a crowd needs: none if no model has targets.
+    pub fn of(self, crowd: &Crowd) -> Option<Self> {
+        crowd.has_targets().then_some(self)
+    }
+
+    /// Storage buffers that a shader binds for a crowd.
+    pub fn storage_buffers(self, crowd: &Crowd) -> u32 {
+        match self.of(crowd) {
+            None => 0,
+            Some(Self::Texture) => 1,
+            Some(Self::Sparse | Self::Short | Self::Dense) => 2,
+        }
+    }
+
+    fn has_lists(self) -> bool {
+        matches!(self, Self::Dense | Self::Texture)
+    }
+
+    /// Elements of the deltas of a group; the texture's rows are full.
+    fn elements(self, group: &Group) -> usize {
+        let (mesh, stride) = (group.model.mesh(), stride(group));
+        let (vertices, targets) = (mesh.vertex_count(), mesh.targets());
+        match self {
+            Self::Sparse => heads(vertices) + targets.positions().len() * stride,
+            Self::Short => heads(vertices) + targets.len() + targets.positions().len(),
+            Self::Dense => targets.len() * vertices * stride,
+            Self::Texture => (targets.len() * vertices * stride).max(1).next_multiple_of(TEXTURE_WIDTH as usize),
+        }
+    }
+
+    /// Numbers of an instance's weights.
+    fn instance_numbers(self, group: &Group) -> usize {
+        let targets = group.model.mesh().targets().len();
+        if self.has_lists() { 2 * (targets + 1) } else { targets }
+    }
+
+    /// Numbers before the weights of the first instance.
+    fn head_numbers(self) -> usize {
+        if self.has_lists() { 2 } else { 1 }
+    }
+
+    fn weight_numbers(self, crowd: &Crowd, chunk: &Chunk) -> usize {
+        self.head_numbers() + chunk.instances.len() * self.instance_numbers(&crowd.groups()[chunk.group])
+    }
+
+    /// Checks that the adapter binds the deltas of each model and the weights of each chunk.
+    fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        let most = match self {
+            Self::Texture => {
+                u64::from(gpu.limits().max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
+            }
+            _ => gpu.binding_bytes(),
+        };
+        let fit = |what: &str, group: &Group, bytes: usize, most: u64| match bytes as u64 > most {
+            false => Ok(()),
+            true => Err(BackendError::TooLarge(format!(
+                "{what} of {:?} need {bytes} bytes at once; the adapter allows {most}",
+                group.model.name()
+            ))),
+        };
+        for group in crowd.groups() {
+            fit("morph targets", group, self.elements(group) * ELEMENT, most)?;
+        }
+        for chunk in chunks {
+            let bytes = self.weight_numbers(crowd, chunk) * size_of::<f32>();
+            fit("weights", &crowd.groups()[chunk.group], bytes, gpu.binding_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Stated error of 16-bit deltas.
+    pub fn approximation(self, crowd: &Crowd) -> Option<Approximation> {
+        let mut stated = Approximation { pose: 0.0, position: 0.0, normal: 0.0, clip_error: None };
+        for group in crowd.groups().iter().filter(|_| self == Self::Short) {
+            let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+            let stretch = crowd.entry_reaches(group).iter().map(|reach| reach.stretch).fold(1.0, f64::max);
+            let packed = group.model.mesh().targets().packed();
+            let (mut position, mut normal) = (0.0, 0.0);
+            for (target, weight) in largest_weights(crowd, group).into_iter().enumerate() {
+                let [p, n] = packed.error(target);
+                position += weight * p;
+                normal += weight * n;
+            }
+            stated.position = stated.position.max(position * stretch / diagonal);
+            // Morphed normals may be as short as half of what they were.
+            stated.normal = stated.normal.max(2.0 * normal);
+        }
+        (self == Self::Short && crowd.has_targets()).then_some(stated)
+    }
+}
+
+/// The largest magnitude that each target's weight may have on an instance of a group.
+fn largest_weights(crowd: &Crowd, group: &Group) -> Vec<f64> {
+    let targets = group.model.mesh().targets();
+    let mut most: Vec<f64> = targets.list().iter().map(|target| f64::from(target.weight).abs()).collect();
+    for track in group.model.clips().iter().flat_map(Clip::weights) {
+        for (at, value) in track.values.iter().enumerate() {
+            let target = track.targets.start as usize + at % track.targets.len();
+            // Layers add up, and a spline goes beyond its keys.
+            most[target] = most[target].max(4.0 * f64::from(*value).abs());
+        }
+    }
+    for pin in group.instances.clone().flat_map(|instance| crowd.expression(instance).pinned) {
+        let target = pin.target as usize;
+        most[target] = most[target].max(f64::from(pin.weight).abs());
+    }
+    most
+}
+
+/// Elements of a delta.
+fn stride(group: &Group) -> usize {
+    match group.format.floats() {
+        3 => 1,
+        6 => 2,
+        _ => 3,
+    }
+}
+
+/// Elements that say where the deltas of vertices begin.
+fn heads(vertices: usize) -> usize {
+    (vertices + 1).div_ceil(4)
+}
+
+/// Deltas and weights of a crowd.
+pub struct Morphs {
+    form: MorphForm,
+    deltas: Vec<MorphDeltas>,
+    weights: Vec<MorphWeights>,
+}
+
+/// Deltas of a group's targets.
+pub enum MorphDeltas {
+    /// In a storage buffer.
+    Buffer(Buffer),
+    /// In a float texture.
+    Texture(TextureView),
+}
+
+/// Weights of a chunk's instances.
+pub struct MorphWeights {
+    buffer: Buffer,
+    numbers: Vec<f32>,
+}
+
+/// Bindings of a crowd's targets for shaders.
+#[derive(Clone, Copy)]
+pub struct MorphBindings<'a> {
+    /// One item per group.
+    pub deltas: &'a [MorphDeltas],
+    /// One item per chunk.
+    pub weights: &'a [MorphWeights],
+}
+
+impl<'a> MorphBindings<'a> {
+    /// The bindings of a range of chunks.
+    pub fn of(self, chunks: std::ops::Range<usize>) -> Self {
+        Self { weights: &self.weights[chunks], ..self }
+    }
+
+    /// The resources of a chunk, which is the `index`th of these.
+    pub(in crate::gpu) fn resources(self, chunk: &Chunk, index: usize) -> [(&'static str, Resource<'a>); 2] {
+        let deltas = match &self.deltas[chunk.group] {
+            MorphDeltas::Buffer(buffer) => buffer.into(),
+            MorphDeltas::Texture(view) => Resource::View(view),
+        };
+        [("morph_deltas", deltas), ("morph_weights", (&self.weights[index].buffer).into())]
+    }
+}
+
+impl Morphs {
+    /// Uploads the deltas of a crowd's models and makes room for weights; `None` without targets.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if the deltas of a model or the weights of a chunk exceed what the adapter binds.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: MorphForm) -> Result<Option<Self>> {
+        let Some(form) = form.of(crowd) else { return Ok(None) };
+        form.check(gpu, crowd, chunks)?;
+        let deltas = crowd.groups().iter().map(|group| MorphDeltas::new(gpu, group, form)).collect();
+        let weights = chunks.iter().map(|chunk| {
+            let mut numbers = vec![0.0; form.weight_numbers(crowd, chunk)];
+            let own = form.instance_numbers(&crowd.groups()[chunk.group]);
+            numbers[0] = (if form.has_lists() { own / 2 } else { own }) as f32;
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let bytes = size_of_val(&numbers[..]) as u64;
+            MorphWeights { buffer: gpu.buffer(Purpose::Scratch, "morph weights", bytes, usage), numbers }
+        });
+        Ok(Some(Self { form, deltas, weights: weights.collect() }))
+    }
+
+    /// The bindings for shaders.
+    pub fn bindings(&self) -> MorphBindings<'_> {
+        MorphBindings { deltas: &self.deltas, weights: &self.weights }
+    }
+
+    /// Bytes on the host.
+    pub fn host_memory(&self) -> Bytes {
+        let numbers = self.weights.iter().map(|weights| size_of_val(&weights.numbers[..]) as u64).sum();
+        Bytes::of(Purpose::Scratch, numbers)
+    }
+
+    /// Computes the weights of a frame and records their upload.
+    pub fn submit(
+        &mut self,
+        gpu: &Gpu,
+        chunks: &[Chunk],
+        frame: &FrameInput,
+        timer: &mut StageTimer,
+        commands: &mut Commands,
+    ) {
+        let (form, crowd, tick) = (self.form, frame.crowd, frame.tick);
+        timer.wall(Stage::Morph, || {
+            for (chunk, weights) in chunks.iter().zip(&mut self.weights) {
+                let group = &crowd.groups()[chunk.group];
+                let own = form.instance_numbers(group);
+                if group.model.mesh().targets().is_empty() {
+                    continue;
+                }
+                let instances = weights.numbers[form.head_numbers()..].par_chunks_mut(own);
+                chunk.instances.clone().into_par_iter().zip(instances).for_each(|(instance, numbers)| {
+                    set_weights(form, crowd, group, instance, tick, numbers);
+                });
+            }
+        });
+        timer.wall_part(Stage::Upload, || {
+            for MorphWeights { buffer, numbers } in &self.weights {
+                gpu.upload(commands, buffer, bytemuck::cast_slice(numbers));
+            }
+        });
+    }
+}
+
+/// Writes an instance's weights: one per target, or the number of active ones and the list of them.
+fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tick: u32, numbers: &mut [f32]) {
+    let targets = group.model.mesh().targets().len();
+    // The list grows from the front and never reaches a weight that is still to be read.
+    let first = if form.has_lists() { numbers.len() - targets } else { 0 };
+    let layers = crowd.layers().of(instance as usize);
+    weights(&group.model, layers, crowd.expression(instance), tick, &mut numbers[first..]);
+    if form.has_lists() {
+        let mut count = 0;
+        for target in 0..targets {
+            let weight = numbers[first + target];
+            if weight != 0.0 {
+                count += 1;
+                numbers[2 * count..2 * count + 2].copy_from_slice(&[target as f32, weight]);
+            }
+        }
+        numbers[..2].copy_from_slice(&[count as f32, 0.0]);
+    }
+}
+
+impl MorphDeltas {
+    fn new(gpu: &Gpu, group: &Group, form: MorphForm) -> Self {
+        let elements = elements(group, form);
+        if form != MorphForm::Texture {
+            return Self::Buffer(gpu.storage(Purpose::Mesh, "morph deltas", &elements));
+        }
+        let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
+        let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
+        gpu.write_texture(&texture, [0, 0], [TEXTURE_WIDTH, height], bytemuck::cast_slice(&elements));
+        Self::Texture(gpu.view(&texture, false))
+    }
+}
+
+/// The deltas of a group in a form, as bits.
+fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
+    let (mesh, stride) = (group.model.mesh(), stride(group));
+    let (targets, vertices) = (mesh.targets(), mesh.vertex_count());
+    let mut elements = Vec::with_capacity(form.elements(group));
+    let with = |[x, y, z]: [f32; 3], last: u32| [x.to_bits(), y.to_bits(), z.to_bits(), last];
+    let tangent = |delta: usize| targets.tangents().get(delta).copied().unwrap_or_default();
+    let delta_of = |targets: &Targets, delta: usize, target: u32| {
+        [with(targets.positions()[delta], target), with(targets.normals()[delta], 0), with(tangent(delta), 0)]
+    };
+    if form.has_lists() {
+        elements.resize(form.elements(group), [0; 4]);
+        for (target, vertex, delta) in targets.entries() {
+            let at = (target * vertices + vertex) * stride;
+            elements[at..at + stride].copy_from_slice(&delta_of(targets, delta, 0)[..stride]);
+        }
+        return elements;
+    }
+    let short = form == MorphForm::Short;
+    let (first, width) = if short { (heads(vertices) + targets.len(), 1) } else { (heads(vertices), stride) };
+    if targets.is_empty() {
+        // No vertex has deltas: they begin and end behind the head.
+        elements.resize(heads(vertices), [first as u32; 4]);
+        return elements;
+    }
+    let by_vertex = targets.by_vertex();
+    let begins: Vec<u32> = by_vertex.offsets.iter().map(|offset| first as u32 + offset * width as u32).collect();
+    elements.extend(begins.chunks(4).map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))));
+    if short {
+        let packed = targets.packed();
+        let largest = |step: f32| (step * 32_767.0).to_bits();
+        elements.extend(packed.steps.iter().map(|&[position, normal]| [largest(position), largest(normal), 0, 0]));
+        elements.extend(by_vertex.items.iter().map(|&(target, delta)| {
+            let [px, py, pz, nx, ny, nz] = packed.deltas[delta as usize].map(|v| u32::from(v as u16));
+            [px | py << 16, pz | nx << 16, ny | nz << 16, target]
+        }));
+    } else {
+        for &(target, delta) in &by_vertex.items {
+            elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
+        }
+    }
+    elements
+}

@@ -1,0 +1,73 @@
+//! Forms of skinned vertices in buffers.
+
+use crate::vertex::Encoding;
+
+/// Form of skinned vertices in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputForm {
+    /// Floats, vertex by vertex.
+    Floats,
+    /// Packed words, vertex by vertex.
+    Packed,
+    /// An instance's positions, then its normals, then its tangents, as floats.
+    Streams,
+}
+
+impl OutputForm {
+    /// All forms, so that tests can check their shaders.
+    pub const ALL: [Self; 3] = [Self::Floats, Self::Packed, Self::Streams];
+
+    /// The form of vertices one by one.
+    pub fn of(encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::F32 => Self::Floats,
+            Encoding::Packed => Self::Packed,
+        }
+    }
+
+    /// The file that writes vertices of so many floats in a kernel.
+    pub(in crate::gpu) fn written_by(self, floats: usize) -> &'static str {
+        match self {
+            Self::Floats if floats.is_multiple_of(2) => "output_pairs.wgsl",
+            Self::Floats => "output.wgsl",
+            Self::Packed => "output_packed.wgsl",
+            Self::Streams => "output_streams.wgsl",
+        }
+    }
+
+    /// The files that read the vertices of this frame and of the previous one where they are drawn.
+    pub(in crate::gpu) fn read_by(self) -> [&'static str; 2] {
+        match self {
+            Self::Floats => ["preskinned.wgsl", "previous.wgsl"],
+            Self::Packed => ["preskinned_packed.wgsl", "previous_packed.wgsl"],
+            // The last frame's vertices are kept by no backend that stores streams.
+            Self::Streams => ["preskinned_streams.wgsl", "previous.wgsl"],
+        }
+    }
+
+    /// Name in recordings for pages, which read vertices back.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Floats | Self::Packed => "words",
+            Self::Streams => "streams",
+        }
+    }
+
+    /// Brings an instance that was read back into the order of vertices.
+    pub fn sort(self, instance: &mut [f32], vertices: usize) {
+        if self != Self::Streams {
+            return;
+        }
+        let streams = instance.to_vec();
+        let floats = instance.len() / vertices.max(1);
+        for (vertex, out) in instance.chunks_exact_mut(floats.max(1)).enumerate() {
+            let (mut first, mut done) = (0, 0);
+            for width in [3, 3, 4] {
+                if done < floats {
+                    out[done..done + width].copy_from_slice(&streams[first + width * vertex..][..width]);
+                    (first, done) = (first + width * vertices, done + width);
+                }
+            }
+        }
+    }
+}

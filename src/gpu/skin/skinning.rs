@@ -1,0 +1,152 @@
+//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms.
+
+use crate::crowd::{Crowd, Group};
+use crate::frame::Purpose;
+use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
+use crate::gpu::pose::baked;
+use crate::gpu::pose::visibility::Visibility;
+use crate::gpu::shader::binding::GroupLayout;
+use crate::gpu::shader::kernel::Constants;
+use crate::gpu::shader::wgsl::{Role, shader};
+use crate::gpu::skin::morph::{MorphBindings, MorphForm};
+use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use crate::vertex::{Normals, VertexFormat};
+
+/// The shader that reads vertices back instead of drawing them.
+pub(in crate::gpu) const CAPTURE: &str = "capture.wgsl";
+
+/// Storage buffers that a skinning shader reads.
+pub fn storage_buffers(palette: PaletteForm) -> u32 {
+    4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
+}
+
+/// Properties that select a group's shader. Groups of one kind share pipelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Format of the skinned vertices.
+    pub format: VertexFormat,
+    /// Form of the mesh in memory.
+    pub mesh: MeshForm,
+    /// Most influences of a vertex, padding included.
+    pub influences: u32,
+    /// Baked frames that an instance blends; 1 unless clips are baked.
+    pub layers: u32,
+    /// Form of the crowd's morph targets, if any of its models has some.
+    pub morph: Option<MorphForm>,
+}
+
+impl Kind {
+    /// The kind of a group for the requested form of its mesh, without morph targets and if clips are not baked.
+    pub fn of(group: &Group, mesh: MeshForm) -> Self {
+        Self {
+            format: group.format,
+            mesh: mesh.of(group),
+            influences: group.model.mesh().max_influences(),
+            layers: 1,
+            morph: None,
+        }
+    }
+
+    /// The kinds of a crowd's groups, with its morph targets in a form.
+    pub fn morphing(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, morph: MorphForm) -> Vec<Self> {
+        let morph = morph.of(crowd);
+        Self::all(crowd, mesh, palette).into_iter().map(|kind| Self { morph, ..kind }).collect()
+    }
+
+    /// The kinds of a crowd's groups, without morph targets.
+    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Vec<Self> {
+        let of_group = |group: &Group| match palette {
+            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), ..Self::of(group, mesh) },
+            _ => Self::of(group, mesh),
+        };
+        crowd.groups().iter().map(of_group).collect()
+    }
+
+    /// Values of the overrides in shaders/chunk.wgsl.
+    pub fn constants(self) -> Constants {
+        let normals = match self.format.normals {
+            Normals::Unit => 0.0,
+            Normals::Raw => 1.0,
+            Normals::Exact => 2.0,
+        };
+        vec![
+            ("FLOATS", self.format.floats() as f64),
+            ("NORMALS", normals),
+            ("INFLUENCES", self.influences.into()),
+            ("LAYERS", self.layers.into()),
+        ]
+    }
+}
+
+/// Shaders of dispatches and draws of one chunk, whose numbers are in a uniform.
+pub(in crate::gpu) const ONE_CHUNK: Role = ("numbers", "numbers_uniform.wgsl");
+
+/// The files that load and morph vertices and read palettes in these forms.
+pub(in crate::gpu) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Role> {
+    let mesh = match mesh {
+        MeshForm::Plain => Some("mesh_plain.wgsl"),
+        MeshForm::Packed => Some("mesh_packed.wgsl"),
+        MeshForm::Own(_) => None,
+    };
+    let mut roles = palette.roles();
+    roles.extend(mesh.map(|file| ("mesh", file)));
+    roles.extend_from_slice(MorphForm::roles(morph));
+    roles
+}
+
+/// A shader that skins while it draws: its root file in shaders/, with roles besides those of skinning.
+pub fn vertex_shader(
+    mesh: MeshForm,
+    palette: PaletteForm,
+    morph: Option<MorphForm>,
+    root: &str,
+    roles: &[Role],
+) -> String {
+    let own = [("source", "gpu_vertex.wgsl"), ONE_CHUNK].into_iter().chain(self::roles(mesh, palette, morph));
+    let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
+    shader(root, &own.chain(drawn).chain(roles.iter().copied()).collect::<Vec<_>>())
+}
+
+/// Buffers that skinning reads and writes.
+pub struct SkinBindings<'a> {
+    /// Mesh of each of the crowd's groups.
+    pub meshes: &'a [MeshBuffers],
+    /// Palettes of each chunk.
+    pub palettes: &'a [Palettes],
+    /// Morph targets, if any model of the crowd has some.
+    pub morph: Option<MorphBindings<'a>>,
+    /// Buffers that chunks write to in turn; empty for a vertex shader.
+    pub outputs: &'a [Buffer],
+    /// The visibility pass, if only instances in view are skinned.
+    pub visibility: Option<&'a Visibility>,
+}
+
+/// Creates group 0 for each chunk.
+pub fn bind_groups(
+    gpu: &Gpu,
+    crowd: &Crowd,
+    chunks: &[Chunk],
+    bound: &SkinBindings,
+    layout: &GroupLayout,
+) -> Vec<BindGroup> {
+    let &SkinBindings { meshes, palettes, morph, outputs, visibility } = bound;
+    let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
+    let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
+        let mesh = &meshes[chunk.group];
+        let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
+        let uniform = own.as_ref().map(Resource::from);
+        let uniform = uniform.or(visibility.map(|visibility| visibility.chunks()[index].chunk()));
+        let buffers = [
+            ("vertices", Some(&mesh.vertices)),
+            ("influences", Some(&mesh.influences)),
+            ("tangents", Some(&mesh.tangents)),
+            ("output", output),
+            ("shown", palettes.shown()),
+        ];
+        let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
+        let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));
+        let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
+        layout.bind(gpu, "skinning", uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph))
+    });
+    groups.collect()
+}

@@ -1,0 +1,174 @@
+//! Constant data on the device: a model's vertices and a chunk's numbers, uploaded once.
+
+use crate::crowd::{Crowd, Group};
+use crate::frame::Purpose;
+use crate::gpu::device::objects::Buffer;
+use crate::gpu::shader::layout::{self, INLINE, Influence, Vertex};
+use crate::gpu::skin::packing::{self, Grid};
+use crate::gpu::{Chunk, Gpu};
+use crate::model::{Mesh, VertexRun};
+use crate::vertex::Attributes;
+
+/// Form of a mesh in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeshForm {
+    /// 64 bytes per vertex, in full precision.
+    Plain,
+    /// 20 bytes per vertex if the model allows it, otherwise as [`MeshForm::Plain`].
+    Packed,
+    /// The form of a kernel from outside this crate, which reads it itself.
+    Own(&'static OwnMesh),
+}
+
+/// A form of meshes for a kernel from outside this crate.
+#[derive(Debug)]
+pub struct OwnMesh {
+    /// Name by which forms are told apart.
+    pub name: &'static str,
+    /// Returns the contents of the buffers that are bound to the kernel's variables `vertices` and `influences`.
+    pub streams: fn(&Group) -> [Vec<u8>; 2],
+}
+
+impl PartialEq for OwnMesh {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OwnMesh {}
+
+impl MeshForm {
+    /// The form of a group's mesh: packed only if the model allows it.
+    pub fn of(self, group: &Group) -> Self {
+        if self == Self::Packed && !packing::fits(group) { Self::Plain } else { self }
+    }
+}
+
+/// The vertex and influence streams of a model, or of several, one after the other.
+pub struct MeshBuffers {
+    /// Items are [`layout::Vertex`] or [`layout::PackedVertex`], or those of an [`OwnMesh`].
+    pub vertices: Buffer,
+    /// Items are [`Influence`], those after a vertex's fourth, or those of an [`OwnMesh`].
+    pub influences: Buffer,
+    /// Tangents, or a single zero if the format has none.
+    pub tangents: Buffer,
+}
+
+impl MeshBuffers {
+    /// Bytes on the device of the meshes of all groups.
+    pub fn bytes(crowd: &Crowd, form: MeshForm) -> u64 {
+        let gpu = Gpu::recording().planning();
+        let (_, bytes) = gpu.counted(|| crowd.groups().iter().for_each(|group| drop(Self::new(&gpu, group, form))));
+        bytes.total()
+    }
+
+    /// Uploads a model's streams.
+    pub fn new(gpu: &Gpu, group: &Group, form: MeshForm) -> Self {
+        Self::merged(gpu, &[group], form)
+    }
+
+    /// Uploads the streams of groups whose meshes have one form, one group after the other.
+    pub fn merged(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> Self {
+        let [mut vertices, mut influences, mut tangents] = [const { Vec::new() }; 3];
+        for group in groups {
+            push_vertices(group, form, &mut vertices, &mut influences);
+            tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
+        }
+        Self {
+            vertices: gpu.storage(Purpose::Mesh, "mesh vertices", &vertices),
+            influences: gpu.storage(Purpose::Mesh, "influences", &influences),
+            tangents: gpu.storage(Purpose::Mesh, "tangents", &tangents),
+        }
+    }
+}
+
+/// Appends a group's vertices in a form, and the influences beside them.
+fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>, beside: &mut Vec<u8>) {
+    let mesh = group.model.mesh();
+    let (inline, more) = influences(mesh);
+    let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
+    match form.of(group) {
+        MeshForm::Plain => {
+            let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
+                position,
+                padding: 0,
+                normal,
+                more_padding: 0,
+                entries: pairs.map(|(entry, _)| entry.into()),
+                weights: pairs.map(|(_, weight)| weight),
+            };
+            vertices.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&plain(vertex))));
+        }
+        MeshForm::Packed => {
+            let grid = Grid::of(mesh);
+            let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
+            packed.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&vertex)));
+        }
+        MeshForm::Own(own) => {
+            let [vertices, influences] = (own.streams)(group);
+            out.extend(vertices);
+            return beside.extend(influences);
+        }
+    }
+    beside.extend_from_slice(bytemuck::cast_slice(&more));
+}
+
+fn tangents(group: &Group) -> &[[f32; 4]] {
+    let asked = group.format.attributes == Attributes::Pnt;
+    group.model.mesh().tangents().filter(|_| asked).unwrap_or(&[[0.0; 4]])
+}
+
+/// Number of influences after a vertex's fourth, of all vertices.
+pub(in crate::gpu) fn more_influences(mesh: &Mesh) -> usize {
+    let more = |run: &VertexRun| run.vertex_count as usize * (run.influences as usize).saturating_sub(INLINE);
+    mesh.runs().iter().map(more).sum()
+}
+
+/// Each vertex's four largest influences, and the remaining influences of all vertices that have more.
+fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
+    let mut inline = Vec::with_capacity(mesh.vertex_count());
+    let mut more = Vec::new();
+    let mut pairs = Vec::new();
+    for vertex in 0..mesh.vertex_count() {
+        pairs.clear();
+        pairs.extend(mesh.influences_of(vertex));
+        pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // Pad with the heaviest entry at weight 0: it is fetched anyway.
+        let padding = (pairs[0].0, 0.0);
+        inline.push(std::array::from_fn(|k| pairs.get(k).copied().unwrap_or(padding)));
+        more.extend(pairs.iter().skip(INLINE).map(|&(entry, weight)| Influence { entry: entry.into(), weight }));
+    }
+    (inline, more)
+}
+
+/// The numbers of a chunk that shares no buffers.
+pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
+    let model = &crowd.groups()[chunk.group].model;
+    let mesh = model.mesh();
+    let first_with = |influences| {
+        let run = mesh.runs().iter().find(|r| r.influences >= influences);
+        run.map_or(mesh.vertex_count() as u32, |r| r.first_vertex)
+    };
+    let grid = Grid::of(mesh);
+    layout::Chunk {
+        first_instance: chunk.instances.start,
+        instances: chunk.instances.len() as u32,
+        vertices: mesh.vertex_count() as u32,
+        entries: model.palette_joints().len() as u32,
+        origin: grid.origin.to_array(),
+        eights: first_with(8),
+        step: grid.step.to_array(),
+        sixteens: first_with(16),
+        centre: mesh.cube().centre,
+        half: mesh.cube().half,
+        first_vertex: 0,
+        first_entry: 0,
+        mesh_vertex: 0,
+        mesh_influence: 0,
+    }
+}
+
+/// The numbers of a chunk in a uniform buffer.
+pub fn chunk_uniform(gpu: &Gpu, purpose: Purpose, crowd: &Crowd, chunk: &Chunk) -> Buffer {
+    gpu.uniform(purpose, "chunk", &chunk_contents(crowd, chunk))
+}

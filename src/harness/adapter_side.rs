@@ -1,0 +1,113 @@
+//! The device's side of a machine with an adapter.
+
+use super::device_side::DeviceSide;
+use super::limits::Device;
+use crate::backend::{Prepared, Skinned, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{Arena, Bytes, DeviceClock, FrameWork, Result, Retention, StageTimer};
+use crate::gpu::draw::present::{self, Presenter};
+use crate::gpu::{Drawable, Gpu};
+use crate::scene::BuiltScene;
+use std::rc::Rc;
+
+/// An adapter, and what draws on it.
+pub(super) struct AdapterSide {
+    gpu: Rc<Gpu>,
+    presenter: Option<Presenter>,
+    /// Bytes that drawing allocated.
+    targets: Bytes,
+}
+
+impl AdapterSide {
+    pub fn new(gpu: &Rc<Gpu>) -> Self {
+        Self { gpu: Rc::clone(gpu), presenter: None, targets: Bytes::default() }
+    }
+}
+
+impl DeviceSide for AdapterSide {
+    fn is_software(&self) -> bool {
+        self.gpu.summary().software
+    }
+
+    fn bandwidths(&self) -> Option<Device> {
+        let bandwidth = self.gpu.bandwidth().ok()?;
+        let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;
+        Some(Device { memory, upload: bandwidth.upload as f64 })
+    }
+
+    fn presenter_bytes(&self, scene: &BuiltScene, passes: u32) -> Option<u64> {
+        let draws = passes > 0 && self.gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
+        draws.then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view()))
+    }
+
+    fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {
+        // A size that the adapter cannot hold is reported when it is allocated.
+        self.gpu.arena_bytes(crowd, keep).unwrap_or(0)
+    }
+
+    fn allocate(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
+        self.gpu.allocate_arena(crowd, keep, arena)
+    }
+
+    fn present(&mut self, scene: &BuiltScene, passes: u32) -> Result<()> {
+        if passes > 0 {
+            let make = || Presenter::new(Rc::clone(&self.gpu), &scene.crowd, scene.view(), passes);
+            let (presenter, targets) = self.gpu.counted(make);
+            (self.presenter, self.targets) = (Some(presenter?), targets);
+        }
+        Ok(())
+    }
+
+    fn target_bytes(&self) -> Option<u64> {
+        self.presenter.as_ref().map(|_| self.targets.total())
+    }
+
+    fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
+        self.gpu.chunk_ends(crowd)
+    }
+
+    fn refusal(&self, backend: &dyn Prepared) -> Option<&'static str> {
+        match (backend.skinned(), &self.presenter) {
+            (Skinned::Device(Drawable::Shader(_)), None) => Some("skins in the draw; needs --passes 1 or more"),
+            (Skinned::HostInBlocks, Some(_)) => Some("its output cannot be drawn; needs --passes 0"),
+            _ => None,
+        }
+    }
+
+    fn draw(
+        &mut self,
+        ticket: Ticket,
+        backend: &dyn Prepared,
+        arena: &Arena,
+        timer: &mut StageTimer,
+    ) -> Result<Ticket> {
+        let Some(presenter) = &mut self.presenter else { return Ok(ticket) };
+        let (drawn, bytes) = self.gpu.counted(|| ticket.draw(presenter, &backend.skinned(), arena, timer));
+        self.targets += bytes;
+        drawn
+    }
+
+    fn clock(&self) -> DeviceClock {
+        self.gpu.clock()
+    }
+
+    fn set_timing(&self, on: bool) {
+        self.gpu.set_timing(on);
+    }
+
+    fn work_for(&self, backend: &'static str) {
+        self.gpu.work_for(backend);
+    }
+
+    fn collect(&self, timer: &mut StageTimer) -> Result<()> {
+        self.gpu.collect(timer)
+    }
+
+    fn take_work(&self) -> FrameWork {
+        self.gpu.take_work()
+    }
+
+    fn depths(&self) -> Result<Option<Vec<f32>>> {
+        self.presenter.as_ref().filter(|_| self.gpu.reads_depth()).map(Presenter::read_depth).transpose()
+    }
+}

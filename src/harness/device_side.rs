@@ -1,0 +1,93 @@
+//! The device's side of what the harness does: memory, drawing and clocks of the adapter. All access of the harness to
+//! the device goes through here, so that a build without the device needs no other changes.
+
+use super::limits::Device;
+use crate::backend::{Prepared, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{Arena, DeviceClock, FrameWork, Result, Retention, StageTimer};
+use crate::scene::BuiltScene;
+
+/// The device's side. By default there is no device: it takes no memory, and nothing is drawn.
+pub(super) trait DeviceSide {
+    /// Returns whether the device's memory is main memory.
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    /// Bandwidths of the device's memory.
+    fn bandwidths(&self) -> Option<Device> {
+        None
+    }
+
+    /// Bytes that drawing takes on the device; `None` if nothing is drawn.
+    fn presenter_bytes(&self, _scene: &BuiltScene, _passes: u32) -> Option<u64> {
+        None
+    }
+
+    /// Bytes of the arena's device side.
+    fn arena_bytes(&self, _crowd: &Crowd, _keep: Retention) -> u64 {
+        0
+    }
+
+    /// Allocates the arena's device side.
+    fn allocate(&self, _crowd: &Crowd, _keep: Retention, _arena: &mut Arena) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes what draws the frames of a scene; without passes none is drawn.
+    fn present(&mut self, _scene: &BuiltScene, _passes: u32) -> Result<()> {
+        Ok(())
+    }
+
+    /// Bytes that drawing has allocated on the device so far; `None` if nothing is drawn.
+    fn target_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Instances at the ends of the device's chunks.
+    fn chunk_ends(&self, _crowd: &Crowd) -> Result<Vec<u32>> {
+        Ok(Vec::new())
+    }
+
+    /// Reason why a backend's frames cannot be measured here, if any.
+    fn refusal(&self, _backend: &dyn Prepared) -> Option<&'static str> {
+        None
+    }
+
+    /// Draws the vertices of a backend's frame.
+    fn draw(
+        &mut self,
+        ticket: Ticket,
+        _backend: &dyn Prepared,
+        _arena: &Arena,
+        _timer: &mut StageTimer,
+    ) -> Result<Ticket> {
+        Ok(ticket)
+    }
+
+    /// Clock of the device's stages.
+    fn clock(&self) -> DeviceClock {
+        DeviceClock::default()
+    }
+
+    /// Switches the timing of the device's stages on or off.
+    fn set_timing(&self, _on: bool) {}
+
+    /// Names the backend that the device works for, for messages.
+    fn work_for(&self, _backend: &'static str) {}
+
+    /// Adds the device's spans of the finished frame.
+    fn collect(&self, _timer: &mut StageTimer) -> Result<()> {
+        Ok(())
+    }
+
+    /// The device's work since the last call.
+    fn take_work(&self) -> FrameWork {
+        FrameWork::default()
+    }
+
+    /// The last frame's depths; `None` if nothing is drawn, or if the adapter cannot read them back.
+    fn depths(&self) -> Result<Option<Vec<f32>>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,288 @@
+//! Frames of a backend, and the resources that the backends of a rotation share for them.
+
+use super::disturbance::Disturber;
+use super::energy::{COUNTERS, EnergyMeter, Spent};
+use super::options::Disturbance;
+use super::order::WarmUp;
+use super::outcome::{Resources, StageTimes, add, times_of};
+use super::thread_clocks::ThreadClocks;
+use crate::backend::{Prepared, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{
+    Arena, Clock, CountSource, DeviceClock, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
+};
+use crate::harness::device_side::DeviceSide;
+use crate::harness::parity::Parity;
+use crate::harness::rotation::{BackendMemory, SharedMemory};
+use crate::registry::BackendEntry;
+use crate::threads::Threads;
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Time for frames with two in flight, and their smallest and largest number.
+const THROUGHPUT: Duration = Duration::from_secs(1);
+const THROUGHPUT_FRAMES: RangeInclusive<u32> = 3..=100;
+/// Most frames that a backend with a clock of its own is asked for at once.
+const MOST_OWN_FRAMES: u32 = 1 << 13;
+
+/// A backend with its buffers.
+pub(super) struct Contender<'a> {
+    /// Index in the options' backends.
+    pub index: usize,
+    pub entry: &'static BackendEntry,
+    /// The crowd that it runs: that of all levels, if it chooses among them.
+    pub crowd: &'a Crowd,
+    pub prepared: Box<dyn Prepared>,
+    pub parity: Option<Parity>,
+    pub warm_up: WarmUp,
+    pub stages: Vec<StageTimes>,
+    /// Median frame in nanoseconds of the first window of a sustained run.
+    pub first_ns: Option<u64>,
+    pub spent: Spent,
+    /// Memory and device work, from the last measured frame.
+    pub resources: Option<Resources>,
+}
+
+impl Contender<'_> {
+    /// Empties the times; keeps their memory.
+    pub fn clear_times(&mut self) {
+        for stage in &mut self.stages {
+            stage.samples.clear();
+            stage.dropped = 0;
+        }
+    }
+
+    /// Keeps the median frame so far.
+    pub fn end_first_window(&mut self) {
+        self.first_ns = times_of(&mut self.stages, Stage::Frame, Clock::Wall).summary().map(|summary| summary.median);
+    }
+
+    /// Measures some frames of a backend that times them itself.
+    pub fn own_block(&mut self, frames: Range<u32>, record: impl FnMut(Duration)) -> Result<()> {
+        self.own_frames(frames, record)?;
+        let host = self.prepared.footprint(self.crowd).host;
+        let memory = BackendMemory { host, ..BackendMemory::default() };
+        // A program that does not say what it holds has no memory to report.
+        let resources = || Resources { memory, work: FrameWork::default(), energy: None };
+        self.resources = (host.total() > 0).then(resources);
+        Ok(())
+    }
+
+    /// Runs frames of a backend that times them itself.
+    fn own_frames(&mut self, frames: Range<u32>, mut record: impl FnMut(Duration)) -> Result<()> {
+        for (frame, spans) in frames.clone().zip(self.prepared.own_times(frames)?) {
+            let whole = spans.iter().find(|span| span.stage.group() == StageGroup::Whole);
+            let sum = || spans.iter().filter_map(|span| span.ns).sum();
+            record(Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum)));
+            add(&mut self.stages, frame, &spans);
+        }
+        Ok(())
+    }
+}
+
+/// Resources that the backends of a rotation share.
+pub(super) struct Bench {
+    pub arena: Arena,
+    pub device: Box<dyn DeviceSide>,
+    timer: StageTimer,
+    clocks: ThreadClocks,
+    threads: Threads,
+    disturber: Disturber,
+    /// `None` where no counter can be read, and where frames are disturbed: the disturbance takes energy, too.
+    meter: Option<EnergyMeter>,
+    /// Counts the processor's events, if they are wanted and can be counted.
+    pub counters: Option<Box<dyn CountSource>>,
+    /// The device's work in the last frame.
+    work: FrameWork,
+}
+
+impl Bench {
+    pub fn new(
+        arena: Arena,
+        device: Box<dyn DeviceSide>,
+        clocks: ThreadClocks,
+        threads: Threads,
+        disturbance: Disturbance,
+    ) -> Self {
+        let (timer, disturber, work) = (StageTimer::default(), Disturber::new(disturbance), FrameWork::default());
+        let meter = if disturbance == Disturbance::default() { EnergyMeter::open(Path::new(COUNTERS)) } else { None };
+        Self { arena, device, timer, clocks, threads, disturber, meter, counters: None, work }
+    }
+
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
+    /// would measure.
+    pub fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+        self.device.take_work();
+        self.device.set_timing(!self.is_fenced());
+        self.begin();
+        let computed = self.clocks.now();
+        let start = Instant::now();
+        self.submit(contender, tick)?.finish()?;
+        let time = start.elapsed();
+        let computed = self.clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
+        self.device.set_timing(true);
+        self.device.collect(&mut self.timer)?;
+        self.work = self.device.take_work();
+        let whole = |clock, ns: u64| StageTime { stage: Stage::Frame, clock, ns: (ns > 0).then_some(ns) };
+        self.timer.push(whole(Clock::Wall, time.as_nanos() as u64));
+        if let Some(ns) = computed {
+            self.timer.push(whole(Clock::ThreadSum, ns));
+        }
+        Ok(time)
+    }
+
+    /// Measures some frames of a backend, or fewer if interrupted; returns those that were measured.
+    pub fn block(
+        &mut self,
+        contender: &mut Contender,
+        frames: Range<u32>,
+        interrupted: impl Fn() -> bool,
+        mut record: impl FnMut(Duration),
+    ) -> Result<Range<u32>> {
+        let mut measured = frames.start..frames.start;
+        self.device.work_for(contender.entry.name);
+        self.disturber.set(true);
+        self.meter.iter_mut().for_each(EnergyMeter::start);
+        for frame in frames {
+            if interrupted() {
+                break;
+            }
+            self.disturber.before_frame(&self.threads);
+            // Frame numbers are ticks, so that every backend computes the same poses.
+            record(self.frame(contender, frame)?);
+            add(&mut contender.stages, frame, self.timer.spans());
+            measured.end = frame + 1;
+        }
+        self.disturber.set(false);
+        self.meter.iter().for_each(|meter| meter.stop(&mut contender.spent, measured.len() as u32));
+        if !measured.is_empty() {
+            let shared = SharedMemory {
+                arena: self.arena.host.allocated(),
+                device_arena: self.arena.device_bytes(),
+                presenter: self.device.target_bytes(),
+                device_is_host: self.device.is_software(),
+            };
+            let memory = shared.of(&contender.prepared.footprint(contender.crowd));
+            let energy = self.meter.as_ref().and_then(|meter| meter.of(contender.spent));
+            contender.resources = Some(Resources { memory, work: self.work, energy });
+        }
+        Ok(measured)
+    }
+
+    /// Runs frames that are not recorded until the backend is warm, or the fewest if interrupted.
+    pub fn warm_up(&mut self, contender: &mut Contender, interrupted: impl Fn() -> bool) -> Result<()> {
+        self.device.work_for(contender.entry.name);
+        let mut count = 1;
+        while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
+            if contender.prepared.times_itself() {
+                let mut times = Vec::new();
+                contender.own_frames(frame..frame + count, |time| times.push(time))?;
+                times.into_iter().for_each(|time| contender.warm_up.record(time));
+                // Ever longer requests, so that at least one is long enough for its times to be checked.
+                count = (2 * count).min(MOST_OWN_FRAMES);
+                continue;
+            }
+            let time = self.frame(contender, frame)?;
+            contender.warm_up.record(time);
+            // Creates the stages' rows, so that none is allocated while measuring.
+            add(&mut contender.stages, frame, self.timer.spans());
+        }
+        self.fenced_frames(contender, 0..1)
+    }
+
+    /// Measures frames with two in flight, if there is anything to wait for; a frame takes approximately `frame`. Returns
+    /// the number of the last one.
+    pub fn throughput(&mut self, contender: &mut Contender, frame: Duration) -> Result<Option<u32>> {
+        let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
+        let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
+        self.device.set_timing(false);
+        self.disturber.set(true);
+        let samples = self.in_flight(contender, frames);
+        self.disturber.set(false);
+        self.device.set_timing(true);
+        let samples = samples?;
+        let last = (!samples.is_empty()).then_some(frames);
+        if last.is_some() {
+            times_of(&mut contender.stages, Stage::Throughput, Clock::Wall).samples = samples;
+        }
+        Ok(last)
+    }
+
+    /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
+    fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
+        let mut samples = Vec::with_capacity(frames as usize);
+        let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
+        // One frame more than is recorded: the first end has no predecessor.
+        for frame in 0..=frames + 1 {
+            let mut ticket = None;
+            if frame <= frames {
+                self.begin();
+                let mut submitted = self.submit(contender, frame)?;
+                if !submitted.launch() {
+                    return Ok(Vec::new());
+                }
+                ticket = Some(submitted);
+            }
+            if let Some(earlier) = std::mem::replace(&mut earlier, ticket) {
+                earlier.finish()?;
+                let now = Instant::now();
+                if let Some(end) = end.replace(now) {
+                    samples.push((frame - 2, (now - end).as_nanos() as u64));
+                }
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
+    pub fn counted_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
+        let Some(counters) = self.counters.take() else { return Ok(()) };
+        self.timer.count_with(Some(counters));
+        self.begin();
+        let before = self.timer.read_counts();
+        let done = self.submit(contender, tick).and_then(Ticket::finish);
+        self.timer.add_counts(Stage::Frame, before);
+        self.counters = self.timer.count_with(None);
+        for times in contender.stages.iter_mut().filter(|times| times.clock == Clock::Wall) {
+            if let Some(counts) = self.timer.counts_of(times.stage) {
+                times.counts.add(counts);
+            }
+        }
+        done
+    }
+
+    /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have frames
+    /// of their own, with the numbers of measured ones, so that no frame waits within itself.
+    pub fn fenced_frames(&mut self, contender: &mut Contender, frames: Range<u32>) -> Result<()> {
+        if !self.is_fenced() {
+            return Ok(());
+        }
+        for frame in frames {
+            self.disturber.before_frame(&self.threads);
+            self.begin();
+            self.submit(contender, frame)?.finish()?;
+            self.device.collect(&mut self.timer)?;
+            self.timer.keep(Clock::Fenced);
+            add(&mut contender.stages, frame, self.timer.spans());
+        }
+        Ok(())
+    }
+
+    /// Returns whether the device's stages are timed by fences.
+    fn is_fenced(&self) -> bool {
+        self.device.clock() != DeviceClock::Timestamps
+    }
+
+    fn begin(&mut self) {
+        self.timer.clear();
+        self.arena.swap();
+    }
+
+    /// Submits a frame and what draws it.
+    fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
+        let Self { arena, device, timer, .. } = self;
+        let ticket = contender.prepared.submit(&mut FrameInput { crowd: contender.crowd, tick, arena }, timer)?;
+        device.draw(ticket, &*contender.prepared, arena, timer)
+    }
+}

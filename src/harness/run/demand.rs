@@ -1,0 +1,65 @@
+//! What a run of a scene asks of its backends, and the memory that they would take for it.
+
+use crate::backend::Context;
+use crate::crowd::Crowd;
+use crate::frame::{BackendError, Job, Result, Retention};
+use crate::frustum::Frustum;
+use crate::harness::device_side::DeviceSide;
+use crate::harness::opened_device;
+use crate::harness::rotation::{BackendMemory, SharedMemory};
+use crate::registry::BackendEntry;
+use crate::scene::BuiltScene;
+
+/// What a run of a scene asks of its backends.
+pub(super) struct Demand {
+    /// The options that are passed to backends.
+    pub job: Job,
+    /// Memory that all backends of the run share.
+    pub shared: SharedMemory,
+}
+
+impl Demand {
+    pub fn new(device: &dyn DeviceSide, scene: &BuiltScene) -> Self {
+        // A ring holds only part of the crowd at a time.
+        let keep = scene.settings.retention();
+        let drawn = keep != Retention::Ring && device.presenter_bytes(scene, scene.passes).is_some();
+        let passes = if drawn { scene.passes } else { 0 };
+        let job = Job {
+            passes,
+            keep,
+            frustum: Frustum::new(scene.view_projection()),
+            eye: scene.eye(),
+            gameplay: scene.gameplay.clone(),
+        };
+        let presenter = device.presenter_bytes(scene, passes);
+        Self { job, shared: SharedMemory::new(device, &scene.crowd, keep, presenter) }
+    }
+}
+
+/// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
+/// part of the crowd at a time.
+pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
+    Demand::new(&*opened_device::open(context), scene).job.passes
+}
+
+/// The crowd of a scene for a backend: that of all levels, if it chooses among them.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if the scene has no levels to choose from.
+pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Result<&'a Crowd> {
+    match entry.chooses_levels() {
+        true => scene.choices().map_err(BackendError::Unavailable),
+        false => Ok(&scene.crowd),
+    }
+}
+
+/// Memory that a backend would take for a scene, without running it.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] if the machine lacks what the backend needs or the backend does not support the scene,
+/// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
+pub fn promised_memory(context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<BackendMemory> {
+    let demand = Demand::new(&*opened_device::open(context), scene);
+    let footprint = entry.create(context)?.footprint(crowd_for(scene, entry)?, &demand.job)?;
+    Ok(demand.shared.of(&footprint))
+}

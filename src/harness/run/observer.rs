@@ -1,0 +1,67 @@
+//! Progress of a run, and the observer to whom it is reported.
+
+use super::outcome::Outcome;
+use crate::harness::parity::Parity;
+use std::fmt;
+use std::io;
+
+/// Kind of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// A backend is prepared and compared with the reference.
+    Verifying,
+    /// The bandwidth of the machine is measured.
+    MeasuringMachine,
+    /// A backend runs frames that are not recorded.
+    WarmingUp,
+    /// A backend runs frames that are recorded.
+    Measuring,
+}
+
+/// Current step of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// Kind of the step.
+    pub activity: Activity,
+    /// Name of the backend at work; empty while the machine is measured.
+    pub backend: &'static str,
+    /// Comparison of the backend with the reference, once it has been made.
+    pub parity: Option<&'a Parity>,
+    /// Fraction of the scene's work that is done, 0 to 1.
+    pub done: f64,
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.activity {
+            Activity::Verifying => write!(f, "verifying {}", self.backend),
+            Activity::MeasuringMachine => f.write_str("measuring the machine"),
+            Activity::WarmingUp => write!(f, "warming up {}", self.backend),
+            Activity::Measuring => write!(f, "measuring {}", self.backend),
+        }
+    }
+}
+
+/// Observer of a run. By default it ignores what is reported and lets the run go on; `()` is such an observer.
+pub trait Observer {
+    /// Reports the current step.
+    fn progress(&mut self, step: &Step) {
+        let _ = step;
+    }
+    /// Returns whether to stop after the current frame.
+    fn interrupted(&self) -> bool {
+        false
+    }
+    /// Reports that the first window of a sustained run has ended.
+    fn first_window_ended(&mut self) {}
+    /// Reports the outcome of a backend when it is finished.
+    ///
+    /// # Errors
+    /// The outcome cannot be stored: the run stops.
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let _ = outcome;
+        Ok(())
+    }
+}
+
+impl Observer for () {}

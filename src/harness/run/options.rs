@@ -1,0 +1,57 @@
+//! Options of a run.
+
+use crate::harness::parity::Tolerance;
+use crate::registry::BackendEntry;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Disturbance {
+    /// `true` to displace what the caches hold before each frame, and to measure no frames with two in flight.
+    pub cold: bool,
+    /// Threads that read and write memory during the frames.
+    pub neighbours: u32,
+}
+
+/// Options of a run. By default there are no backends, and memory is not limited.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// The backends, in the order of the results.
+    pub backends: Vec<&'static BackendEntry>,
+    /// Measured frames of each; by default as many as fit 2 s, 5 to 200.
+    pub frames: Option<u32>,
+    /// Time for which all backends run by turns, in place of a number of frames: the times are those of its last minute,
+    /// or third, and the outcome has the median of its first.
+    pub sustain: Option<Duration>,
+    /// `true` to measure less where a software adapter draws and no number of frames is given: as many frames as fit
+    /// 1 s, at least 5 (3 if each takes 0.4 s or more), none with two in flight, and backends on the CPU first.
+    pub brief_on_software: bool,
+    /// Largest differences from the reference; by default those of [`Tolerance::of`] the scene's vertex format.
+    pub tolerance: Option<Tolerance>,
+    /// Bytes of main memory that may be used.
+    pub memory: u64,
+    /// `true` to count the processor's events in frames of their own, as far as the system permits.
+    pub counters: bool,
+    /// Disturbances of measured frames.
+    pub disturbance: Disturbance,
+    /// Seed that chooses the measured frames and instances that are compared with the reference; by default another one
+    /// in every run, so that no backend can know them.
+    pub seed: u64,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            backends: Vec::new(),
+            frames: None,
+            sustain: None,
+            brief_on_software: false,
+            tolerance: None,
+            memory: u64::MAX,
+            counters: false,
+            disturbance: Disturbance::default(),
+            seed: RandomState::new().hash_one(0),
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Order of measurement: backends alternate in short blocks of frames, so that drift of the machine affects all of them
+//! equally.
+
+use std::ops::Range;
+use std::time::Duration;
+
+/// Most frames within the time of a [`Pace`].
+const MOST_FRAMES: u32 = 200;
+/// Time from which a frame is so slow that [`Pace::Brief`] measures the fewest.
+const SLOW_FRAME: Duration = Duration::from_millis(400);
+/// Time of frames that a sustained run compares at its beginning and its end, and the largest part of the run that it is.
+const WINDOW: Duration = Duration::from_secs(60);
+const WINDOWS: u32 = 3;
+/// Duration of a block, and its largest number of frames.
+const BLOCK: Duration = Duration::from_millis(250);
+const BLOCK_FRAMES: u32 = 10;
+
+/// Duration of a backend's warm-up, and its fewest frames: shaders compile in the first.
+const WARM_UP: Duration = Duration::from_millis(250);
+const WARM_UP_FRAMES: u32 = 2;
+
+/// Number of frames of each backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// So many.
+    Frames(u32),
+    /// As many as fit 2 s, 5 to 200.
+    Full,
+    /// As many as fit 1 s, 5 to 200; 3 are enough if they take 0.4 s or more.
+    Brief,
+    /// As many as all backends together run in this time; the first and the last [`WINDOW`] of it are compared.
+    Sustained(Duration),
+}
+
+/// Part of a sustained run. Other runs are a single window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    First,
+    Between,
+    Last,
+}
+
+impl Pace {
+    /// Largest number of frames.
+    pub fn most(self) -> u32 {
+        match self {
+            Self::Frames(frames) => frames,
+            Self::Full | Self::Brief => MOST_FRAMES,
+            Self::Sustained(_) => u32::MAX,
+        }
+    }
+
+    /// Fraction of a backend's frames that is done, 0 to 1, after some frames that took so long.
+    fn done(self, frames: u32, spent: Duration) -> f64 {
+        let part = |of: u32| f64::from(frames) / f64::from(of);
+        let within = |seconds: f64, fewest: u32| part(fewest).min(spent.as_secs_f64() / seconds).max(part(MOST_FRAMES));
+        let done = match self {
+            Self::Frames(wanted) => part(wanted),
+            Self::Full => within(2.0, 5),
+            Self::Brief if spent >= SLOW_FRAME * frames => within(1.0, 3),
+            Self::Brief => within(1.0, 5),
+            // All backends end together.
+            Self::Sustained(_) => 0.0,
+        };
+        done.min(1.0)
+    }
+}
+
+/// Warm-up of a backend: frames that are not recorded.
+#[derive(Debug, Default)]
+pub struct WarmUp {
+    frames: u32,
+    spent: Duration,
+    first: Duration,
+}
+
+impl WarmUp {
+    /// Number of the next frame; `None` when the backend is warm. `hurry` shortens the warm-up to its fewest frames.
+    pub fn next_frame(&self, hurry: bool) -> Option<u32> {
+        let warm = self.spent >= WARM_UP || hurry;
+        (self.frames < WARM_UP_FRAMES || !warm).then_some(self.frames)
+    }
+
+    /// Records a frame.
+    pub fn record(&mut self, frame: Duration) {
+        if self.frames == 0 {
+            self.first = frame;
+        }
+        self.frames += 1;
+        self.spent += frame;
+    }
+
+    /// Mean time of a frame, without the first.
+    pub fn estimate(&self) -> Duration {
+        (self.spent - self.first) / self.frames.saturating_sub(1).max(1)
+    }
+}
+
+/// Distributes blocks of frames, round after round, until each backend has enough.
+#[derive(Debug)]
+pub struct Order {
+    pace: Pace,
+    shares: Vec<TimeShare>,
+    next: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct TimeShare {
+    /// Time of a frame in the warm-up.
+    estimate: Duration,
+    frames: u32,
+    spent: Duration,
+    retired: bool,
+}
+
+impl Order {
+    /// A schedule for backends with these estimates of their frame time.
+    pub fn new(pace: Pace, estimates: impl IntoIterator<Item = Duration>) -> Self {
+        let share = |estimate| TimeShare { estimate, frames: 0, spent: Duration::ZERO, retired: false };
+        Self { pace, shares: estimates.into_iter().map(share).collect(), next: 0 }
+    }
+
+    /// The next backend and the numbers of its frames; `None` when all are done.
+    pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
+        let count = self.shares.len();
+        let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
+        self.next = (backend + 1) % count;
+        let share = &self.shares[backend];
+        let fitting = BLOCK.as_nanos() / share.estimate.as_nanos().max(1);
+        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.pace.most() - share.frames);
+        Some((backend, share.frames..share.frames + length))
+    }
+
+    /// Records a measured frame.
+    pub fn record(&mut self, backend: usize, frame: Duration) {
+        self.shares[backend].frames += 1;
+        self.shares[backend].spent += frame;
+    }
+
+    /// Removes a backend.
+    pub fn retire(&mut self, backend: usize) {
+        self.shares[backend].retired = true;
+    }
+
+    /// Returns whether a backend has had its frames.
+    pub fn is_done(&self, backend: usize) -> bool {
+        self.done(backend) >= 1.0
+    }
+
+    /// Mean time of a backend's frames so far.
+    pub fn mean(&self, backend: usize) -> Duration {
+        self.shares[backend].spent / self.shares[backend].frames.max(1)
+    }
+
+    /// Fraction of all frames that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        (0..self.shares.len()).map(|backend| self.done(backend)).sum::<f64>() / self.shares.len().max(1) as f64
+    }
+
+    fn done(&self, backend: usize) -> f64 {
+        let share = &self.shares[backend];
+        match self.pace {
+            _ if share.retired => 1.0,
+            Pace::Sustained(time) => (self.spent().as_secs_f64() / time.as_secs_f64()).min(1.0),
+            pace => pace.done(share.frames, share.spent),
+        }
+    }
+
+    /// Time of all frames.
+    fn spent(&self) -> Duration {
+        self.shares.iter().map(|share| share.spent).sum()
+    }
+
+    /// The part of the run that the next frames belong to.
+    pub fn window(&self) -> Window {
+        let Pace::Sustained(time) = self.pace else { return Window::Last };
+        let (spent, window) = (self.spent(), WINDOW.min(time / WINDOWS));
+        match () {
+            () if spent < window => Window::First,
+            () if spent + window < time => Window::Between,
+            () => Window::Last,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
+    fn blocks(pace: Pace, estimates: &[u64]) -> Vec<(usize, u32)> {
+        let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
+        let mut schedule = Order::new(pace, estimates.iter().copied());
+        let mut counts = vec![0; estimates.len()];
+        let mut blocks = Vec::new();
+        while let Some((backend, frames)) = schedule.next_block() {
+            assert_eq!(frames.start, counts[backend], "every backend counts its own frames");
+            counts[backend] = frames.end;
+            blocks.push((backend, frames.len() as u32));
+            frames.for_each(|_| schedule.record(backend, estimates[backend]));
+        }
+        assert_eq!(schedule.progress(), 1.0);
+        blocks
+    }
+
+    #[test]
+    fn backends_take_turns() {
+        assert_eq!(blocks(Pace::Frames(12), &[1, 1]), [(0, 10), (1, 10), (0, 2), (1, 2)]);
+        assert_eq!(blocks(Pace::Frames(3), &[100, 1_000]), [(0, 2), (1, 1), (0, 1), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn time_decides_within_a_few_and_two_hundred_frames() {
+        let total = |pace, estimate| blocks(pace, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
+        assert_eq!([0, 9].map(|estimate| total(Pace::Full, estimate)), [200, 200]);
+        assert_eq!(total(Pace::Full, 40), 54); // 2 s are 50 frames, in blocks of 6
+        assert_eq!(total(Pace::Full, 900), 5);
+        assert_eq!([0, 40, 200, 390, 600].map(|estimate| total(Pace::Brief, estimate)), [200, 30, 5, 5, 3]);
+    }
+
+    #[test]
+    fn a_sustained_run_ends_for_all_and_compares_its_ends() {
+        let mut schedule = Order::new(Pace::Sustained(Duration::from_secs(6)), [Duration::from_millis(50); 2]);
+        let (mut windows, mut frames) = (Vec::new(), [0, 0]);
+        while let Some((backend, block)) = schedule.next_block() {
+            windows.push(schedule.window());
+            frames[backend] += block.len();
+            block.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
+        }
+        assert_eq!(frames, [60, 60]);
+        let count = |window| windows.iter().filter(|other| **other == window).count();
+        assert_eq!([Window::First, Window::Between, Window::Last].map(count), [8, 8, 8]);
+        assert!(windows.is_sorted_by_key(|window| *window as usize));
+    }
+
+    #[test]
+    fn a_retired_backend_gets_no_more_turns() {
+        let mut schedule = Order::new(Pace::Frames(20), [Duration::from_millis(1); 2]);
+        assert_eq!(schedule.next_block(), Some((0, 0..10)));
+        schedule.retire(0);
+        assert_eq!(schedule.next_block(), Some((1, 0..10)));
+        assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
+    }
+
+    /// A machine with a simulated clock: frames of backends take their nominal time multiplied by the current slowness.
+    struct SimulatedMachine {
+        now: Duration,
+        slowness: fn(f64) -> f64,
+    }
+
+    impl SimulatedMachine {
+        fn frame(&mut self, milliseconds: f64) -> Duration {
+            let time = Duration::from_secs_f64(milliseconds / 1e3 * (self.slowness)(self.now.as_secs_f64()));
+            self.now += time;
+            time
+        }
+
+        /// Medians, in milliseconds, of backends with these nominal frame times in milliseconds.
+        fn measure(&mut self, backends: &[f64], frames: u32) -> Vec<f64> {
+            let mut estimates = Vec::new();
+            for &own in backends {
+                let mut warm_up = WarmUp::default();
+                while warm_up.next_frame(false).is_some() {
+                    warm_up.record(self.frame(own));
+                }
+                estimates.push(warm_up.estimate());
+            }
+            let mut schedule = Order::new(Pace::Frames(frames), estimates);
+            let mut samples = vec![Vec::new(); backends.len()];
+            while let Some((backend, block)) = schedule.next_block() {
+                for _ in block {
+                    let time = self.frame(backends[backend]);
+                    schedule.record(backend, time);
+                    samples[backend].push(time.as_secs_f64() * 1e3);
+                }
+            }
+            samples.iter_mut().for_each(|s| s.sort_by(f64::total_cmp));
+            samples.iter().map(|s| s[s.len() / 2]).collect()
+        }
+    }
+
+    #[test]
+    fn drift_of_the_machine_hits_all_alike() {
+        // Slows down by a factor of two within four seconds, like a machine that gets hot.
+        let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
+        let medians = SimulatedMachine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
+        for (other, ratio) in [(1, 2.0), (2, 1.1)] {
+            let found = medians[other] / medians[0];
+            assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
+        }
+        // Measured one after the other, the last one looks slower by far more.
+        let mut machine = SimulatedMachine { now: Duration::ZERO, slowness: hot };
+        let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
+        assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
+    }
+
+    #[test]
+    fn what_is_slow_at_first_is_not_kept() {
+        // Ten times as slow for a fifth of a second: shaders compile, clock rates rise.
+        let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
+        let medians = SimulatedMachine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
+        assert_eq!(medians, [4.0]);
+        let mut warm_up = WarmUp::default();
+        [900, 100, 200].into_iter().for_each(|ms| warm_up.record(Duration::from_millis(ms)));
+        assert_eq!(warm_up.estimate(), Duration::from_millis(150), "the first frame is no guide");
+        let mut slow = WarmUp::default();
+        slow.record(Duration::from_secs(9));
+        assert_eq!((slow.next_frame(true), slow.next_frame(false)), (Some(1), Some(1)), "two at least");
+    }
+}

@@ -1,0 +1,214 @@
+//! Results of a backend in a run.
+
+use super::energy::Energy;
+use super::options::Disturbance;
+use crate::frame::{Clock, CountSum, FrameWork, Stage, StageTime};
+use crate::harness::parity::Parity;
+use crate::harness::rotation::BackendMemory;
+use crate::harness::stats::Summary;
+use crate::wording;
+use serde::{Deserialize, Serialize};
+
+/// Status of a backend after a run. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
+pub enum Status {
+    /// Verified, and measured unless the run only verifies.
+    Ok,
+    /// The machine or the options do not allow it to run.
+    Skipped,
+    /// Its vertices or its picture are wrong; it has no times.
+    ParityFailed,
+    /// It does not fit in memory.
+    TooLarge,
+    /// It failed during the run.
+    Error,
+}
+
+impl Status {
+    const ALL: [Self; 5] = [Self::Ok, Self::Skipped, Self::ParityFailed, Self::TooLarge, Self::Error];
+
+    /// Name in tables and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::ParityFailed => "parity_failed",
+            Self::TooLarge => "too_large",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl From<Status> for &'static str {
+    fn from(status: Status) -> Self {
+        status.name()
+    }
+}
+
+impl TryFrom<String> for Status {
+    type Error = String;
+
+    fn try_from(name: String) -> std::result::Result<Self, String> {
+        wording::named("status", &name, &Self::ALL, Self::name)
+    }
+}
+
+/// A stage's times by one clock, frame by frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageTimes {
+    /// The stage.
+    pub stage: Stage,
+    /// Clock that measured it.
+    pub clock: Clock,
+    /// Frame numbers and nanoseconds.
+    pub samples: Vec<(u32, u64)>,
+    /// Frames left out because the clock gave a zero or negative difference.
+    pub dropped: u32,
+    /// Bytes that the stage must move and the machine's bandwidth; `None` where these are not known.
+    pub floor: Option<Floor>,
+    /// Events of the processor in the stage, if they were counted.
+    pub counts: CountSum,
+}
+
+/// The least time that a stage could take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floor {
+    /// Bytes per frame.
+    pub bytes: u64,
+    /// Bytes per second that the machine moved in this run, in the stage's mix of reading and writing.
+    pub limit: u64,
+}
+
+impl Floor {
+    /// The least time in nanoseconds.
+    pub fn ns(self) -> f64 {
+        self.bytes as f64 * 1e9 / self.limit as f64
+    }
+}
+
+impl StageTimes {
+    /// Times without a sample.
+    fn new(stage: Stage, clock: Clock) -> Self {
+        Self { stage, clock, samples: Vec::new(), dropped: 0, floor: None, counts: CountSum::default() }
+    }
+
+    /// Bandwidth reached in the median, in percent of the limit.
+    pub fn percent_of_limit(&self) -> Option<f64> {
+        Some(100.0 * self.floor?.ns() / self.summary()?.median as f64)
+    }
+
+    /// Median and spread; `None` without a sample.
+    pub fn summary(&self) -> Option<Summary> {
+        Summary::of(self.samples.iter().map(|&(_, ns)| ns))
+    }
+}
+
+/// Results of a backend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Whose code it is, as [`crate::registry::BackendEntry::owner`].
+    pub owner: &'static str,
+    /// Name as in the registry, without the variant.
+    pub backend: &'static str,
+    /// Variant as in the registry; empty for the plain one.
+    pub variant: &'static str,
+    /// Number of times that a frame drew the crowd; 0 without an adapter.
+    pub passes: u32,
+    /// What disturbed its frames.
+    pub disturbance: Disturbance,
+    /// Status.
+    pub status: Status,
+    /// Reason why it is not [`Status::Ok`].
+    pub problem: Option<String>,
+    /// Comparison with the reference, if the run reached it.
+    pub parity: Option<Parity>,
+    /// Instruction set or adapter, threads, and the variant if the backend chose one.
+    pub device: String,
+    /// Times in the order of the stages, [`Stage::Frame`] last; empty if it was not measured.
+    pub stages: Vec<StageTimes>,
+    /// Median frame in nanoseconds at the beginning of a sustained run.
+    pub first_ns: Option<u64>,
+    /// Memory and device work, if it was measured.
+    pub resources: Option<Resources>,
+    /// Frames after which the processor had bounds and sockets, at most; `None` if they were not read.
+    pub gameplay_delay: Option<u32>,
+}
+
+/// Memory of a backend, and the work that each of its frames gives to the device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resources {
+    /// Memory, counted from its buffers.
+    pub memory: BackendMemory,
+    /// Work of a frame.
+    pub work: FrameWork,
+    /// Energy of a frame, if a counter can be read.
+    pub energy: Option<Energy>,
+}
+
+impl Outcome {
+    /// An outcome without times of a backend with this name in the registry.
+    pub fn new(name: &'static str, passes: u32, status: Status) -> Self {
+        let (backend, variant) = name.split_once(':').unwrap_or((name, ""));
+        Self {
+            owner: "skinbench",
+            backend,
+            variant,
+            passes,
+            disturbance: Disturbance::default(),
+            status,
+            problem: None,
+            parity: None,
+            device: String::new(),
+            stages: Vec::new(),
+            first_ns: None,
+            resources: None,
+            gameplay_delay: None,
+        }
+    }
+
+    /// Name as in the registry.
+    pub fn name(&self) -> String {
+        match self.variant {
+            "" => self.backend.into(),
+            variant => format!("{}:{variant}", self.backend),
+        }
+    }
+
+    /// Number of instances that it did not leave out, if it leaves out any.
+    pub fn visible(&self) -> Option<u64> {
+        self.parity.as_ref()?.visible
+    }
+
+    /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
+    pub fn median(&self, stage: Stage) -> Option<u64> {
+        let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
+        Clock::BY_CLOSENESS.into_iter().find_map(times)?.summary().map(|s| s.median)
+    }
+}
+
+/// Adds a frame's spans. Those of one stage and clock add up to one sample, which is dropped if any of them is invalid.
+pub(super) fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[StageTime]) {
+    for (at, span) in spans.iter().enumerate() {
+        let same = |other: &&StageTime| (other.stage, other.clock) == (span.stage, span.clock);
+        if spans[..at].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let total = spans.iter().filter(same).try_fold(0u64, |sum, s| s.ns.map(|ns| sum + ns));
+        let times = times_of(stages, span.stage, span.clock);
+        match total {
+            Some(ns) => times.samples.push((frame, ns)),
+            None => times.dropped += 1,
+        }
+    }
+}
+
+/// The times of a stage by a clock, added if there are none.
+pub(super) fn times_of(stages: &mut Vec<StageTimes>, stage: Stage, clock: Clock) -> &mut StageTimes {
+    let known = stages.iter().position(|times| (times.stage, times.clock) == (stage, clock));
+    let index = known.unwrap_or(stages.len());
+    if known.is_none() {
+        stages.push(StageTimes::new(stage, clock));
+    }
+    &mut stages[index]
+}

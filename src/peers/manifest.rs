@@ -1,0 +1,215 @@
+//! Manifests of peers: how each is built and started, and whose code it is.
+
+use crate::registry::REGISTRY;
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tar::Archive;
+
+/// Variable that names the folder of shared material; archives of sources are in `peers` there.
+const SHARED: &str = "SKINBENCH_SHARED";
+/// File in a build folder that has the manifest which was built.
+const BUILT: &str = "built.toml";
+/// File in a build folder that has what the commands printed.
+const LOG: &str = "build.log";
+
+/// A peer's manifest, as `peers/NAME.toml` has it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Name in tables: lower-case letters, digits, `-`.
+    pub name: String,
+    /// One line for `skinbench peers list`.
+    pub summary: String,
+    /// Project whose code is measured.
+    pub owner: String,
+    /// Version of that project.
+    pub version: String,
+    /// Its licence.
+    pub licence: String,
+    /// How it is compiled and configured.
+    pub settings: String,
+    /// Programs that building and starting need on the PATH.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Commands that build it.
+    #[serde(default)]
+    pub build: Vec<Vec<String>>,
+    /// Command that starts it.
+    pub start: Vec<String>,
+    /// `true` if it can use several threads.
+    #[serde(default)]
+    pub threads: bool,
+    /// Most seconds that an answer may take.
+    #[serde(default = "default_timeout")]
+    pub timeout_s: u64,
+    /// Sources that its commands read.
+    #[serde(default)]
+    pub sources: Vec<Source>,
+    /// Folder of the manifest, in which commands run.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// Folder of what is built.
+    #[serde(skip)]
+    pub build_folder: PathBuf,
+    /// Reason why it cannot be started, if any.
+    #[serde(skip)]
+    pub missing: Option<String>,
+    /// The manifest as written.
+    #[serde(skip)]
+    text: String,
+}
+
+/// Sources of a project.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Folder in `{build}/sources`.
+    pub folder: String,
+    /// File in `$SKINBENCH_SHARED/peers`, a `.tar.gz` with that folder in it.
+    pub archive: String,
+    /// Where the project is.
+    pub repository: String,
+    /// Commit of the sources.
+    pub commit: String,
+}
+
+fn default_timeout() -> u64 {
+    60
+}
+
+/// The manifests in a folder, by name.
+///
+/// # Errors
+/// The folder cannot be read, or the errors of [`Manifest::read`].
+pub fn find(folder: &Path, builds: &Path) -> Result<Vec<Manifest>, String> {
+    let entries = fs::read_dir(folder)
+        .map_err(|error| format!("{}: {error}; expected a folder of manifests (--peers)", folder.display()))?;
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    files.iter().map(|file| Manifest::read(file, builds)).collect()
+}
+
+impl Manifest {
+    /// Reads a manifest; `builds` has the build folder of each peer.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no manifest.
+    pub fn read(file: &Path, builds: &Path) -> Result<Self, String> {
+        let wrong = |problem: String| format!("{}: {problem}", file.display());
+        let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let word = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        if manifest.name.is_empty() || !word(&manifest.name) {
+            return Err(wrong(format!("the name {:?}; expected lower-case letters, digits and -", manifest.name)));
+        }
+        if REGISTRY.iter().any(|entry| entry.name_and_variant().0 == manifest.name) {
+            return Err(wrong(format!("the name {:?} is that of a backend; expected another", manifest.name)));
+        }
+        if !(1..=600).contains(&manifest.timeout_s) {
+            return Err(wrong(format!("timeout_s is {}; expected 1 to 600", manifest.timeout_s)));
+        }
+        if std::iter::once(&manifest.start).chain(&manifest.build).any(Vec::is_empty) {
+            return Err(wrong("an empty command; expected a program and its arguments".into()));
+        }
+        let plain = |name: &str| Path::new(name).file_name().is_some_and(|last| last == name);
+        if let Some(source) = manifest.sources.iter().find(|s| !plain(&s.folder) || !plain(&s.archive)) {
+            return Err(wrong(format!("the source {:?}; expected names without folders", source.folder)));
+        }
+        let absolute = |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
+        Ok(Self {
+            folder: absolute(file.parent().unwrap_or(Path::new(".")))?,
+            build_folder: absolute(&builds.join(&manifest.name))?,
+            text,
+            ..manifest
+        })
+    }
+
+    /// Time that an answer may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_s)
+    }
+
+    /// The command that starts the peer.
+    pub fn command(&self) -> Command {
+        self.prepared(&self.start)
+    }
+
+    /// Returns whether this very manifest was built.
+    pub fn is_built(&self) -> bool {
+        self.build.is_empty() || fs::read_to_string(self.build_folder.join(BUILT)).is_ok_and(|text| text == self.text)
+    }
+
+    /// What building or starting the peer needs and this machine lacks, if anything.
+    pub fn lack(&self) -> Option<String> {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let has = |program: &String| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file());
+        if let Some(program) = self.needs.iter().find(|program| !has(program)) {
+            return Some(format!("the program {program} is not on the PATH"));
+        }
+        let source = self.sources.iter().find(|source| !self.unpacked(source).exists() && archive(source).is_none())?;
+        let Source { archive, repository, commit, .. } = source;
+        let to = self.unpacked(source);
+        Some(format!(
+            "no {archive} in ${SHARED}/peers; or: git clone {repository} {to} && git -C {to} checkout {commit}",
+            to = to.display()
+        ))
+    }
+
+    /// Unpacks the sources and runs the build commands, whose output goes to a file.
+    ///
+    /// # Errors
+    /// What is missing, or the command that failed and the last line that it printed.
+    pub fn build(&self) -> Result<(), String> {
+        if let Some(lack) = self.lack() {
+            return Err(lack);
+        }
+        let failed = |error: io::Error| format!("{}: {error}", self.build_folder.display());
+        fs::create_dir_all(&self.build_folder).map_err(failed)?;
+        for source in self.sources.iter().filter(|source| !self.unpacked(source).exists()) {
+            let Some(file) = archive(source) else { continue };
+            let sources = self.build_folder.join("sources");
+            let unpack = || Archive::new(GzDecoder::new(File::open(&file)?)).unpack(&sources);
+            unpack().map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        let path = self.build_folder.join(LOG);
+        let log = File::create(&path).map_err(failed)?;
+        for words in &self.build {
+            let mut command = self.prepared(words);
+            let output = || log.try_clone().map(Stdio::from);
+            command.stdin(Stdio::null()).stdout(output().map_err(failed)?).stderr(output().map_err(failed)?);
+            let status = command.status().map_err(|error| format!("cannot start {}: {error}", words[0]))?;
+            if !status.success() {
+                let text = fs::read(&path).unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+                return Err(format!("{} failed ({status}): {}; see {}", words[0], last.trim(), path.display()));
+            }
+        }
+        fs::write(self.build_folder.join(BUILT), &self.text).map_err(failed)
+    }
+
+    fn unpacked(&self, source: &Source) -> PathBuf {
+        self.build_folder.join("sources").join(&source.folder)
+    }
+
+    /// A command with the folders in place of `{build}` and `{folder}`.
+    fn prepared(&self, words: &[String]) -> Command {
+        let [build, folder] = [&self.build_folder, &self.folder].map(|path| path.display().to_string());
+        let word = |word: &String| word.replace("{build}", &build).replace("{folder}", &folder);
+        let mut command = Command::new(word(&words[0]));
+        command.args(words[1..].iter().map(word)).current_dir(&self.folder);
+        command
+    }
+}
+
+/// The archive of some sources, if it is at hand.
+fn archive(source: &Source) -> Option<PathBuf> {
+    let file = Path::new(&std::env::var_os(SHARED)?).join("peers").join(&source.archive);
+    file.is_file().then_some(file)
+}

@@ -1,0 +1,14 @@
+//! Peers: programs that skin our crowds with code of others. docs/peers.md describes the protocol and the manifests.
+//!
+//! A peer becomes a [`crate::registry::BackendEntry`], so the harness verifies and measures it like any backend.
+
+mod companion;
+mod manifest;
+mod peer;
+mod process;
+mod protocol;
+mod times;
+
+pub use manifest::{Manifest, find};
+pub use peer::entries;
+pub use protocol::{Loaded, Output, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written};

@@ -1,0 +1,258 @@
+//! A peer as a backend: the harness verifies and measures it like those of ours.
+
+use super::companion;
+use super::manifest::Manifest;
+use super::process::Process;
+use super::protocol::{
+    Loaded, Output, PROTOCOL, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written,
+};
+use super::times;
+use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{
+    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Purpose, Result, StageTime,
+    StageTimer,
+};
+use crate::model::RotationBlend;
+use crate::pose::PoseData;
+use crate::registry::BackendEntry;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Instant;
+use tempfile::TempDir;
+
+/// Largest error that a peer may state.
+const MOST_STATED: f64 = 0.01;
+/// What crowds and jobs ask that peers are not given.
+const LACKS: [Ability; 10] = [
+    Ability::PackedOutput,
+    Ability::RingOutput,
+    Ability::Motion,
+    Ability::MorphTargets,
+    Ability::UpdateRates,
+    Ability::LayersBeyond(1),
+    Ability::Masks,
+    Ability::AdditiveLayers,
+    Ability::InertialFades,
+    Ability::Gameplay,
+];
+
+/// A peer before it is started.
+struct Peer {
+    manifest: &'static Manifest,
+    threads: usize,
+}
+
+/// Rows for the harness: the peer with one thread, and with all if it can use several. They live as long as the program.
+pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
+    let manifest: &'static Manifest = Box::leak(Box::new(manifest));
+    let one = move |_: &Context| Box::new(Peer { manifest, threads: 1 }) as Box<dyn Backend>;
+    let all =
+        move |context: &Context| Box::new(Peer { manifest, threads: context.threads.count() }) as Box<dyn Backend>;
+    let entry = |name: &'static str, create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)| {
+        &*Box::leak(Box::new(BackendEntry::of_others(name, &manifest.summary, &manifest.owner, create)))
+    };
+    let mut entries = vec![entry(&manifest.name, Box::leak(Box::new(one)))];
+    if manifest.threads {
+        entries.push(entry(format!("{}:threads", manifest.name).leak(), Box::leak(Box::new(all))));
+    }
+    entries
+}
+
+impl Backend for Peer {
+    fn abilities(&self) -> Abilities {
+        let lack = |ability| Lack { ability, reason: "is given plain crowds only" };
+        Abilities { joints: Joints::Host, later_passes: LaterPasses::NotDrawn, lacks: LACKS.map(lack).into() }
+    }
+
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        if let Some(missing) = &self.manifest.missing {
+            return Err(BackendError::Unavailable(missing.clone()));
+        }
+        self.abilities().check(crowd, job)?;
+        companion::check(crowd)?;
+        Ok(Footprint::default())
+    }
+
+    fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
+        let group = companion::check(crowd)?;
+        let mut process = Process::start(self.manifest.command(), self.manifest.timeout())?;
+        let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
+        if able.protocol != PROTOCOL || able.outputs.is_empty() {
+            let problem = format!("speaks protocol {} and has {} outputs", able.protocol, able.outputs.len());
+            return Err(BackendError::Failed(format!("{problem}; expected protocol {PROTOCOL}, and one or more")));
+        }
+        let (attributes, normals) = (group.format.attributes.name(), group.format.normals.name());
+        let makes_vertices = able.outputs.contains(&Output::Vertices);
+        for (option, made, asked) in [("attributes", &able.attributes, attributes), ("normals", &able.normals, normals)]
+        {
+            if makes_vertices && !made.iter().any(|name| name == asked) {
+                return Err(BackendError::Unavailable(format!("needs --{option} {}", made.join(" or "))));
+            }
+        }
+        let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
+        let files = companion::write(crowd, folder.path())?;
+        let loaded: Loaded = process.ask(&Request::Load {
+            glb: files.glb,
+            model: files.model,
+            instances: files.instances,
+            count: group.len(),
+            attributes: attributes.into(),
+            normals: normals.into(),
+            threads: self.threads,
+        })?;
+        if let Some(StatedError { pose, position, normal }) = loaded.error
+            && [pose, position, normal].iter().any(|error| !(0.0..=MOST_STATED).contains(error))
+        {
+            return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
+        }
+        let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
+        Ok(Box::new(Running { process, able, loaded, vertices, threads: self.threads, folder, written: None }))
+    }
+}
+
+/// A peer with a crowd.
+struct Running {
+    process: Process,
+    able: PeerAbilities,
+    loaded: Loaded,
+    /// Bytes of a frame's vertices, if it makes any.
+    vertices: Option<u64>,
+    threads: usize,
+    folder: TempDir,
+    /// Outputs of the last frame that it wrote.
+    written: Option<TempDir>,
+}
+
+impl Running {
+    /// Appends the items of some instances from an output of the last frame, which has `words` numbers per instance.
+    fn read(&self, crowd: &Crowd, output: Output, words: usize, range: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let name = name_of(output);
+        let Some(folder) = &self.written else { return Err(BackendError::Failed(format!("wrote no {name}"))) };
+        let path = folder.path().join(name);
+        let size = (words * size_of::<f32>()) as u64;
+        let expected = size * crowd.instance_count() as u64;
+        let read = || -> io::Result<std::result::Result<Vec<u8>, u64>> {
+            let found = fs::metadata(&path)?;
+            let found = if found.is_file() { found.len() } else { 0 };
+            if found != expected {
+                return Ok(Err(found));
+            }
+            let mut file = File::open(&path)?;
+            file.seek(SeekFrom::Start(size * u64::from(range.start)))?;
+            let mut bytes = vec![0; size as usize * range.len()];
+            file.read_exact(&mut bytes)?;
+            Ok(Ok(bytes))
+        };
+        match read() {
+            Ok(Ok(bytes)) => out.extend(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word))),
+            Ok(Err(found)) => {
+                return Err(BackendError::Failed(format!("wrote {found} bytes of {name}; expected {expected}")));
+            }
+            Err(error) => return Err(BackendError::Failed(format!("wrote no {name}: {error}"))),
+        }
+        Ok(())
+    }
+}
+
+impl Prepared for Running {
+    fn device(&self) -> String {
+        self.loaded.device.chars().filter(|c| !c.is_control()).take(80).collect()
+    }
+
+    fn footprint(&self, _: &Crowd) -> Footprint {
+        let PeerMemory { mesh, clips, palettes, output, scratch } = self.loaded.memory;
+        let host = [
+            (Purpose::Mesh, mesh),
+            (Purpose::Clips, clips),
+            (Purpose::Palettes, palettes),
+            (Purpose::Output, output),
+            (Purpose::Scratch, scratch),
+        ];
+        let host = host.into_iter().map(|(purpose, bytes)| Bytes::of(purpose, bytes)).sum();
+        Footprint { host, ..Footprint::default() }
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        let StatedError { pose, position, normal } = self.loaded.error?;
+        Some(Approximation { pose, position, normal, clip_error: None })
+    }
+
+    fn rotation_blend(&self) -> Option<RotationBlend> {
+        Some(match self.able.rotations {
+            Rotations::Slerp => RotationBlend::Slerp,
+            Rotations::Nlerp => RotationBlend::Nlerp,
+        })
+    }
+
+    fn has_poses(&self, what: PoseData) -> bool {
+        self.able.outputs.contains(&output_of(what))
+    }
+
+    fn has_vertices(&self) -> bool {
+        self.vertices.is_some()
+    }
+
+    fn times_itself(&self) -> bool {
+        true
+    }
+
+    fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
+        self.written = None;
+        let start = Instant::now();
+        let measured: Times = self.process.ask(&Request::Measure { tick: frames.start, frames: frames.len() })?;
+        let wall = start.elapsed();
+        let asked = times::Asked { frames: frames.len(), wall, vertices: self.vertices, threads: self.threads };
+        times::spans(&measured, &asked).map_err(BackendError::Failed)
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+        // A new folder for each frame, so that no file of an earlier one is read for this one.
+        self.written = None;
+        let folder = TempDir::new_in(&self.folder).map_err(|error| BackendError::Failed(error.to_string()))?;
+        let path = |output: &Output| -> (Output, PathBuf) { (*output, folder.path().join(name_of(*output))) };
+        let outputs = self.able.outputs.iter().map(path).collect();
+        let Written {} = self.process.ask(&Request::Write { tick: frame.tick, outputs })?;
+        self.written = Some(folder);
+        Ok(Ticket::default())
+    }
+
+    fn skinned(&self) -> Skinned {
+        Skinned::Host
+    }
+
+    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let model = &crowd.groups()[crowd.group_of(instances.start)].model;
+        let words = match what {
+            PoseData::Local => model.skeleton().len() * 10,
+            PoseData::Model => model.skeleton().len() * 12,
+            PoseData::Palette => model.palette_joints().len() * 12,
+        };
+        self.read(crowd, output_of(what), words, instances, out)
+    }
+
+    fn read_vertices(&mut self, crowd: &Crowd, _: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        let words = crowd.groups()[crowd.group_of(instances.start)].instance_words();
+        self.read(crowd, Output::Vertices, words, instances, out)
+    }
+}
+
+fn output_of(what: PoseData) -> Output {
+    match what {
+        PoseData::Local => Output::Local,
+        PoseData::Model => Output::Model,
+        PoseData::Palette => Output::Palette,
+    }
+}
+
+/// Name of an output and of its file.
+fn name_of(output: Output) -> &'static str {
+    match output {
+        Output::Local => "local",
+        Output::Model => "model",
+        Output::Palette => "palette",
+        Output::Vertices => "vertices",
+    }
+}

@@ -1,0 +1,179 @@
+//! A running peer: one line to it, one line from it, within limits of time and size.
+
+use super::protocol::Request;
+use crate::frame::{BackendError, Result};
+#[cfg(unix)]
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use wait_timeout::ChildExt;
+
+/// Longest line of an answer.
+const LONGEST_LINE: u64 = 1 << 20;
+/// Last bytes of standard error that are kept for messages, and characters of an answer that are repeated there.
+const KEPT: usize = 200;
+/// Time in which a peer must end after its output has ended.
+const ENDING: Duration = Duration::from_secs(2);
+
+/// A started peer; dropping it ends its processes.
+pub struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Line>,
+    said: Arc<Mutex<Vec<u8>>>,
+    timeout: Duration,
+}
+
+/// What the thread that reads standard output found.
+enum Line {
+    Text(String),
+    TooLong,
+    End,
+}
+
+impl Process {
+    /// Starts a program in a process group of its own.
+    ///
+    /// # Errors
+    /// [`BackendError::Failed`] if it does not start.
+    pub fn start(mut command: Command, timeout: Duration) -> Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.get_program().display().to_string();
+        let cannot_start = |problem: String| BackendError::Failed(format!("cannot start {program}: {problem}"));
+        let mut child = command.spawn().map_err(|error| cannot_start(error.to_string()))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(cannot_start("no pipes".into()));
+        };
+        // Room for one line: a peer that floods its output waits.
+        let (sender, lines) = sync_channel(1);
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            loop {
+                let line = read_line(&mut stdout);
+                let last = !matches!(line, Line::Text(_));
+                if sender.send(line).is_err() || last {
+                    break;
+                }
+            }
+        });
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&said);
+        thread::spawn(move || keep_tail(stderr, &kept));
+        Ok(Self { child, stdin: Some(stdin), lines, said, timeout })
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the peer refuses, and [`BackendError::Failed`] if it fails, ends, takes too
+    /// long, or answers anything else than was asked. It must not be asked again after that.
+    pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T> {
+        let name = request.name();
+        let failed = |what: String| Err(BackendError::Failed(what));
+        if let Ok(Line::Text(line)) = self.lines.try_recv() {
+            return failed(format!("wrote a line before it was asked to {name}: {}", cut(&line)));
+        }
+        // A peer that has ended is noticed when its answer is read.
+        let _ = self.send(request);
+        let line = match self.lines.recv_timeout(self.timeout) {
+            Ok(Line::Text(line)) => line,
+            Ok(Line::TooLong) => {
+                return failed(format!("answered {name} with a line of more than {LONGEST_LINE} bytes"));
+            }
+            Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => {
+                return failed(format!("ended before it answered {name}{}", self.ending()));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                return failed(format!("took more than {} s to answer {name}", self.timeout.as_secs()));
+            }
+        };
+        let unreadable =
+            |error: serde_json::Error| BackendError::Failed(format!("answered {name} with {}: {error}", cut(&line)));
+        let value: Value = serde_json::from_str(&line).map_err(unreadable)?;
+        match (&value["refused"], &value["failed"]) {
+            (Value::String(why), _) => Err(BackendError::Unavailable(cut(why))),
+            (_, Value::String(why)) => failed(format!("failed at {name}: {}", cut(why))),
+            _ => serde_json::from_value(value).map_err(unreadable),
+        }
+    }
+
+    fn send(&mut self, request: &Request) -> std::io::Result<()> {
+        let Some(stdin) = &mut self.stdin else { return Ok(()) };
+        let mut line = serde_json::to_vec(request)?;
+        line.push(b'\n');
+        stdin.write_all(&line)?;
+        stdin.flush()
+    }
+
+    /// How the program ended, and what it said last, as the end of a message.
+    fn ending(&mut self) -> String {
+        let status = match self.child.wait_timeout(ENDING) {
+            Ok(Some(status)) => format!(" ({status})"),
+            _ => " (closed its output)".into(),
+        };
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&said);
+        let last = text.lines().rfind(|line| !line.trim().is_empty());
+        last.map_or(status.clone(), |line| format!("{status}: {}", cut(line.trim())))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.send(&Request::Quit);
+        self.stdin = None;
+        let ends = matches!(self.lines.recv_timeout(ENDING), Ok(Line::End));
+        if ends {
+            let _ = self.child.wait_timeout(ENDING);
+        }
+        // Also what it started and left.
+        #[cfg(unix)]
+        if let Ok(group) = i32::try_from(self.child.id()) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads a line of limited length; an error of the pipe ends it.
+fn read_line(from: &mut impl BufRead) -> Line {
+    let mut bytes = Vec::new();
+    let read = from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes);
+    match read {
+        Ok(0) | Err(_) => Line::End,
+        Ok(length) if length as u64 > LONGEST_LINE => Line::TooLong,
+        Ok(_) => Line::Text(String::from_utf8_lossy(&bytes).trim().to_owned()),
+    }
+}
+
+/// Reads all of a stream and keeps its last bytes.
+fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut chunk) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&chunk[..length]);
+        let excess = kept.len().saturating_sub(KEPT);
+        kept.drain(..excess);
+    }
+}
+
+/// The beginning of a text, short enough for a message.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(KEPT) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.into(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Lines of the protocol; `peers/protocol.schema.json` describes them for others.
+
+use crate::frame::Stage;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Version of the protocol.
+pub const PROTOCOL: u32 = 1;
+
+/// A line to a peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "lowercase")]
+pub enum Request {
+    /// Asks for its abilities.
+    Hello {
+        /// Version of the protocol.
+        protocol: u32,
+    },
+    /// Reads the model and the crowd.
+    Load {
+        /// The model as glTF binary.
+        glb: PathBuf,
+        /// Its companion.
+        model: PathBuf,
+        /// Clip and time of every instance.
+        instances: PathBuf,
+        /// Number of instances.
+        count: usize,
+        /// `p`, `pn` or `pnt`.
+        attributes: String,
+        /// `raw` or `unit`.
+        normals: String,
+        /// Threads that frames may use.
+        threads: usize,
+    },
+    /// Computes a frame and writes files.
+    Write {
+        /// Time of the frame.
+        tick: u32,
+        /// The files to write.
+        outputs: BTreeMap<Output, PathBuf>,
+    },
+    /// Runs and times frames.
+    Measure {
+        /// Time of the first frame.
+        tick: u32,
+        /// Number of frames.
+        frames: usize,
+    },
+    /// Ends the peer.
+    Quit,
+}
+
+impl Request {
+    /// Name on the line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Hello { .. } => "hello",
+            Self::Load { .. } => "load",
+            Self::Write { .. } => "write",
+            Self::Measure { .. } => "measure",
+            Self::Quit => "quit",
+        }
+    }
+}
+
+/// An output of a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// Local poses.
+    Local,
+    /// Joints' matrices in model space.
+    Model,
+    /// Palettes.
+    Palette,
+    /// Skinned vertices.
+    Vertices,
+}
+
+/// Interpolation of linear rotation keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rotations {
+    /// Along the great circle.
+    Slerp,
+    /// Along the chord, then normalised.
+    Nlerp,
+}
+
+/// Answer to `hello`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerAbilities {
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// What it writes.
+    pub outputs: Vec<Output>,
+    /// Attributes of vertices that it can make.
+    pub attributes: Vec<String>,
+    /// Treatments of normals that it can make.
+    pub normals: Vec<String>,
+    /// Its interpolation.
+    pub rotations: Rotations,
+}
+
+/// Answer to `load`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loaded {
+    /// Instruction set and the like.
+    pub device: String,
+    /// Stated error of storage with loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<StatedError>,
+    /// Bytes that it holds while frames run.
+    #[serde(default)]
+    pub memory: PeerMemory,
+}
+
+/// Stated error of storage with loss.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedError {
+    /// Of poses: quaternion components, and distances over the diagonal.
+    pub pose: f64,
+    /// Of vertices, over the diagonal.
+    pub position: f64,
+    /// Of normals and tangents, in radians.
+    pub normal: f64,
+}
+
+/// Bytes by purpose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PeerMemory {
+    /// Vertices and influences.
+    pub mesh: u64,
+    /// Clips, skeletons, and the state of instances.
+    pub clips: u64,
+    /// Palettes.
+    pub palettes: u64,
+    /// Skinned vertices.
+    pub output: u64,
+    /// Everything else.
+    pub scratch: u64,
+}
+
+/// Answer to `write`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {}
+
+/// Answer to `measure`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// Nanoseconds of each frame.
+    pub stages: BTreeMap<Stage, Vec<u64>>,
+}

@@ -1,0 +1,38 @@
+//! Bounds of results. They come from strangers, and CI checks them: memory and time must follow from the size of what is
+//! read. Each bound is far above what an honest sweep writes.
+
+use super::rows::Measurement;
+use std::collections::HashSet;
+
+/// Most bytes of a compressed file after decompression, or of all files of a bundle together.
+pub(super) const MOST_BYTES: u64 = 128 << 20;
+/// Most rows of all summaries that are read together.
+pub(super) const MOST_ROWS: usize = 250_000;
+/// Most problems of the lines of a file; the rest of such a file is not read.
+pub(super) const MOST_PROBLEMS: usize = 1_000;
+/// Most bytes of a field.
+pub(super) const MOST_FIELD: usize = 1 << 16;
+/// Most bytes of `environment.json`, and most sessions in it.
+pub(super) const MOST_ENVIRONMENT: u64 = 8 << 20;
+pub(super) const MOST_SESSIONS: usize = 1_000;
+/// Most crowds, counting the same one run in another way again, of a report.
+const MOST_POINTS: usize = 1_000;
+/// Most backends of a report.
+const MOST_BACKENDS: usize = 128;
+/// Most machines of a report.
+const MOST_MACHINES: usize = 64;
+/// Most crowds of built-in scenes that a check builds again, and most instances of them together.
+pub(super) const MOST_CROWDS: usize = 64;
+pub(super) const MOST_INSTANCES: usize = 500_000;
+
+/// The reason why results are too many to report in a reasonable time, if they are.
+pub(super) fn exceeded(measurements: &[Measurement]) -> Option<String> {
+    let rows = || measurements.iter();
+    let counts = [
+        ("machines", rows().map(|m| m.machine()).collect::<HashSet<_>>().len(), MOST_MACHINES),
+        ("backends", rows().map(|m| m.backend()).collect::<HashSet<_>>().len(), MOST_BACKENDS),
+        ("crowds and ways to run them", rows().map(|m| m.row.point()).collect::<HashSet<_>>().len(), MOST_POINTS),
+    ];
+    let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
+    Some(format!("results of {count} {what}; expected at most {most}: report or send them in parts"))
+}

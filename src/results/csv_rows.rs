@@ -1,0 +1,127 @@
+//! Reading of the rows of CSV files. Usable rows are used; what is wrong with others becomes a [`Problem`].
+
+use super::bounds::{MOST_FIELD, MOST_PROBLEMS};
+use csv::StringRecord;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// Most characters of a field that a problem repeats.
+const QUOTED: usize = 60;
+
+/// A problem in a result file, and how it was handled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// File, and line if there is one.
+    pub place: String,
+    /// The problem and how it was handled.
+    pub what: String,
+    /// `false` for a remark on results that are as they should be, such as those of an older schema.
+    pub is_fault: bool,
+}
+
+impl Problem {
+    /// Something that is wrong with a file.
+    pub(super) fn fault(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { place: place.into(), what: what.into(), is_fault: true }
+    }
+
+    /// A remark on a file that is as it should be.
+    pub(super) fn remark(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { is_fault: false, ..Self::fault(place, what) }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Reads the rows of the CSV file called `name` and gives each with its line to `each`, unless its columns lack one that
+/// is needed. A field that is not needed and cannot be parsed is left empty.
+///
+/// # Errors
+/// A place and what is wrong there: a file with more than [`MOST_PROBLEMS`] problems, or the first error of `each`.
+pub(super) fn read_rows<T: DeserializeOwned>(
+    name: &str,
+    text: &str,
+    needed: &[&str],
+    problems: &mut Vec<Problem>,
+    mut each: impl FnMut(u64, T) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let headers = reader.headers().map_err(|error| format!("{name}: {error}"))?.clone();
+    let missing: Vec<_> = needed.iter().copied().filter(|column| !headers.iter().any(|h| h == *column)).collect();
+    if !missing.is_empty() {
+        let what = match headers.is_empty() {
+            true => "empty file".into(),
+            false => format!("no column {}: the file is not used", missing.join(", ")),
+        };
+        problems.push(Problem::fault(name, what));
+        return Ok(());
+    }
+    let before = problems.len();
+    let mut records = reader.records().peekable();
+    while let Some(record) = records.next() {
+        let mut record = record.map_err(|error| format!("{name}: {error}"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = || format!("{name}:{line}");
+        let is_cut = records.peek().is_none() && !text.ends_with('\n');
+        match damage(&record, &headers, line, is_cut) {
+            Some(what) => problems.push(Problem::fault(place(), what)),
+            None => match parsed(&mut record, &headers, needed, |what| problems.push(Problem::fault(place(), what))) {
+                Ok(row) => each(line, row).map_err(|what| format!("{}: {what}", place()))?,
+                Err(what) => problems.push(Problem::fault(place(), format!("{what}: line left out"))),
+            },
+        }
+        if problems.len() - before > MOST_PROBLEMS {
+            let what = format!("more than {MOST_PROBLEMS} problems up to here, the first in line");
+            let first = problems[before].place.rsplit(':').next().unwrap_or_default();
+            return Err(format!("{}: {what} {first}; expected a file that skinbench wrote", place()));
+        }
+    }
+    Ok(())
+}
+
+/// The reason why a record is no row, if it is none.
+fn damage(record: &StringRecord, headers: &StringRecord, line: u64, is_cut: bool) -> Option<String> {
+    // Only messages may have several lines.
+    let fields = record.iter().zip(headers.iter()).filter(|(_, column)| *column != "error");
+    let more: u64 = fields.map(|(field, _)| field.trim_end().matches('\n').count() as u64).sum();
+    if more > 0 {
+        return Some(format!("an unmatched quotation mark: left out up to line {}", line + more));
+    }
+    if is_cut {
+        return Some("the last line is cut off: left out".into());
+    }
+    if record.len() != headers.len() {
+        return Some(format!("{} fields; expected {}: line left out", record.len(), headers.len()));
+    }
+    let long = record.iter().zip(headers.iter()).find(|(field, _)| field.len() > MOST_FIELD);
+    long.map(|(_, column)| format!("{column}: more than {MOST_FIELD} bytes: line left out"))
+}
+
+/// One row; an invalid field that is not needed is told to `emptied` and left empty.
+fn parsed<T: DeserializeOwned>(
+    record: &mut StringRecord,
+    headers: &StringRecord,
+    needed: &[&str],
+    mut emptied: impl FnMut(String),
+) -> Result<T, String> {
+    loop {
+        let error = match record.deserialize(Some(headers)) {
+            Ok(row) => return Ok(row),
+            Err(error) => error,
+        };
+        let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return Err(error.to_string()) };
+        let Some(field) = err.field().map(|field| field as usize) else { return Err(err.kind().to_string()) };
+        let (column, value) = (&headers[field], &record[field]);
+        let quoted: String = value.chars().take(QUOTED).collect();
+        let what = format!("{column}: {quoted:?} ({})", err.kind());
+        if needed.contains(&column) || value.is_empty() {
+            return Err(what);
+        }
+        *record = record.iter().enumerate().map(|(at, value)| if at == field { "" } else { value }).collect();
+        emptied(format!("{what}: field left empty"));
+    }
+}

@@ -1,0 +1,278 @@
+//! Settings: what a person can choose about a crowd and its run, described once. The keys of scene files, the arguments
+//! of commands, the options in results and the window's command line follow from the fields of [`Settings`].
+
+use super::lod::Lod;
+use crate::frame::Retention;
+use crate::model::MAX_INFLUENCES;
+use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
+use crate::wording;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::ops::Not;
+
+/// Storage of clips during playback.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Clips {
+    /// Keys as in the file.
+    #[default]
+    Raw,
+    /// Frames of numbers with few bits, from [`crate::compaction`].
+    Compact,
+}
+
+/// Storage of skinned vertices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// One `f32` for each number.
+    #[default]
+    F32,
+    /// 16 bits for each number: [`Encoding::Packed`].
+    Packed,
+    /// One `f32` for each number, in [`Retention::Ring`].
+    Ring,
+}
+
+/// Interpolation between linear keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Interpolation {
+    /// Straight lines, as in the file.
+    #[default]
+    Authored,
+    /// Curves.
+    Smooth,
+}
+
+/// Choices about a crowd and its run. What is not chosen is as the scene has it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Instances of all groups together, distributed in proportion
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u64>))]
+    pub instances: Option<u64>,
+    /// Number of times that a frame draws the crowd; 0 draws nothing
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub passes: Option<u32>,
+    /// Approximate number of vertices to bring each model to
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub vertices: Option<u32>,
+    /// Largest number of influences that a vertex keeps, 1 to 16
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub influences: Option<u32>,
+    /// Morph targets that the seed makes active on each instance, in groups whose model has targets; all others have
+    /// the weight 0
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub active_targets: Option<u32>,
+    /// Number of models among people, as in the scene `city`
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub models: Option<u32>,
+    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...|none"))]
+    pub lod: Option<Lod>,
+    /// Skinned attributes: position (p), normal (n), tangent (t); default: pn
+    #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = named::<Attributes>))]
+    #[serde(with = "by_name")]
+    pub attributes: Option<Attributes>,
+    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact); default:
+    /// unit
+    #[cfg_attr(feature = "cli", arg(long, value_name = "unit|raw|exact", value_parser = named::<Normals>))]
+    #[serde(with = "by_name")]
+    pub normals: Option<Normals>,
+    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size (compact);
+    /// default: raw
+    #[cfg_attr(feature = "cli", arg(long, value_name = "raw|compact", hide_possible_values = true))]
+    pub clips: Option<Clips>,
+    /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth); default:
+    /// authored
+    #[cfg_attr(feature = "cli", arg(long, value_name = "authored|smooth", hide_possible_values = true))]
+    pub interpolation: Option<Interpolation>,
+    /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
+    /// show one pose
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
+    pub phase_buckets: Option<u32>,
+    /// Pose instances beyond NEAR metres every second frame and beyond FAR metres every fourth, and interpolate in
+    /// between
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NEAR,FAR", value_parser = distances))]
+    #[cfg_attr(feature = "cli", arg(conflicts_with = "phase_buckets"))]
+    pub update_rate: Option<[f64; 2]>,
+    /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
+    /// crowd share (nothing is drawn); default: f32
+    #[cfg_attr(feature = "cli", arg(long, value_name = "f32|packed|ring", hide_possible_values = true))]
+    pub output: Option<Output>,
+    /// Keep the last frame's vertices too, and draw motion vectors from both
+    #[cfg_attr(feature = "cli", arg(long))]
+    #[serde(skip_serializing_if = "Not::not")]
+    pub motion: bool,
+    /// Compute a box around each instance in every frame, as gameplay does
+    #[cfg_attr(feature = "cli", arg(long))]
+    #[serde(skip_serializing_if = "Not::not")]
+    pub bounds: bool,
+    /// Read the poses of these joints of each instance in every frame, as gameplay does
+    #[cfg_attr(feature = "cli", arg(long, value_name = "JOINT,...", value_delimiter = ','))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sockets: Vec<String>,
+}
+
+impl Settings {
+    /// Largest number of passes.
+    pub const MOST_PASSES: u32 = 64;
+    /// Largest number of models in a group of people.
+    pub const MOST_MODELS: u32 = 4_096;
+    /// Largest number of values per cycle that phases are rounded to.
+    pub const MOST_BUCKETS: u32 = 1 << 16;
+
+    /// These settings with other choices on top.
+    pub fn with(self, changes: Self) -> Self {
+        let new = changes.sockets.into_iter().filter(|name| !self.sockets.contains(name));
+        let sockets = self.sockets.iter().cloned().chain(new).collect();
+        let rates = changes.update_rate.is_some();
+        let buckets = changes.phase_buckets.is_some();
+        Self {
+            instances: changes.instances.or(self.instances),
+            passes: changes.passes.or(self.passes),
+            vertices: changes.vertices.or(self.vertices),
+            influences: changes.influences.or(self.influences),
+            active_targets: changes.active_targets.or(self.active_targets),
+            models: changes.models.or(self.models),
+            lod: changes.lod.or(self.lod),
+            attributes: changes.attributes.or(self.attributes),
+            normals: changes.normals.or(self.normals),
+            clips: changes.clips.or(self.clips),
+            interpolation: changes.interpolation.or(self.interpolation),
+            // Either takes the place of the other.
+            phase_buckets: changes.phase_buckets.or(self.phase_buckets.filter(|_| !rates)),
+            update_rate: changes.update_rate.or(self.update_rate.filter(|_| !buckets)),
+            output: changes.output.or(self.output),
+            motion: changes.motion || self.motion,
+            bounds: changes.bounds || self.bounds,
+            sockets,
+        }
+    }
+
+    /// Checks the values that were chosen.
+    ///
+    /// # Errors
+    /// The name of a setting, and what is wrong with its value.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let whole = |name, value: Option<u32>, least, most: Option<u32>| (name, value.map(u64::from), least, most);
+        for (name, value, least, most) in [
+            ("instances", self.instances, 1, None),
+            whole("passes", self.passes, 0, Some(Self::MOST_PASSES)),
+            whole("vertices", self.vertices, 1, None),
+            whole("influences", self.influences, 1, Some(MAX_INFLUENCES as u32)),
+            whole("models", self.models, 1, Some(Self::MOST_MODELS)),
+            whole("phase_buckets", self.phase_buckets, 1, Some(Self::MOST_BUCKETS)),
+        ] {
+            let value = value.unwrap_or(least);
+            if value < least || most.is_some_and(|most| value > most.into()) {
+                let range = most.map_or(format!("{least} or more"), |most| format!("{least} to {most}"));
+                return Err((name, format!("{name} = {value}; expected {range}")));
+            }
+        }
+        let [near, far] = self.update_rate.unwrap_or_default();
+        if !(near >= 0.0 && near <= far && far.is_finite()) {
+            let expected = "metres, 0 or more, the second no less than the first";
+            return Err(("update_rate", format!("update_rate = [{near}, {far}]; expected {expected}")));
+        }
+        if self.update_rate.is_some() && self.phase_buckets.is_some() {
+            return Err(("update_rate", "update_rate beside phase_buckets; expected one of them".into()));
+        }
+        match self.output == Some(Output::Ring) && self.motion {
+            true => Err(("motion", "--motion draws what --output ring does not keep; expected one of them".into())),
+            false => Ok(()),
+        }
+    }
+
+    /// What was chosen, by name: the keys of a scene file.
+    pub fn chosen(&self) -> toml::Table {
+        // The only error is a number that does not fit 63 bits, which no crowd has instances for.
+        toml::Table::try_from(self).unwrap_or_default()
+    }
+
+    /// The format of skinned vertices.
+    pub fn format(&self) -> VertexFormat {
+        VertexFormat {
+            attributes: self.attributes.unwrap_or_default(),
+            normals: self.normals.unwrap_or_default(),
+            encoding: if self.output == Some(Output::Packed) { Encoding::Packed } else { Encoding::F32 },
+        }
+    }
+
+    /// The vertices that stay on the device.
+    pub fn retention(&self) -> Retention {
+        match self.output {
+            Some(Output::Ring) => Retention::Ring,
+            _ if self.motion => Retention::TwoFrames,
+            _ => Retention::Frame,
+        }
+    }
+}
+
+/// The words of a chosen value: one, or those of a list; none for a switch.
+pub fn words(value: &toml::Value) -> Vec<String> {
+    match value {
+        toml::Value::Boolean(_) => Vec::new(),
+        toml::Value::Array(values) => values.iter().flat_map(words).collect(),
+        toml::Value::String(word) => vec![word.clone()],
+        toml::Value::Float(number) => vec![number.to_string()],
+        other => vec![other.to_string()],
+    }
+}
+
+/// Parses a whole number.
+#[cfg(feature = "cli")]
+fn whole<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "expected a whole number")
+}
+
+/// Parses the two distances of an update rate.
+#[cfg(feature = "cli")]
+fn distances(text: &str) -> Result<[f64; 2], &'static str> {
+    let metres: Option<Vec<f64>> = text.split(',').map(|metres| metres.parse().ok()).collect();
+    metres.and_then(|metres| metres.try_into().ok()).ok_or("expected two distances in metres, such as 20,40")
+}
+
+/// Values that have names.
+trait Named: Copy + 'static {
+    const KIND: &'static str;
+    const ALL: &'static [Self];
+    fn name(self) -> &'static str;
+}
+
+impl Named for Attributes {
+    const KIND: &'static str = "attributes";
+    const ALL: &'static [Self] = &Self::ALL;
+    fn name(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Named for Normals {
+    const KIND: &'static str = "treatment of normals";
+    const ALL: &'static [Self] = &Self::ALL;
+    fn name(self) -> &'static str {
+        self.name()
+    }
+}
+
+fn named<T: Named>(name: &str) -> Result<T, String> {
+    wording::named(T::KIND, name, T::ALL, T::name)
+}
+
+/// Values of the kernels crate in scene files.
+mod by_name {
+    use super::*;
+
+    pub fn serialize<T: Named, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map(T::name).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, T: Named, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+        named(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,239 @@
+//! Programs of others under the harness: a good one is measured, and each that does wrong has one clear line and no time.
+
+use serde_json::{Value, json};
+use skinbench::harness::run::Status;
+use skinbench::peers::{Loaded, Output, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written};
+use skinbench::results::rows::SummaryRow;
+use snapbox::cmd::{Command, cargo_bin};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Output as Finished;
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Writes a manifest of the fake peer; `mode` says what it does wrong.
+fn manifest(folder: &TempDir, mode: &str) {
+    let script = Path::new(ROOT).join("tests/support/peer.py");
+    let text = format!(
+        "name = \"{mode}\"\nsummary = \"\"\nowner = \"{mode} and sons\"\nversion = \"\"\nlicence = \"\"\nsettings = \"\"\n\
+         timeout_s = 3\nstart = [\"python3\", {script:?}, \"{mode}\"]\n"
+    );
+    std::fs::write(folder.path().join(format!("{mode}.toml")), text).unwrap();
+}
+
+fn skinbench(folder: &TempDir, arguments: &[&str]) -> Finished {
+    Command::new(cargo_bin!("skinbench"))
+        .args(["peers"])
+        .args(arguments)
+        .current_dir(folder.path())
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn rows(folder: &TempDir) -> Vec<SummaryRow> {
+    let file = folder.path().join("results/summary.csv");
+    csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+/// Runs fake peers beside a backend of ours; returns what was printed.
+fn run(folder: &TempDir, modes: &[&str]) -> (String, Option<i32>) {
+    modes.iter().for_each(|mode| manifest(folder, mode));
+    let model = Path::new(ROOT).join("scenes/models/sprout.glb");
+    let model = model.to_str().unwrap();
+    let arguments =
+        ["run", model, "--peers", ".", "--instances", "5", "-b", "cpu-scalar", "--frames", "3", "-o", "results"];
+    let finished = skinbench(folder, &arguments);
+    (String::from_utf8(finished.stdout).unwrap() + &String::from_utf8_lossy(&finished.stderr), finished.status.code())
+}
+
+#[test]
+fn a_peer_is_measured_beside_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, code) = run(&folder, &["good"]);
+    assert_eq!(code, Some(0), "{text}");
+    let rows = rows(&folder);
+    let of = |backend: &str| -> Vec<&SummaryRow> { rows.iter().filter(|row| row.backend == backend).collect() };
+    let stages: Vec<&str> = of("good").iter().map(|row| row.stage.name()).collect();
+    assert_eq!(stages, ["pose", "skin", "frame"], "{text}");
+    for row in of("good") {
+        assert_eq!((row.owner.as_deref(), row.status, row.frames), (Some("good and sons"), Status::Ok, Some(3)));
+        assert!(row.parity_max_rel.unwrap() < 1e-6 && row.median_ns > Some(0), "{row:?}");
+    }
+    assert!(of("cpu-scalar").iter().all(|row| row.owner.as_deref() == Some("skinbench")));
+    assert_eq!(of("good")[0].point(), of("cpu-scalar")[0].point(), "both are compared");
+}
+
+/// Each fault has its line, its status and no times; the others are measured all the same.
+#[test]
+fn what_peers_do_wrong_is_said_and_not_timed() {
+    let faults = [
+        ("weight", Status::ParityFailed, "position is off by "),
+        ("nan", Status::ParityFailed, "off by NaN"),
+        ("few", Status::Error, "wrote 13436 bytes of vertices; expected 13440"),
+        ("many", Status::Error, "wrote 13444 bytes of vertices; expected 13440"),
+        ("stale", Status::Error, "wrote no palette: No such file"),
+        ("zero", Status::Error, "says that skin took no time in frame 0"),
+        ("faster", Status::Error, "; expected half"),
+        ("slower", Status::Error, "; the request took "),
+        ("parts", Status::Error, "says that the stages of frame 0 took "),
+        ("fewer", Status::Error, "gave 2 times of pose for 1 frames"),
+        ("nameless", Status::Error, "answered measure with {\"stages\": {\"dance\": [1]}}: unknown stage \"dance\";"),
+        ("exit", Status::Error, "ended before it answered hello (exit status: 1): no licence found"),
+        ("garbage", Status::Error, "answered hello with \"hello yourself\": invalid type: string"),
+        ("flood", Status::Error, "answered hello with a line of more than 1048576 bytes"),
+        ("version", Status::Error, "speaks protocol 7 and has 2 outputs; expected protocol 1"),
+        ("hang", Status::Error, "took more than 3 s to answer measure"),
+        ("refuse", Status::Skipped, "the moon is full"),
+        ("error", Status::Error, "states an error beyond 0 to 0.01"),
+        // If the second line is not there yet, it is taken for the answer to what is asked next.
+        ("chatter", Status::Error, "wrote "),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let modes: Vec<&str> = faults.iter().map(|(mode, ..)| *mode).chain(["good"]).collect();
+    let (text, code) = run(&folder, &modes);
+    assert_eq!(code, Some(3), "{text}");
+    let rows = rows(&folder);
+    for (mode, status, expected) in faults {
+        let own: Vec<&SummaryRow> = rows.iter().filter(|row| row.backend == mode).collect();
+        assert!(matches!(own[..], [row] if row.status == status && row.median_ns.is_none()), "{mode}: {own:?}\n{text}");
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(&format!("{mode}: "))).collect();
+        assert!(matches!(lines[..], [line] if line.contains(expected)), "{mode}: {lines:?}; expected {expected}");
+    }
+    for backend in ["good", "cpu-scalar"] {
+        assert!(rows.iter().any(|row| row.backend == backend && row.median_ns.is_some()), "{backend}\n{text}");
+    }
+}
+
+/// Nothing that a peer started outlives the run.
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_of_a_hanging_peer_end() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&folder, &["hang"]);
+    // The folder of the manifest is the working folder of the peer and of what it started.
+    let own = folder.path().canonicalize().unwrap();
+    let left = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).map(|process| process.path());
+    let left: Vec<_> =
+        left.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == own)).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    let file = folder.path().join("good.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let list = |more: &str| {
+        std::fs::write(&file, format!("{more}\n{text}")).unwrap();
+        let finished = skinbench(&folder, &["list", "--peers", "."]);
+        String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap()
+    };
+    assert!(list("").ends_with("\n  ready\n"));
+    assert!(list("build = [[\"true\"]]").ends_with("\n  not built yet\n"));
+    assert!(list("needs = [\"no-such-program\"]").contains("the program no-such-program is not on the PATH"));
+    let source = "[[sources]]\nfolder = \"x\"\narchive = \"x.tar.gz\"\nrepository = \"https://x\"\ncommit = \"abc\"\n";
+    std::fs::write(&file, format!("{text}{source}")).unwrap();
+    let finished = skinbench(&folder, &["verify", "walkers", "--instances", "1", "--peers", "."]);
+    let said = String::from_utf8(finished.stdout).unwrap();
+    assert!(said.contains("good: skipped: no x.tar.gz in $SKINBENCH_SHARED/peers; or: git clone https://x "), "{said}");
+    for (more, expected) in [
+        ("colour = 1", "unknown field `colour`"),
+        ("build = [[]]", "an empty command; expected a program and its arguments"),
+        ("build = [[\"false\"]]", "false failed (exit status: 1)"),
+        ("needs = 3", "invalid type: integer `3`"),
+    ] {
+        std::fs::write(&file, format!("{more}\n{text}")).unwrap();
+        let finished = skinbench(&folder, &["build", "--peers", "."]);
+        let said = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
+        assert!(said.contains(expected) && !finished.status.success(), "{said}; expected {expected}");
+    }
+}
+
+/// The lines of the program, and those that it reads, are as the schema for others says.
+#[test]
+fn lines_are_as_the_schema_says() {
+    let text = std::fs::read_to_string(Path::new(ROOT).join("peers/protocol.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let tick = u32::MAX;
+    let outputs = BTreeMap::from([(Output::Local, "a".into()), (Output::Vertices, "b".into())]);
+    let requests = [
+        Request::Hello { protocol: 1 },
+        Request::Load {
+            glb: "a".into(),
+            model: "b".into(),
+            instances: "c".into(),
+            count: 1,
+            attributes: "pnt".into(),
+            normals: "raw".into(),
+            threads: 2,
+        },
+        Request::Write { tick, outputs },
+        Request::Measure { tick, frames: 10 },
+        Request::Quit,
+    ];
+    let abilities = PeerAbilities {
+        protocol: 1,
+        outputs: vec![Output::Model, Output::Palette],
+        attributes: vec!["p".into()],
+        normals: vec!["unit".into()],
+        rotations: Rotations::Slerp,
+    };
+    let error = Some(StatedError { pose: 0.0, position: 1e-3, normal: 0.01 });
+    let stages = ["sample", "pose", "pose_skin", "engine_frame"];
+    let stages = stages.map(|stage| (stage.to_owned().try_into().unwrap(), vec![1, 2]));
+    let loaded = Loaded { device: "x".into(), error, memory: PeerMemory::default() };
+    let answers: [Value; 4] =
+        [json!(abilities), json!(loaded), json!(Written {}), json!(Times { stages: stages.into() })];
+    for value in requests.iter().map(|request| json!(request)).chain(answers) {
+        assert!(fits(&schema, &schema, &value), "{value}");
+    }
+    for wrong in [json!({"request": "measure", "tick": -1, "frames": 1}), json!({"stages": {"dance": [1]}}), json!([])]
+    {
+        assert!(!fits(&schema, &schema, &wrong), "{wrong}");
+    }
+}
+
+/// Returns whether a value is as a schema says, by those keywords that the protocol's schema uses for lines.
+fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
+    let own = |keyword: &str| schema.get(keyword);
+    let all = |keyword: &str| own(keyword).and_then(Value::as_array).into_iter().flatten();
+    if let Some(at) = own("$ref").and_then(Value::as_str) {
+        return fits(root, root.pointer(at.trim_start_matches('#')).unwrap(), value);
+    }
+    if let Some(kinds) = own("oneOf").and_then(Value::as_array) {
+        return kinds.iter().filter(|kind| fits(root, kind, value)).count() == 1;
+    }
+    let known = match own("type").and_then(Value::as_str) {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("number") => value.is_number(),
+        _ => true,
+    };
+    let number = |keyword: &str| own(keyword).and_then(Value::as_f64);
+    let within = value.as_f64().is_none_or(|found| {
+        number("minimum").is_none_or(|least| found >= least) && number("maximum").is_none_or(|most| found <= most)
+    });
+    let named =
+        own("const").is_none_or(|only| only == value) && (own("enum").is_none() || all("enum").any(|one| one == value));
+    let items = value.as_array().into_iter().flatten();
+    let listed = own("items").is_none_or(|schema| items.clone().all(|item| fits(root, schema, item)));
+    let counted = number("minItems").is_none_or(|least| items.clone().count() as f64 >= least);
+    let fields = value.as_object().into_iter().flatten();
+    let sized = number("maxProperties").is_none_or(|most| fields.clone().count() as f64 <= most);
+    let required = all("required").all(|name| value.get(name.as_str().unwrap()).is_some());
+    let field = |(name, value): (&String, &Value)| {
+        let name_fits = own("propertyNames").is_none_or(|schema| fits(root, schema, &json!(name)));
+        let described = own("properties").and_then(|properties| properties.get(name));
+        let more = described.or(own("additionalProperties")).is_none_or(|schema| match schema {
+            Value::Bool(allowed) => *allowed,
+            schema => fits(root, schema, value),
+        });
+        name_fits && more
+    };
+    known && within && named && listed && counted && sized && required && fields.clone().all(field)
+}

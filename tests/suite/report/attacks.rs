@@ -1,0 +1,164 @@
+//! Crafted bundles, results and scenes: each is answered by one line that names the file, and nothing is written.
+
+use super::submitting::{bundle, signed_again, with_file};
+use super::{changed, skinbench, unchanged, with_field};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use skinbench::results::bundle::Bundle;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Runs a command that must fail in one line with these words and leave nothing at `out`.
+fn refused(folder: &TempDir, arguments: &str, expected: &str) {
+    let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments}: {said}");
+    assert!(said.contains(expected), "{arguments}: {said}\nnot {expected}");
+    assert!(!folder.path().join("out").exists(), "{arguments}: something was written");
+}
+
+/// The first row of a CSV text, repeated with other values of a column.
+fn repeated(text: &str, column: &str, values: impl Iterator<Item = String>) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let at = headers.iter().position(|name| name == column).unwrap();
+    let row = reader.records().next().unwrap().unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&headers).unwrap();
+    for value in values {
+        writer
+            .write_record(row.iter().enumerate().map(|(place, field)| if place == at { &*value } else { field }))
+            .unwrap();
+    }
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+/// The heading of a CSV text, and lines that are no rows.
+fn garbage(text: &str) -> String {
+    format!("{}\n{}", text.lines().next().unwrap(), "x\n".repeat(2_000))
+}
+
+#[test]
+fn bundles_are_bounded() {
+    let whole = bundle();
+    let counted = |column: &'static str, count: usize| {
+        move |text: &str| repeated(text, column, (1..=count).map(|number| number.to_string()))
+    };
+    type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
+    let edits: [Edit; 6] = [
+        (
+            "summary.csv",
+            &garbage,
+            "bad.tar.gz: summary.csv:1002: more than 1000 problems up to here, the first in line 2;",
+        ),
+        (
+            "samples.csv",
+            &garbage,
+            "bad.tar.gz: samples.csv:1002: more than 1000 problems up to here, the first in line 2;",
+        ),
+        (
+            "environment.json",
+            &|_| format!("[{}{{}}]", "{},".repeat(2_000)),
+            "environment.json: invalid length 1001, expected a list of at most 1000 sessions at line 1",
+        ),
+        (
+            "environment.json",
+            &|_| " ".repeat((8 << 20) + 1),
+            "environment.json: 8388609 bytes; expected at most 8388608",
+        ),
+        (
+            "summary.csv",
+            &counted("instances", 65),
+            "65 crowds of built-in scenes with 2145 instances together; a check ",
+        ),
+        ("summary.csv", &counted("scene", 1_001), "results of 1001 crowds and ways to run them; expected at most 1000"),
+    ];
+    for (name, edit, expected) in edits {
+        let folder = tempfile::tempdir().unwrap();
+        let bad = signed_again(with_file(&whole, name, edit));
+        fs::write(folder.path().join("bad.tar.gz"), bad.packed().unwrap()).unwrap();
+        refused(&folder, "submit --check bad.tar.gz", expected);
+        refused(&folder, "report . -o out/", "bad.tar.gz: ");
+    }
+}
+
+#[test]
+fn results_are_bounded() {
+    let many = |count: usize| move |text: String| repeated(&text, "instances", (1..=count).map(|n| n.to_string()));
+    refused(
+        &changed(many(1_001), unchanged),
+        "report . -o out --format html",
+        "summary.csv: results of 1001 crowds and ways to run them; expected at most 1000",
+    );
+    let machines = |text: String| {
+        let runs = repeated(&text, "run_id", (1..=65).map(|number| number.to_string()));
+        (2..=66).fold(runs, |text, line| with_field(&text, line, "cpu", &format!("CPU {line}")))
+    };
+    refused(
+        &changed(machines, unchanged),
+        "report . -o out --format html",
+        "results of 65 machines; expected at most 64",
+    );
+
+    let folder = changed(unchanged, |text| garbage(&text));
+    let samples = folder.path().join("samples.csv");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&fs::read(&samples).unwrap()).unwrap();
+    fs::write(samples.with_extension("csv.gz"), packed.finish().unwrap()).unwrap();
+    fs::remove_file(samples).unwrap();
+    refused(&folder, "report . -o out --format html", "samples.csv.gz:1002: more than 1000 problems up to here");
+}
+
+#[test]
+fn scenes_have_few_groups_and_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: String| fs::write(folder.path().join("bad.toml"), text).unwrap();
+    write("[[group]]\nmodel = \"walker\"\n".repeat(1_025));
+    refused(&folder, "verify bad.toml", "bad.toml:2049:1: 1025 groups; expected at most 1024");
+    write("#".repeat((1 << 20) + 1));
+    refused(&folder, "verify bad.toml", "bad.toml:1:1: 1048577 bytes; expected at most 1048576");
+}
+
+/// A pipe would wait for a writer.
+#[cfg(unix)]
+#[test]
+fn pipes_are_refused_before_they_are_opened() {
+    let pipe = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["bad.tar.gz", "bad.toml", "bad.glb"] {
+        pipe(&folder.path().join(name));
+    }
+    for (arguments, expected) in [
+        ("submit --check bad.tar.gz", "bad.tar.gz: cannot read: is no regular file"),
+        ("report . -o out/", "bad.tar.gz: cannot read: is no regular file"),
+        ("report bad.tar.gz -o out --format html", "bad.tar.gz: cannot read: "),
+        ("verify bad.toml", "bad.toml: cannot read: is no regular file"),
+        ("verify bad.glb", "bad.glb: "),
+    ] {
+        refused(&folder, arguments, expected);
+    }
+    for name in ["summary.csv", "samples.csv"] {
+        let folder = changed(unchanged, unchanged);
+        fs::remove_file(folder.path().join(name)).unwrap();
+        pipe(&folder.path().join(name));
+        let expected = if name == "summary.csv" { "no summary.csv in it" } else { "samples.csv: is no regular file" };
+        refused(&folder, "report . -o out --format html", expected);
+        refused(&folder, "submit . -o out", "");
+    }
+}
+
+#[test]
+fn a_bundle_has_few_files() {
+    let mut many = bundle();
+    for number in 0..256 {
+        many.files.insert(format!("{number}/limits.csv"), Vec::new());
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, many.packed().unwrap()).unwrap();
+    let error = Bundle::read(file.path()).unwrap_err().to_string();
+    assert_eq!(error, "too large: expected at most 256 files with 128 MiB together");
+}
