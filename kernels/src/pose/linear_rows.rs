@@ -98,7 +98,7 @@ impl LinearRows {
     }
 
     /// The interval that contains a time and the position in it, 0 to 1; as in [`super::sample`].
-    pub fn seek(&self, time: f32) -> (usize, f32) {
+    fn seek(&self, time: f32) -> (usize, f32) {
         let after = self.times.partition_point(|&t| t <= time);
         let key = after.saturating_sub(1).min(self.times.len() - 2);
         let fraction = (time - self.times[key]) / (self.times[key + 1] - self.times[key]);
@@ -110,31 +110,41 @@ impl LinearRows {
         self.vectors[strip].is_some()
     }
 
+    /// The keys around a time.
+    pub fn at(&self, time: f32) -> LinearPair<'_> {
+        let (key, fraction) = self.seek(time);
+        let (before, after) = self.rotations[key * self.strips..][..2 * self.strips].split_at(self.strips);
+        LinearPair { before, after, vectors: &self.vectors, key, fraction }
+    }
+}
+
+/// Two neighbouring keys, and a time between them.
+#[derive(Clone, Copy)]
+pub(super) struct LinearPair<'a> {
+    before: &'a [RotationKey],
+    after: &'a [RotationKey],
+    /// As [`LinearRows::vectors`].
+    vectors: &'a [Option<Aligned<Vectors>>],
+    key: usize,
+    /// Part of the way to the later key, 0 to 1.
+    fraction: f32,
+}
+
+impl LinearPair<'_> {
     /// Rotations of `W` joints, as [`super::sample`]'s slerp.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn rotations_at<const W: usize, S: Simd<W>>(
-        &self,
-        strip: usize,
-        (key, fraction): (usize, f32),
-        group: usize,
-    ) -> [S::V; 4] {
-        let at = key * self.strips + strip;
-        let (a, b) = (&self.rotations[at], &self.rotations[at + self.strips]);
-        let [x, y, z, w, square, scale] = load_rows::<W, S, 6>(a, group);
-        let [u, v, s, t, ..] = load_rows::<W, S, 6>(b, group);
-        arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(fraction), square, scale)
+    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+        let [x, y, z, w, square, scale] = load_rows::<W, S, 6>(&self.before[strip], group);
+        let [u, v, s, t, ..] = load_rows::<W, S, 6>(&self.after[strip], group);
+        arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(self.fraction), square, scale)
     }
 
     /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
     #[inline(always)] // as above
-    pub fn vectors<const W: usize, S: Simd<W>>(
-        &self,
-        strip: usize,
-        (key, fraction): (usize, f32),
-        group: usize,
-    ) -> Option<[S::V; 6]> {
+    pub fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
         let Some(rows) = &self.vectors[strip] else { return None };
-        let (a, b) = (load_rows::<W, S, 6>(&rows[key], group), load_rows::<W, S, 6>(&rows[key + 1], group));
-        Some(line::<W, S>(a, b, fraction))
+        let [before, after] = [&rows[self.key], &rows[self.key + 1]];
+        let (a, b) = (load_rows::<W, S, 6>(before, group), load_rows::<W, S, 6>(after, group));
+        Some(line::<W, S>(a, b, self.fraction))
     }
 }

@@ -31,6 +31,8 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
             let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
+            let (before, after) = model.split_at_mut(joint);
+            let out = &mut after[0];
             for group in 0..N / W {
                 let own = match fixed {
                     Some((_, rows)) => {
@@ -40,12 +42,12 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
                     }
                     None => affine::<N, W, S>(local, group),
                 };
-                let own = match parent {
-                    NO_PARENT => own,
-                    _ => multiply::<N, W, S>(&model[usize::from(parent)], &own, group),
-                };
-                for (row, v) in model[joint].iter_mut().zip(own) {
-                    S::store(v, &mut row.as_chunks_mut().0[group]);
+                if parent == NO_PARENT {
+                    for (row, v) in out.iter_mut().zip(own) {
+                        S::store(v, &mut row.as_chunks_mut().0[group]);
+                    }
+                } else {
+                    multiply::<N, W, S>(&before[usize::from(parent)], &own, group, out);
                 }
             }
         }
@@ -82,21 +84,28 @@ fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: u
     ]
 }
 
-/// Product of the parent's matrix and the joint's own.
+/// Product of the parent's matrix and the joint's own, column by column: three registers of the joint's at a time leave
+/// room for the others.
 #[inline(always)]
-fn multiply<const N: usize, const W: usize, S: Simd<W>>(a: &Affine<N>, b: &[S::V; 12], group: usize) -> [S::V; 12] {
-    let mut m = *b;
-    for row in [0, 4, 8] {
-        let [x, y, z] = [
-            load_group::<N, W, S>(&a[row], group),
-            load_group::<N, W, S>(&a[row + 1], group),
-            load_group::<N, W, S>(&a[row + 2], group),
-        ];
-        for column in 0..3 {
-            m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
+fn multiply<const N: usize, const W: usize, S: Simd<W>>(
+    a: &Affine<N>,
+    b: &[S::V; 12],
+    group: usize,
+    out: &mut Affine<N>,
+) {
+    for column in 0..4 {
+        let b = [b[column], b[4 + column], b[8 + column]];
+        for row in [0, 4, 8] {
+            let [x, y, z] = [
+                load_group::<N, W, S>(&a[row], group),
+                load_group::<N, W, S>(&a[row + 1], group),
+                load_group::<N, W, S>(&a[row + 2], group),
+            ];
+            let sum = match column {
+                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&a[row + 3], group)),
+                _ => dot3::<W, S>([x, y, z], b),
+            };
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
-        let t = load_group::<N, W, S>(&a[row + 3], group);
-        m[row + 3] = dot3_add::<W, S>([x, y, z], [b[3], b[7], b[11]], t);
     }
-    m
 }

@@ -3,6 +3,7 @@
 use super::{Affine, run_lanes};
 use crate::model::Rows;
 use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+use std::num::NonZero;
 
 /// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
 ///
@@ -43,7 +44,9 @@ impl<const N: usize> Kernel for ToLanes<'_, N> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
-            entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, out);
+            for group in 0..N / W {
+                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, out);
+            }
         }
     }
 }
@@ -60,34 +63,55 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
 
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
+        let Some(entries) = NonZero::new(self.joints.len()) else { return };
         let mut lanes = [[0.0; N]; 12];
         for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
-            entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, &mut lanes);
-            for (lane, instance) in self.palette.chunks_exact_mut(self.joints.len()).enumerate() {
-                instance[index] = std::array::from_fn(|c| lanes[c][lane]);
+            for (group, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
+                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, &mut lanes);
+                let mut rows = [[0.0; 12]; W];
+                for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
+                    let [a, b, c, d] = four;
+                    let columns = S::columns([
+                        load_group::<N, W, S>(a, group),
+                        load_group::<N, W, S>(b, group),
+                        load_group::<N, W, S>(c, group),
+                        load_group::<N, W, S>(d, group),
+                    ]);
+                    for (rows, numbers) in rows.iter_mut().zip(columns) {
+                        rows.as_chunks_mut().0[quarter] = numbers.to_array();
+                    }
+                }
+                for (instance, rows) in instances.chunks_exact_mut(entries.get()).zip(rows) {
+                    instance[index] = rows;
+                }
             }
         }
     }
 }
 
-/// One entry of a palette: `model * inverse_bind`; all lanes share the inverse bind.
+/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind. Each of its
+/// columns is broadcast once for three rows.
 #[inline(always)]
-fn entry<const N: usize, const W: usize, S: Simd<W>>(model: &Affine<N>, b: &Rows, out: &mut Affine<N>) {
-    for group in 0..N / W {
+fn entry<const N: usize, const W: usize, S: Simd<W>>(
+    model: &Affine<N>,
+    inverse_bind: &Rows,
+    group: usize,
+    out: &mut Affine<N>,
+) {
+    for column in 0..4 {
+        let b =
+            [S::splat(inverse_bind[column]), S::splat(inverse_bind[4 + column]), S::splat(inverse_bind[8 + column])];
         for row in [0, 4, 8] {
             let [x, y, z] = [
                 load_group::<N, W, S>(&model[row], group),
                 load_group::<N, W, S>(&model[row + 1], group),
                 load_group::<N, W, S>(&model[row + 2], group),
             ];
-            for column in 0..4 {
-                let b = [S::splat(b[column]), S::splat(b[4 + column]), S::splat(b[8 + column])];
-                let sum = match column {
-                    3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
-                    _ => dot3::<W, S>([x, y, z], b),
-                };
-                S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
-            }
+            let sum = match column {
+                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
+                _ => dot3::<W, S>([x, y, z], b),
+            };
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
     }
 }

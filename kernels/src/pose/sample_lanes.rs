@@ -7,12 +7,12 @@
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
-use super::joint_strip::{Row, STRIP, Vectors, load_rows, vectors};
-use super::linear_rows::LinearRows;
+use super::joint_strip::{STRIP, Vectors, load_rows, vectors};
+use super::linear_rows::{LinearPair, LinearRows};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
-use crate::simd::{self, Isa, Kernel, Simd, load_group, prefetch};
+use crate::simd::{self, Isa, Kernel, Simd, prefetch};
 use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
@@ -68,11 +68,15 @@ impl ClipRows {
         Some(Self { keys, still: stills.of(&base) })
     }
 
-    /// The key before a time and the fraction of the way to the next one.
-    fn seek(&self, time: f32) -> (usize, f32) {
+    /// The keys around a time.
+    #[inline(always)] // to take on the caller's instruction set
+    fn at<const W: usize, S: Simd<W>>(&self, time: f32) -> KeyPair<'_> {
         match &self.keys {
-            LaneKeys::Linear(rows) => rows.seek(time),
-            LaneKeys::Compact(rows) => rows.seek(time),
+            LaneKeys::Linear(rows) => KeyPair::Linear(rows.at(time)),
+            LaneKeys::Compact(rows) => {
+                let (frame, fraction) = rows.seek(time);
+                KeyPair::Compact { rows, frame, fraction, arc: ShortArc::new::<W, S>(fraction) }
+            }
         }
     }
 
@@ -124,58 +128,79 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
     base
 }
 
+/// The keys around the time that a lane plays.
+#[derive(Clone, Copy)]
+enum KeyPair<'a> {
+    Linear(LinearPair<'a>),
+    Compact { rows: &'a CompactRows, frame: usize, fraction: f32, arc: ShortArc },
+}
+
+impl KeyPair<'_> {
+    /// Rotations of `W` joints of a strip.
+    #[inline(always)] // as above
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+        match self {
+            Self::Linear(pair) => pair.rotations::<W, S>(strip, group),
+            Self::Compact { rows, frame, arc, .. } => rows.rotations_at::<W, S>(strip, *frame, arc, group),
+        }
+    }
+
+    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
+    #[inline(always)] // as above
+    fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
+        match self {
+            Self::Linear(pair) => pair.vectors::<W, S>(strip, group),
+            Self::Compact { rows, frame, fraction, .. } => rows.vectors::<W, S>(strip, (*frame, *fraction), group),
+        }
+    }
+}
+
 /// Writes a block's local poses; `plays` holds a clip and a time for each lane.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
-    let cursors = plays.map(|(clip, time)| clip.seek(time));
-    simd::run(isa, SampleLanes { stills, clips: plays.map(|(clip, _)| clip), cursors, local });
+    simd::run(isa, SampleLanes { stills, plays, local });
 }
 
 struct SampleLanes<'a> {
     stills: &'a Stills,
-    clips: [&'a ClipRows; BLOCK],
-    cursors: [(usize, f32); BLOCK],
+    plays: &'a Plays<'a>,
     local: &'a mut [Local<BLOCK>],
 }
-
-/// Rows of one number of 16 instances, on cache lines.
-#[repr(align(64))]
-struct Scratch<const R: usize>([[Row; BLOCK]; R]);
 
 impl Kernel for SampleLanes<'_> {
     type Out = ();
 
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { stills, clips, cursors, local } = self;
-        let mut rotations = Scratch([[[0.0; STRIP]; BLOCK]; 4]);
-        let mut arcs = [ShortArc::default(); BLOCK];
-        for (arc, (clip, (_, fraction))) in arcs.iter_mut().zip(clips.iter().zip(cursors)) {
-            if let LaneKeys::Compact(_) = clip.keys {
-                *arc = ShortArc::new::<W, S>(fraction);
-            }
+        let Self { stills, plays, local } = self;
+        let (first, time) = plays[0];
+        let mut pairs = [first.at::<W, S>(time); BLOCK];
+        for (pair, (clip, time)) in pairs.iter_mut().zip(plays).skip(1) {
+            *pair = clip.at::<W, S>(*time);
         }
-        let mut vectors = Scratch([[[0.0; STRIP]; BLOCK]; 6]);
+        // `[number][instance]` of `W` joints each.
+        let mut rotations = [[S::splat(0.0); W]; 4];
+        let mut vectors = [[S::splat(0.0); W]; 6];
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
-            let mut moving = false;
-            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                moving |= clip.moves(strip) || clip.still[strip] != clips[0].still[strip];
-                for group in 0..STRIP / W {
-                    let q = match &clip.keys {
-                        LaneKeys::Linear(rows) => rows.rotations_at::<W, S>(strip, cursor, group),
-                        LaneKeys::Compact(rows) => rows.rotations_at::<W, S>(strip, cursor.0, &arcs[lane], group),
-                    };
-                    for (rows, v) in rotations.0.iter_mut().zip(q) {
-                        S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
+            let groups = local.len().div_ceil(W);
+            for (lanes, pairs) in pairs.as_chunks::<W>().0.iter().enumerate() {
+                for group in 0..groups {
+                    for (lane, pair) in pairs.iter().enumerate() {
+                        for (square, v) in rotations.iter_mut().zip(pair.rotations::<W, S>(strip, group)) {
+                            square[lane] = v;
+                        }
+                        // Poses are written across joints, a pattern that no prefetcher predicts.
+                        if group == 0
+                            && let Some(joint) = local.get(lanes * W + lane)
+                        {
+                            prefetch(joint);
+                        }
                     }
-                }
-                // Poses are written across joints, a pattern that no prefetcher predicts.
-                if let Some(joint) = local.get(lane) {
-                    prefetch(joint);
+                    spread::<W, S, 4>(rotations, ROTATION, lanes, group, local);
                 }
             }
-            spread::<W, S, 4>(&rotations.0, ROTATION, local);
+            let moving = plays.iter().any(|(clip, _)| clip.moves(strip) || clip.still[strip] != first.still[strip]);
             if !moving {
-                let still = &stills.0[clips[0].still[strip]];
+                let still = &stills.0[first.still[strip]];
                 for (j, local) in local.iter_mut().enumerate() {
                     for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; BLOCK];
@@ -183,45 +208,37 @@ impl Kernel for SampleLanes<'_> {
                 }
                 continue;
             }
-            for (lane, (clip, cursor)) in clips.iter().zip(cursors).enumerate() {
-                for group in 0..STRIP / W {
-                    let moved = match &clip.keys {
-                        LaneKeys::Linear(rows) => rows.vectors::<W, S>(strip, cursor, group),
-                        LaneKeys::Compact(rows) => rows.vectors::<W, S>(strip, cursor, group),
-                    };
-                    let v = match moved {
-                        Some(v) => v,
-                        None => load_rows::<W, S, 6>(&stills.0[clip.still[strip]], group),
-                    };
-                    for (rows, v) in vectors.0.iter_mut().zip(v) {
-                        S::store(v, &mut rows[lane].as_chunks_mut().0[group]);
+            for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
+                for group in 0..groups {
+                    for (lane, (pair, (clip, _))) in pairs.iter().zip(plays).enumerate() {
+                        let v = match pair.vectors::<W, S>(strip, group) {
+                            Some(v) => v,
+                            None => load_rows::<W, S, 6>(&stills.0[clip.still[strip]], group),
+                        };
+                        for (square, v) in vectors.iter_mut().zip(v) {
+                            square[lane] = v;
+                        }
                     }
+                    spread::<W, S, 6>(vectors, TRANSLATION, lanes, group, local);
                 }
             }
-            spread::<W, S, 6>(&vectors.0, TRANSLATION, local);
         }
     }
 }
 
-/// Transposes `[row][instance][joint]` to `[joint][first + row][instance]`.
+/// Transposes `[row][instance][joint]` of `W` instances and joints to `[joint][first + row][instance]`.
 #[inline(always)]
 fn spread<const W: usize, S: Simd<W>, const R: usize>(
-    rows: &[[Row; BLOCK]; R],
+    rows: [[S::V; W]; R],
     first: usize,
+    lanes: usize,
+    group: usize,
     local: &mut [Local<BLOCK>],
 ) {
-    for (row, instances) in rows.iter().enumerate() {
-        for (lanes, instances) in instances.as_chunks::<W>().0.iter().enumerate() {
-            for group in 0..STRIP / W {
-                let mut square = [S::splat(0.0); W];
-                for (v, joints) in square.iter_mut().zip(instances) {
-                    *v = load_group::<STRIP, W, S>(joints, group);
-                }
-                S::transpose(&mut square);
-                for (local, v) in local.iter_mut().skip(group * W).zip(square) {
-                    S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
-                }
-            }
+    for (row, mut square) in rows.into_iter().enumerate() {
+        S::transpose(&mut square);
+        for (local, v) in local.iter_mut().skip(group * W).zip(square) {
+            S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
         }
     }
 }

@@ -38,12 +38,16 @@ struct Stages<'a, 'b> {
     count: Mutex<&'a mut Count<'b>>,
     isa: Isa,
     wanted: fn(PoseStage) -> bool,
+    /// Added to the names of stages, with a space before it.
+    layout: &'static str,
 }
 
 impl PoseClock for Stages<'_, '_> {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
         match (self.wanted)(stage) {
-            true => self.count.lock().expect("one thread")(&format!("pose {stage:?} {}", self.isa), work),
+            true => {
+                self.count.lock().expect("one thread")(&format!("pose {stage:?}{} {}", self.layout, self.isa), work)
+            }
             false => work(),
         }
     }
@@ -62,9 +66,15 @@ pub fn run(count: &mut Count) -> Result<()> {
             let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
             let mut lanes = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
             pose.pose(&crowd, TICK, &Threads::One, &NoClock, PaletteOut::Lanes(&mut lanes));
-            let stages = Stages { count: Mutex::new(count), isa, wanted };
+            let stages = Stages { count: Mutex::new(count), isa, wanted, layout: "" };
             pose.pose(&crowd, TICK, &Threads::One, &stages, PaletteOut::Lanes(&mut lanes));
         }
+        let crowd = crowd(1)?;
+        let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
+        let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
+        let wanted = |stage| stage == PoseStage::Palette;
+        let stages = Stages { count: Mutex::new(count), isa, wanted, layout: " to rows" };
+        pose.pose(&crowd, TICK, &Threads::One, &stages, PaletteOut::Rows(&mut rows));
         for (name, attributes, encoding) in [
             ("pn", Attributes::Pn, Encoding::F32),
             ("pnt", Attributes::Pnt, Encoding::F32),
