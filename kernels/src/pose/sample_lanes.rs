@@ -195,7 +195,7 @@ impl Kernel for SampleLanes<'_> {
                             prefetch(joint);
                         }
                     }
-                    spread::<W, S, 4>(rotations, ROTATION, lanes, group, local);
+                    spread::<W, S, 4>(&rotations, ROTATION, lanes, group, local);
                 }
             }
             let moving = plays.iter().any(|(clip, _)| clip.moves(strip) || clip.still[strip] != first.still[strip]);
@@ -219,7 +219,7 @@ impl Kernel for SampleLanes<'_> {
                             square[lane] = v;
                         }
                     }
-                    spread::<W, S, 6>(vectors, TRANSLATION, lanes, group, local);
+                    spread::<W, S, 6>(&vectors, TRANSLATION, lanes, group, local);
                 }
             }
         }
@@ -229,13 +229,14 @@ impl Kernel for SampleLanes<'_> {
 /// Transposes `[row][instance][joint]` of `W` instances and joints to `[joint][first + row][instance]`.
 #[inline(always)]
 fn spread<const W: usize, S: Simd<W>, const R: usize>(
-    rows: [[S::V; W]; R],
+    rows: &[[S::V; W]; R],
     first: usize,
     lanes: usize,
     group: usize,
     local: &mut [Local<BLOCK>],
 ) {
-    for (row, mut square) in rows.into_iter().enumerate() {
+    for (row, square) in rows.iter().enumerate() {
+        let mut square = *square;
         S::transpose(&mut square);
         for (local, v) in local.iter_mut().skip(group * W).zip(square) {
             S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
