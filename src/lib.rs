@@ -115,6 +115,7 @@ pub mod harness;
 #[cfg(feature = "cli")]
 pub mod peers;
 pub mod registry;
+#[cfg(feature = "cli")]
 pub mod report;
 #[cfg(feature = "cli")]
 pub mod results;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use skinbench::backend::Context;
 use skinbench::frame::{BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
-use skinbench::harness::run::{Disturbance, Status};
+use skinbench::harness::run::Status;
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
@@ -41,34 +41,11 @@ pub struct WorkloadArguments {
     others: Vec<&'static BackendEntry>,
 }
 
-/// Disturbances of measured frames.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct DisturbanceArguments {
-    /// Caches before each measured frame: as the last frame left them (warm), or emptied (cold)
-    #[arg(long, value_name = "warm|cold", default_value = "warm", hide_default_value = true)]
-    caches: CachesChoice,
-    /// Threads that read and write memory during measured frames
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u32).range(0..=256))]
-    neighbours: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CachesChoice {
-    Warm,
-    Cold,
-}
-
-impl DisturbanceArguments {
-    pub fn disturbance(self) -> Disturbance {
-        Disturbance { cold: self.caches == CachesChoice::Cold, neighbours: self.neighbours }
-    }
-}
-
 /// Threads and adapter to run on.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct MachineArguments {
-    /// Threads of parallel backends; `run` measures several counts, other commands take the largest; default: as many as
-    /// the processor has
+    /// Threads of parallel backends; `run` and `sweep` measure several counts, other commands take the largest; default:
+    /// as many as the processor has
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>)]
     pub threads: Vec<u32>,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first

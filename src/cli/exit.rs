@@ -1,16 +1,26 @@
 //! Outcomes of commands: exit codes, and the error for meaningless arguments.
 
-/// Outcome of a command, which decides the exit code.
+use std::process::ExitCode;
+
+/// Outcome of a command: its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Exit {
-    Done,
-    Error,
-    ParityFailure,
-    Regression,
-    Interrupted,
+    Done = 0,
+    Error = 1,
+    Usage = 2,
+    ParityFailure = 3,
+    Regression = 4,
+    Interrupted = 130,
 }
 
-/// Arguments that parse but make no sense: exit code 2.
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        (exit as u8).into()
+    }
+}
+
+/// Arguments that parse but make no sense: [`Exit::Usage`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

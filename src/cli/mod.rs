@@ -88,36 +88,29 @@ impl Cli {
 /// Prints an error as one line and chooses the exit code.
 pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     let error = match result {
-        Ok(Exit::Done) => return ExitCode::SUCCESS,
-        Ok(Exit::Error) => return 1.into(),
-        Ok(Exit::ParityFailure) => return 3.into(),
-        Ok(Exit::Regression) => return 4.into(),
-        Ok(Exit::Interrupted) => return 130.into(),
+        Ok(exit) => return exit.into(),
         Err(error) => error,
     };
     let closed_pipe = |e: &(dyn std::error::Error + 'static)| {
         e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
     if error.chain().any(closed_pipe) {
-        return ExitCode::SUCCESS;
+        return Exit::Done.into();
     }
     eprintln!("error: {}", one_line(&format!("{error:#}")));
-    if error.is::<UsageError>() { 2.into() } else { 1.into() }
+    if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Error.into() }
 }
 
 /// Prints clap's output: help and version as they are, errors as one line.
 pub fn report_usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return match error.print() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => 1.into(),
-        };
+        return error.print().map_or(Exit::Error, |()| Exit::Done).into();
     }
     let text = error.to_string();
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<_> = said.filter(|line| !line.starts_with("For more information")).collect();
     eprintln!("{}", one_line(&said.join(" ")));
-    2.into()
+    Exit::Usage.into()
 }
 
 fn one_line(text: &str) -> String {

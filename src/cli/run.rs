@@ -1,7 +1,7 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
 use super::built_from::built_from;
-use super::common::{self, DisturbanceArguments, WorkloadArguments, positive};
+use super::common::{self, WorkloadArguments, positive};
 use super::exit::{Exit, UsageError};
 use super::output::say;
 use super::progress::Progress;
@@ -12,7 +12,7 @@ use skinbench::harness::environment::{Adapter, Environment};
 use skinbench::harness::fidelity;
 use skinbench::harness::hardware::Conditions;
 use skinbench::harness::limits::Host;
-use skinbench::harness::run::{self, Observer, Outcome, RunOptions, Step, counters};
+use skinbench::harness::run::{self, Disturbance, Observer, Outcome, RunOptions, Step, counters};
 use skinbench::report::{run_text, sustained, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, measurements};
@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long)]
     counters: bool,
     #[command(flatten)]
-    disturbance: DisturbanceArguments,
+    disturbance: Disturbance,
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
     #[arg(long)]
     card: bool,
@@ -139,7 +139,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             counters: arguments.counters,
             brief_on_software: true,
             memory: common::memory(),
-            disturbance: arguments.disturbance.disturbance(),
+            disturbance: arguments.disturbance,
             ..RunOptions::default()
         };
         let cannot_write = || format!("cannot write to {}", folder.display());

@@ -10,14 +10,9 @@ const OF_RUNS: [&str; 6] = ["instances", "passes", "output", "motion", "bounds",
 #[derive(Debug, Clone, Default)]
 pub struct ModelArguments(pub Settings);
 
-/// Values of each setting, to be combined.
+/// For each setting that was chosen its values, each in settings of its own, to be combined.
 #[derive(Debug, Clone, Default)]
-pub struct AxisArguments {
-    /// Instances of all groups together.
-    pub instances: Vec<u64>,
-    /// For each other setting that was chosen its values, each in settings of its own.
-    pub others: Vec<Vec<Settings>>,
-}
+pub struct AxisArguments(pub Vec<Vec<Settings>>);
 
 /// The arguments of all settings.
 fn arguments() -> impl Iterator<Item = Arg> {
@@ -95,24 +90,37 @@ impl Args for AxisArguments {
 
 impl FromArgMatches for AxisArguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let mut axes = Self::default();
-        // The last ones change most often: passes, then vertices.
+        let mut axes = Vec::new();
+        // The last ones change most often: passes, then instances, of which small crowds come first.
         for argument in arguments().collect::<Vec<_>>().iter().rev() {
             let mut values: Vec<Settings> = Vec::new();
             for settings in chosen(argument, matches)? {
-                match settings.instances {
-                    Some(instances) => axes.instances.push(instances),
-                    None if values.contains(&settings) => {}
-                    None => values.push(settings),
-                }
+                values.extend((!values.contains(&settings)).then_some(settings));
             }
-            axes.others.extend((!values.is_empty()).then_some(values));
+            values.sort_by_key(|settings| settings.instances);
+            axes.extend((!values.is_empty()).then_some(values));
         }
-        Ok(axes)
+        Ok(Self(axes))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_an_axis_are_taken_once_and_instances_rise() {
+        let words = ["sweep", "--instances", "100,10,10,1000", "--passes", "2,0,2", "--bounds"];
+        let matches = AxisArguments::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();
+        let AxisArguments(axes) = AxisArguments::from_arg_matches(&matches).unwrap();
+        let instances = [10, 100, 1_000].map(|count| Settings { instances: Some(count), ..Settings::default() });
+        let passes = [2, 0].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
+        let bounds = Settings { bounds: true, ..Settings::default() };
+        assert_eq!(axes, [vec![bounds], passes.to_vec(), instances.to_vec()]);
     }
 }

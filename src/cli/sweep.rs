@@ -1,7 +1,7 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::built_from::built_from;
-use super::common::{self, DisturbanceArguments, MachineArguments, Requirement, positive};
+use super::common::{self, MachineArguments, positive};
 use super::exit::Exit;
 use super::output::say;
 use super::progress::Progress;
@@ -42,9 +42,6 @@ pub struct Arguments {
     scene: String,
     #[command(flatten)]
     axes: AxisArguments,
-    /// Threads of parallel backends; default: as many as the processor has
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive::<u32>)]
-    threads: Vec<u32>,
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
@@ -69,16 +66,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"])]
     memory: Option<u64>,
     #[command(flatten)]
-    disturbance: DisturbanceArguments,
+    disturbance: Disturbance,
     /// Folder for summary.csv, samples.csv and environment.json; a sweep that is in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
-    /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
-    #[arg(long, value_name = "NAME|INDEX")]
-    adapter: Option<String>,
-    /// Fail if this is missing, instead of skipping backends
-    #[arg(long, value_name = "WHAT")]
-    require: Option<Requirement>,
+    #[command(flatten)]
+    machine: MachineArguments,
 }
 
 /// Parses a time with its unit.
@@ -102,38 +95,29 @@ fn size(text: &str) -> Result<u64, &'static str> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
-    let axes = SweepAxes {
-        instances: arguments.axes.instances.clone(),
-        settings: arguments.axes.others.clone(),
-        threads: arguments.threads.clone(),
-    };
+    let axes = SweepAxes { settings: arguments.axes.0.clone(), threads: arguments.machine.threads.clone() };
     let points = axes.points(arguments.shard);
-    points.iter().try_for_each(|point| common::checked(&point.settings()))?;
-    let disturbance = arguments.disturbance.disturbance();
-    let mut groups: Vec<_> = points.iter().map(|p| p.series.threads).collect();
+    points.iter().try_for_each(|point| common::checked(&point.settings))?;
+    let mut groups: Vec<_> = points.iter().map(|point| point.threads).collect();
     groups.dedup();
-    let machine = MachineArguments {
-        threads: groups.iter().copied().flatten().collect(),
-        adapter: arguments.adapter.clone(),
-        require: arguments.require,
-        without_adapter: false,
-    };
+    let threads = groups.iter().copied().flatten().collect();
+    let machine = MachineArguments { threads, ..arguments.machine.clone() };
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
     let environment = Environment::collect(built_from(), Adapter::of(&context));
     if let Some(smallest) = points.first() {
         // Scenes that cannot be built are refused before anything is written.
-        scene.clone().with(smallest.settings()).build(common::memory())?;
+        scene.clone().with(smallest.settings.clone()).build(common::memory())?;
     }
     let sweep = |threads: Option<u32>| Sweep {
         scene: &scene,
-        points: points.iter().filter(|p| p.series.threads == threads).cloned().collect(),
+        points: points.iter().filter(|point| point.threads == threads).cloned().collect(),
         options: RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
             memory: common::memory(),
-            disturbance,
+            disturbance: arguments.disturbance,
             ..RunOptions::default()
         },
         max_frame_time: arguments.max_frame_time,
@@ -148,7 +132,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let session = common::session(&environment, &context)?;
     let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
     let (frames, clock) = (arguments.frames, clock.label());
-    let mut folder = SweepFolder::open(&arguments.results, frames, disturbance, clock, binary, interrupted)?;
+    let mut folder = SweepFolder::open(&arguments.results, frames, arguments.disturbance, clock, binary, interrupted)?;
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
     folder.results.record(session).with_context(cannot_write)?;
     let mut ending = Ending::default();

@@ -4,6 +4,7 @@ use super::Clock;
 use crate::wording;
 use std::str::FromStr;
 use std::time::Duration;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Clock of the stages that run on a device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,25 +30,22 @@ impl DeviceClock {
 }
 
 /// Choice of a device's clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum ClockChoice {
-    /// Timestamps if the device has them and they pass a check, otherwise fences.
-    #[default]
-    Auto,
     /// Timestamps, without a check.
     Timestamps,
     /// Fences.
     Fenced,
+    /// Timestamps if the device has them and they pass a check, otherwise fences.
+    #[default]
+    Auto,
 }
 
 impl ClockChoice {
     /// Name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Timestamps => "timestamps",
-            Self::Fenced => "fenced",
-        }
+        self.into()
     }
 }
 
@@ -55,6 +53,6 @@ impl FromStr for ClockChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        wording::named("clock", text, &[Self::Timestamps, Self::Fenced, Self::Auto], Self::name)
+        wording::named("clock", text, Self::VARIANTS, Self::name)
     }
 }

@@ -8,10 +8,26 @@ use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use strum::{IntoStaticStr, VariantArray};
 
-/// A part of a frame. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// A part of a frame, in its order. Its serialised form is its name.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(into = "&'static str", try_from = "String")]
+#[strum(serialize_all = "snake_case")]
 pub enum Stage {
     /// Find the instances in view.
     Cull,
@@ -31,15 +47,16 @@ pub enum Stage {
     Sockets,
     /// Weights and morph targets to the vertices before skinning; absent without targets.
     Morph,
+    /// Clips to vertices in one pass, block by block, for backends that fuse the stages.
+    PoseSkin,
     /// Host to device.
     Upload,
     /// Palettes to vertices.
     Skin,
-    /// Clips to vertices in one pass, block by block, for backends that fuse the stages.
-    PoseSkin,
     /// Vertices to pixels.
     Draw,
     /// The whole frame, by wall clock, with one frame in flight.
+    #[default]
     Frame,
     /// The whole frame of an engine, which does more than ours: no other frame is compared with it.
     EngineFrame,
@@ -66,24 +83,7 @@ pub enum StageGroup {
 
 impl Stage {
     /// All stages, in the order of a frame.
-    pub const ALL: [Self; 16] = [
-        Self::Cull,
-        Self::Sample,
-        Self::Blend,
-        Self::LocalToModel,
-        Self::Palette,
-        Self::Pose,
-        Self::Bounds,
-        Self::Sockets,
-        Self::Morph,
-        Self::PoseSkin,
-        Self::Upload,
-        Self::Skin,
-        Self::Draw,
-        Self::Frame,
-        Self::EngineFrame,
-        Self::Throughput,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The group that the stage belongs to.
     pub fn group(self) -> StageGroup {
@@ -101,30 +101,7 @@ impl Stage {
 
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Cull => "cull",
-            Self::Sample => "sample",
-            Self::Blend => "blend",
-            Self::LocalToModel => "local_to_model",
-            Self::Palette => "palette",
-            Self::Pose => "pose",
-            Self::Bounds => "bounds",
-            Self::Sockets => "sockets",
-            Self::Morph => "morph",
-            Self::Upload => "upload",
-            Self::Skin => "skin",
-            Self::PoseSkin => "pose_skin",
-            Self::Draw => "draw",
-            Self::Frame => "frame",
-            Self::EngineFrame => "engine_frame",
-            Self::Throughput => "throughput",
-        }
-    }
-}
-
-impl From<Stage> for &'static str {
-    fn from(stage: Stage) -> Self {
-        stage.name()
+        self.into()
     }
 }
 
@@ -132,7 +109,7 @@ impl TryFrom<String> for Stage {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        wording::named("stage", &name, &Self::ALL, Self::name)
+        wording::named("stage", &name, Self::ALL, Self::name)
     }
 }
 
@@ -148,10 +125,26 @@ impl From<PoseStage> for Stage {
 }
 
 /// Clock of a measurement. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(into = "&'static str", try_from = "String")]
+#[strum(serialize_all = "snake_case")]
 pub enum Clock {
     /// The machine's monotonic clock.
+    #[default]
     Wall,
     /// CPU time of skinbench's own threads in total, without those of a driver.
     ThreadSum,
@@ -163,8 +156,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// All clocks.
-    pub const ALL: [Self; 4] = [Self::Wall, Self::ThreadSum, Self::Gpu, Self::Fenced];
     /// The clocks of a stage, the closest first: of a stage that both sides work on, the device's part is its time.
     pub const BY_CLOSENESS: [Self; 3] = [Self::Gpu, Self::Fenced, Self::Wall];
 
@@ -175,18 +166,7 @@ impl Clock {
 
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::ThreadSum => "thread_sum",
-            Self::Gpu => "gpu",
-            Self::Fenced => "fenced",
-        }
-    }
-}
-
-impl From<Clock> for &'static str {
-    fn from(clock: Clock) -> Self {
-        clock.name()
+        self.into()
     }
 }
 
@@ -194,7 +174,7 @@ impl TryFrom<String> for Clock {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        wording::named("clock", &name, &Self::ALL, Self::name)
+        wording::named("clock", &name, Self::VARIANTS, Self::name)
     }
 }
 
@@ -361,12 +341,12 @@ mod tests {
 
     #[test]
     fn stages_and_clocks_are_read_by_the_names_that_they_are_written_by() {
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let written = serde_json::to_string(&stage).unwrap();
             assert_eq!(written, format!("{:?}", stage.name()));
             assert_eq!(serde_json::from_str::<Stage>(&written).unwrap(), stage);
         }
-        for clock in Clock::ALL {
+        for &clock in Clock::VARIANTS {
             let written = serde_json::to_string(&clock).unwrap();
             assert_eq!(written, format!("{:?}", clock.name()));
             assert_eq!(serde_json::from_str::<Clock>(&written).unwrap(), clock);

@@ -142,42 +142,12 @@ impl WorstError {
     }
 }
 
-/// The largest error of each kind among some instances.
-#[derive(Debug, Clone, Copy)]
-struct Compared {
-    local: WorstError,
-    model: WorstError,
-    palette: WorstError,
-    position: WorstError,
-    normal: WorstError,
-}
+/// The largest errors among some instances: of local poses, model poses, palettes, positions, and normals.
+type Compared = [WorstError; 5];
 
-impl Compared {
-    const NONE: Self = Self {
-        local: WorstError::NONE,
-        model: WorstError::NONE,
-        palette: WorstError::NONE,
-        position: WorstError::NONE,
-        normal: WorstError::NONE,
-    };
-
-    /// The largest error of positions, or of poses without vertices.
-    fn error(&self, has_vertices: bool) -> f64 {
-        match has_vertices {
-            true => self.position.error,
-            false => nan_max(nan_max(self.local.error, self.model.error), self.palette.error),
-        }
-    }
-
-    fn max(self, other: Self) -> Self {
-        Self {
-            local: self.local.max(other.local),
-            model: self.model.max(other.model),
-            palette: self.palette.max(other.palette),
-            position: self.position.max(other.position),
-            normal: self.normal.max(other.normal),
-        }
-    }
+/// The larger error of each kind.
+fn larger(a: Compared, b: Compared) -> Compared {
+    std::array::from_fn(|kind| a[kind].max(b[kind]))
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
@@ -333,11 +303,13 @@ impl Comparison {
                         [local, model, palette, vertices],
                     )
                 })
-                .reduce(|| Compared::NONE, Compared::max);
+                .reduce(|| [WorstError::NONE; 5], larger);
             let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };
             parity.vertices += (shown.len() * vertices) as u64;
-            parity.max_rel = nan_max(parity.max_rel, compared.error(has_vertices));
-            parity.max_normal = nan_max(parity.max_normal, compared.normal.error);
+            let [poses @ .., position, normal] = compared.map(|worst| worst.error);
+            let error = if has_vertices { position } else { poses.into_iter().fold(0.0, nan_max) };
+            parity.max_rel = nan_max(parity.max_rel, error);
+            parity.max_normal = nan_max(parity.max_normal, normal);
             if parity.failure.is_none() {
                 parity.failure = failure(&compared, tick, parity.tolerance);
             }
@@ -479,18 +451,19 @@ fn nan_max(a: f64, b: f64) -> f64 {
 }
 
 fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
+    let Tolerance { pose, position, normal } = tolerance;
     // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
-        ("sample", "joint", compared.local, tolerance.pose),
-        ("local_to_model", "joint", compared.model, tolerance.pose),
-        ("palette", "entry", compared.palette, tolerance.pose),
-        ("position", "vertex", compared.position, tolerance.position),
-        ("normal", "vertex", compared.normal, tolerance.normal),
+        ("sample", "joint", pose),
+        ("local_to_model", "joint", pose),
+        ("palette", "entry", pose),
+        ("position", "vertex", position),
+        ("normal", "vertex", normal),
     ];
     // Not `>`: NaN must fail.
-    let (what, item, worst, limit) = checks
-        .into_iter()
-        .find(|(_, _, worst, limit)| !matches!(worst.error.partial_cmp(limit), Some(o) if o.is_le()))?;
+    let within = |error: f64, limit: f64| matches!(error.partial_cmp(&limit), Some(order) if order.is_le());
+    let ((what, item, limit), worst) =
+        checks.into_iter().zip(compared).find(|((.., limit), worst)| !within(worst.error, *limit))?;
     Some(format!(
         "{what} is off by {:.2e} (limit {limit:.0e}) at tick {tick}, instance {}, {item} {}",
         worst.error, worst.instance, worst.item
@@ -509,7 +482,7 @@ fn compare(
     let bounds = model.bounds();
     // A model that is a single point has no diagonal to relate errors to.
     let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
-    let mut compared = Compared::NONE;
+    let [mut local_worst, mut model_worst, mut palette_worst, mut position, mut normal] = [WorstError::NONE; 5];
     let worst = |error, item| WorstError { error, instance, item };
 
     for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
@@ -520,7 +493,7 @@ fn compare(
         let translation =
             DVec3::new(got[4], got[5], got[6]).distance(want.translation) / diagonal.max(want.translation.length());
         let scale = DVec3::new(got[7], got[8], got[9]).distance(want.scale) / want.scale.length().max(1.0);
-        compared.local = compared.local.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
+        local_worst = local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
     }
     for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
         let got = rows_to_affine(got);
@@ -528,7 +501,7 @@ fn compare(
         let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
         let axes = if size > 0.0 { axes / size } else { axes };
         let translation = got.translation.distance(want.translation) / diagonal.max(want.translation.length());
-        compared.model = compared.model.max(worst(nan_max(axes, translation), joint));
+        model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
     }
     for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
         let got = rows_to_affine(got);
@@ -537,7 +510,7 @@ fn compare(
             let want = moved(want, p);
             moved(&got, p).distance(want) / diagonal.max(want.length())
         });
-        compared.palette = compared.palette.max(worst(error.fold(0.0, nan_max), entry));
+        palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
     }
     for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
         let numbers = group.format.decode(model.mesh().cube(), words);
@@ -548,7 +521,7 @@ fn compare(
         }
         let want = reference.skin(model, vertex, group.format.normals, blending);
         let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
-        compared.position = compared.position.max(worst(at(0).distance(want.position) / diagonal, vertex));
+        position = position.max(worst(at(0).distance(want.position) / diagonal, vertex));
         let mut direction = 0.0;
         if got.len() >= 6 {
             direction = direction_error(at(3), want.normal, group.format);
@@ -559,9 +532,9 @@ fn compare(
             direction =
                 if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
         }
-        compared.normal = compared.normal.max(worst(direction, vertex));
+        normal = normal.max(worst(direction, vertex));
     }
-    compared
+    [local_worst, model_worst, palette_worst, position, normal]
 }
 
 /// Error of a normal against the reference, in radians.

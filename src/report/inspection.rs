@@ -1,6 +1,5 @@
 //! Description of a model for `skinbench inspect`, as text and as JSON.
 
-#[cfg(feature = "textures")]
 use crate::asset::decode;
 use crate::compaction;
 use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
@@ -271,7 +270,6 @@ impl Inspection {
 }
 
 /// Decodes the images of the materials in use, each once.
-#[cfg(feature = "textures")]
 fn textures(model: &Model) -> Vec<TextureSummary> {
     let mut known = Vec::new();
     let mut textures = Vec::new();
@@ -286,11 +284,6 @@ fn textures(model: &Model) -> Vec<TextureSummary> {
         textures.push(TextureSummary { material: material.name.clone(), size, problem: decoded.err() });
     }
     textures
-}
-
-#[cfg(not(feature = "textures"))]
-fn textures(_: &Model) -> Vec<TextureSummary> {
-    Vec::new()
 }
 
 impl fmt::Display for Inspection {

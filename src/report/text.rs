@@ -93,12 +93,12 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::sweep::Series;
+    use crate::harness::sweep::SweepPoint;
     use crate::scene::{Lod, Settings};
 
     #[test]
     fn answers_of_each_series_have_another_label() {
-        let series = |models, lod| Series {
+        let series = |models, lod| SweepPoint {
             threads: None,
             settings: Settings { models: Some(models), lod: Some(lod), ..Settings::default() },
         };

@@ -6,8 +6,7 @@ use super::resume::{foreign, mend};
 use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow};
 use super::session::{self, Session};
 use crate::harness::hardware::Conditions;
-use serde::de::value::Error as NoValue;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,9 +89,11 @@ impl Results {
         let file = File::create(&path).map_err(io)?;
         file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
         let lock = Lock { path, _file: file };
-        for (name, columns) in [("summary.csv", columns::<SummaryRow>()), ("samples.csv", columns::<SampleRow>())] {
+        for (name, heading) in [("summary.csv", heading::<SummaryRow>()), ("samples.csv", heading::<SampleRow>())] {
             let file = folder.join(name);
-            let problem = foreign(&file, columns).map_err(|error| ResultsError::Io(file.clone(), error))?;
+            let problem = heading
+                .and_then(|heading| foreign(&file, &heading))
+                .map_err(|error| ResultsError::Io(file.clone(), error))?;
             problem.map_or(Ok(()), |what| Err(ResultsError::Foreign(file, what)))?;
         }
         let samples = folder.join("samples.csv");
@@ -190,38 +191,12 @@ impl Results {
     }
 }
 
-/// Names of a row's fields, which are the columns of its file.
-fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
-    /// Takes the names that a structure asks for, and gives no values.
-    struct Names<'a>(&'a mut &'static [&'static str]);
-
-    impl<'de> Deserializer<'de> for Names<'_> {
-        type Error = NoValue;
-
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, NoValue> {
-            *self.0 = fields;
-            Err(NoValue::custom("names only"))
-        }
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, NoValue> {
-            Err(NoValue::custom("no structure"))
-        }
-
-        serde::forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-
-    let mut names: &[&str] = &[];
-    let no_value = T::deserialize(Names(&mut names));
-    debug_assert!(no_value.is_err());
-    names
+/// The first line of a file with such rows, without its end: the names of their fields.
+fn heading<T: Serialize + Default>() -> io::Result<String> {
+    let mut text = Vec::new();
+    csv::Writer::from_writer(&mut text).serialize(T::default())?;
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.lines().next().unwrap_or_default().into())
 }
 
 #[cfg(test)]
@@ -265,7 +240,7 @@ mod tests {
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
             energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner";
         assert_eq!(summary.lines().next(), Some(header));
-        assert_eq!(columns::<SummaryRow>().join(","), header);
+        assert_eq!(heading::<SummaryRow>().unwrap(), header);
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
         let rows: Vec<SummaryRow> =
             csv::Reader::from_reader(summary.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
@@ -278,8 +253,7 @@ mod tests {
     /// Rows under other columns would be lost at the next resumption.
     #[test]
     fn nothing_is_appended_under_other_columns() {
-        let heading = format!("{}\n", columns::<SummaryRow>().join(","));
-        let samples = format!("{}\n", columns::<SampleRow>().join(","));
+        let (heading, samples) = (heading::<SummaryRow>().unwrap() + "\n", heading::<SampleRow>().unwrap() + "\n");
         let older = heading.replace(",models,lod_error,lod_error_px", "");
         let utf_16: Vec<u8> = heading.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let cases: [(&[u8], &[u8], &str); 8] = [
@@ -344,7 +318,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let heading = format!("{}\n", columns::<SummaryRow>().join(","));
+        let heading = format!("{}\n", heading::<SummaryRow>().unwrap());
         std::fs::write(path("summary.csv"), format!("{heading}2,cut")).unwrap();
         Results::append(folder.path()).unwrap().record(Session::default()).unwrap();
         std::fs::write(path("new"), "").unwrap();

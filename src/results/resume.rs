@@ -17,23 +17,22 @@ const MOST_HEADING: u64 = 1 << 16;
 /// Most columns that an error names.
 const LISTED: usize = 3;
 
-/// The reason why rows with these columns cannot be appended to a file, if there is one. A file may be missing, or cut
+/// The reason why rows under a heading cannot be appended to a file, if there is one. A file may be missing, or cut
 /// off in its heading.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn foreign(file: &Path, columns: &[&str]) -> io::Result<Option<String>> {
+pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
     let Some(bytes) = first_line(file)? else { return Ok(None) };
-    if !bytes.ends_with(b"\n") && format!("{}\n", columns.join(",")).as_bytes().starts_with(&bytes) {
+    if !bytes.ends_with(b"\n") && format!("{heading}\n").as_bytes().starts_with(&bytes) {
         return Ok(None);
     }
     let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let heading = reader.byte_headers().map_err(io::Error::from)?;
-    if bytes.ends_with(b"\n") && heading.iter().eq(columns.iter().map(|name| name.as_bytes())) {
+    let found = reader.byte_headers().map_err(io::Error::from)?;
+    if bytes.ends_with(b"\n") && found.iter().eq(heading.split(',').map(str::as_bytes)) {
         return Ok(None);
     }
-    let lacking: Vec<_> =
-        columns.iter().copied().filter(|name| !heading.iter().any(|h| h == name.as_bytes())).collect();
+    let lacking: Vec<_> = heading.split(',').filter(|name| !found.iter().any(|h| h == name.as_bytes())).collect();
     let what = match lacking.len() {
         // More columns, or another order.
         0 => "its columns are not those of this skinbench".into(),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: u32 = 2;
 
 /// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// Version of the columns, [`SCHEMA`].
     #[serde(default)]
@@ -196,7 +196,7 @@ impl SummaryRow {
 }
 
 /// A row of `samples.csv`: one measured time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRow {
     /// As in [`SummaryRow`].
     pub run_id: String,

@@ -233,7 +233,7 @@ fn poses(run: &[Measurement]) -> bool {
 }
 
 fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
-    Stage::ALL.into_iter().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
+    Stage::ALL.iter().copied().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
 
 /// A quantity frame by frame; for several stages only frames that all of them have.

@@ -257,5 +257,5 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
 
 /// Names of the stages of a frame, in its order.
 pub(super) fn stages() -> Vec<&'static str> {
-    Stage::ALL.into_iter().map(Stage::name).collect()
+    Stage::ALL.iter().copied().map(Stage::name).collect()
 }

@@ -7,11 +7,25 @@ use std::time::Duration;
 
 /// Disturbances of measured frames. By default there are none, and caches hold what the last frame left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Disturbance {
-    /// `true` to displace what the caches hold before each frame, and to measure no frames with two in flight.
+    /// Caches before each measured frame: as the last frame left them (warm), or emptied (cold)
+    ///
+    /// `true` to displace what they hold, and to measure no frames with two in flight.
+    #[cfg_attr(feature = "cli", arg(long = "caches", value_name = "warm|cold", value_parser = caches()))]
+    #[cfg_attr(feature = "cli", arg(default_value = "warm", hide_default_value = true, action = clap::ArgAction::Set))]
     pub cold: bool,
-    /// Threads that read and write memory during the frames.
+    /// Threads that read and write memory during measured frames
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value = "0", hide_default_value = true))]
+    #[cfg_attr(feature = "cli", arg(value_parser = clap::value_parser!(u32).range(0..=256)))]
     pub neighbours: u32,
+}
+
+/// Parses whether caches are cold.
+#[cfg(feature = "cli")]
+fn caches() -> impl clap::builder::TypedValueParser<Value = bool> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(["warm", "cold"]).map(|caches| caches == "cold")
 }
 
 /// Options of a run. By default there are no backends, and memory is not limited.

@@ -8,12 +8,15 @@ use crate::harness::rotation::BackendMemory;
 use crate::harness::stats::Summary;
 use crate::wording;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// Status of a backend after a run. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray)]
 #[serde(into = "&'static str", try_from = "String")]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// Verified, and measured unless the run only verifies.
+    #[default]
     Ok,
     /// The machine or the options do not allow it to run.
     Skipped,
@@ -26,31 +29,17 @@ pub enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 5] = [Self::Ok, Self::Skipped, Self::ParityFailed, Self::TooLarge, Self::Error];
-
     /// Name in tables and CSV.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Skipped => "skipped",
-            Self::ParityFailed => "parity_failed",
-            Self::TooLarge => "too_large",
-            Self::Error => "error",
-        }
-    }
-}
-
-impl From<Status> for &'static str {
-    fn from(status: Status) -> Self {
-        status.name()
+        self.into()
     }
 }
 
 impl TryFrom<String> for Status {
     type Error = String;
 
-    fn try_from(name: String) -> std::result::Result<Self, String> {
-        wording::named("status", &name, &Self::ALL, Self::name)
+    fn try_from(name: String) -> Result<Self, String> {
+        wording::named("status", &name, Self::VARIANTS, Self::name)
     }
 }
 

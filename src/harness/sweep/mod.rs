@@ -7,7 +7,7 @@ mod search;
 
 pub use estimate::{Estimate, Size};
 pub use memory::MemoryBounds;
-pub use plan::{Series, Shard, SweepAxes, SweepPoint};
+pub use plan::{Shard, SweepAxes, SweepPoint};
 pub use search::{Largest, Search};
 
 use super::run::{self, Observer, Outcome, RunOptions, Status, Step};
@@ -41,8 +41,8 @@ pub struct Sweep<'a> {
 /// Answer to the search for the largest crowd of a backend in a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The series.
-    pub series: Series,
+    /// The series, without a number of instances.
+    pub series: SweepPoint,
     /// Name of the backend.
     pub backend: &'static str,
     /// The largest crowd by time, among those that fit the memory; `None` without a time budget.
@@ -155,7 +155,7 @@ impl Sweep<'_> {
     fn series(&self) -> Vec<&SweepPoint> {
         let mut series: Vec<&SweepPoint> = Vec::new();
         for point in &self.points {
-            if series.iter().all(|known| known.series != point.series) {
+            if series.iter().all(|known| known.series() != point.series()) {
                 series.push(point);
             }
         }
@@ -171,8 +171,8 @@ impl Sweep<'_> {
         entry: &BackendEntry,
         instances: u64,
     ) -> Result<Option<u64>, BackendError> {
-        let point = SweepPoint { instances: Some(instances), ..point.clone() };
-        let scene = self.scene.clone().with(point.settings()).build(self.options.memory);
+        let settings = point.with_instances(Some(instances)).settings;
+        let scene = self.scene.clone().with(settings).build(self.options.memory);
         let Ok(scene) = scene else { return Ok(None) };
         match run::promised_memory(context, &scene, entry) {
             Ok(memory) => Ok(Some(memory.resident())),
@@ -198,7 +198,7 @@ struct Drive<'a> {
     log: &'a mut dyn Log,
     estimate: Estimate,
     /// Series that ended early, by backend.
-    over: Vec<(Series, &'static str)>,
+    over: Vec<(SweepPoint, &'static str)>,
     ending: Ending,
 }
 
@@ -206,7 +206,7 @@ impl Drive<'_> {
     fn points(&mut self) -> Result<(), SweepError> {
         let backends = &self.sweep.options.backends;
         for (index, point) in self.sweep.points.iter().enumerate() {
-            let is_over = |name| self.over.iter().any(|(series, over)| (series, *over) == (&point.series, name));
+            let is_over = |name| self.over.iter().any(|(series, over)| (series, *over) == (&point.series(), name));
             let racing: Vec<_> = backends.iter().copied().filter(|b| !is_over(b.name)).collect();
             let rest = &self.sweep.points[index + 1..];
             let done = index as f64 / self.sweep.points.len() as f64;
@@ -230,9 +230,9 @@ impl Drive<'_> {
         let total = (series.len() * backends.len()) as f64;
         for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
             let (own, done) = (sweep.scene.instances(), at as f64 / total);
-            let start = point.instances.unwrap_or(own);
+            let start = point.settings.instances.unwrap_or(own);
             let mut found =
-                Found { series: point.series.clone(), backend: entry.name, time: None, memory: None, problem: None };
+                Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
             if let Some(budget) = sweep.memory {
                 self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
                 let promised = |instances| sweep.promised(self.context, point, entry, instances);
@@ -306,8 +306,7 @@ impl Drive<'_> {
         entry: &'static BackendEntry,
         done: f64,
     ) -> Result<Trial, SweepError> {
-        let trial = SweepPoint { instances: Some(instances), ..point.clone() };
-        let frames = self.point(&trial, &[entry], &[], done)?;
+        let frames = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
         Ok(match frames.get(entry.name) {
             Some((Status::Ok, Some(frame))) => Trial::Measured(*frame),
             Some((Status::TooLarge, _)) | None => Trial::TooLarge,
@@ -327,7 +326,7 @@ impl Drive<'_> {
         if racing.is_empty() {
             return Ok(known);
         }
-        let scene = self.sweep.scene.clone().with(point.settings()).build(self.sweep.options.memory)?;
+        let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory)?;
         let passes = run::passes(self.context, &scene);
         let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
         let here = size(scene.crowd.instance_count() as u64, passes);
@@ -343,7 +342,7 @@ impl Drive<'_> {
         }
         let own = self.sweep.scene.instances();
         let rest_work = rest.iter().flat_map(|p| {
-            let size = size(p.instances.unwrap_or(own), p.series.settings.passes.unwrap_or(passes));
+            let size = size(p.settings.instances.unwrap_or(own), p.settings.passes.unwrap_or(passes));
             self.sweep.options.backends.iter().map(move |b| (b.name, size))
         });
         let later = self.estimate.time(rest_work);
@@ -374,8 +373,8 @@ impl Drive<'_> {
             let Some(frame) = frame else { continue };
             self.estimate.learn(entry.name, here, frame);
             if self.sweep.max_frame_time.is_some_and(|most| frame > most) && self.sweep.budget.is_none() {
-                self.over.push((point.series.clone(), entry.name));
-                if rest.iter().any(|p| p.series == point.series) {
+                self.over.push((point.series(), entry.name));
+                if rest.iter().any(|p| p.series() == point.series()) {
                     self.log.note(&format!(
                         "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
                         entry.name,

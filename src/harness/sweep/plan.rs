@@ -5,36 +5,31 @@ use crate::scene::Settings;
 /// Values to combine; an empty axis leaves the scene as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SweepAxes {
-    /// Instances of all groups together.
-    pub instances: Vec<u64>,
     /// Threads of parallel backends.
     pub threads: Vec<u32>,
-    /// For each other setting that varies its values, each in settings of its own. The last ones change most often.
+    /// For each setting that varies its values, each in settings of its own. The last ones change most often; those are
+    /// instances if they vary, in rising order.
     pub settings: Vec<Vec<Settings>>,
 }
 
-/// Everything but the number of instances: the common part of a curve over instances.
+/// One crowd that is measured.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
+pub struct SweepPoint {
     /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
-    /// The other settings.
+    /// What differs from the scene.
     pub settings: Settings,
 }
 
-/// One crowd that is measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SweepPoint {
-    /// Everything but the number of instances.
-    pub series: Series,
-    /// Instances of all groups together.
-    pub instances: Option<u64>,
-}
-
 impl SweepPoint {
-    /// The settings of its crowd.
-    pub fn settings(&self) -> Settings {
-        Settings { instances: self.instances, ..self.series.settings.clone() }
+    /// The same point with so many instances of all groups together; `None` for those of the scene.
+    pub fn with_instances(&self, instances: Option<u64>) -> Self {
+        Self { settings: Settings { instances, ..self.settings.clone() }, ..*self }
+    }
+
+    /// Everything but the number of instances: the common part of a curve over instances.
+    pub fn series(&self) -> Self {
+        self.with_instances(None)
     }
 }
 
@@ -67,36 +62,25 @@ impl std::str::FromStr for Shard {
 impl SweepAxes {
     /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
     pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
-        let mut series: Vec<Series> = choices(&self.threads)
-            .into_iter()
-            .map(|threads| Series { threads, settings: Settings::default() })
-            .collect();
+        let mut threads: Vec<_> = self.threads.iter().copied().map(Some).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads.resize(threads.len().max(1), None);
+        let alone = |threads| SweepPoint { threads, ..SweepPoint::default() };
+        let mut points: Vec<SweepPoint> = threads.into_iter().map(alone).collect();
         for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
-            let combined = |known: &Series| {
+            let combined = |known: &SweepPoint| {
                 let with = |value: &Settings| known.settings.clone().with(value.clone());
-                axis.iter().map(|value| Series { settings: with(value), ..known.clone() }).collect::<Vec<_>>()
+                axis.iter().map(|value| SweepPoint { settings: with(value), ..*known }).collect::<Vec<_>>()
             };
-            series = series.iter().flat_map(combined).collect();
+            points = points.iter().flat_map(combined).collect();
         }
-        let mut points = Vec::new();
-        for (at, series) in series.iter().enumerate() {
-            for (size, instances) in choices(&self.instances).into_iter().enumerate() {
-                // Along the diagonals, so that large crowds are spread over the parts.
-                if (at + size) % shard.of == shard.number - 1 {
-                    points.push(SweepPoint { series: series.clone(), instances });
-                }
-            }
-        }
-        points
+        let of_sizes = self.settings.last().filter(|axis| axis.iter().any(|value| value.instances.is_some()));
+        let sizes = of_sizes.map_or(1, Vec::len);
+        // Along the diagonals, so that large crowds are spread over the parts.
+        let own = |at: usize| (at / sizes + at % sizes) % shard.of == shard.number - 1;
+        points.into_iter().enumerate().filter(|(at, _)| own(*at)).map(|(_, point)| point).collect()
     }
-}
-
-/// The values in rising order without duplicates; a single `None`, the scene's own value, for an empty axis.
-fn choices<T: Copy + Ord>(axis: &[T]) -> Vec<Option<T>> {
-    let mut values: Vec<_> = axis.iter().copied().map(Some).collect();
-    values.sort_unstable();
-    values.dedup();
-    if values.is_empty() { vec![None] } else { values }
 }
 
 #[cfg(test)]
@@ -105,15 +89,19 @@ mod tests {
 
     fn axes() -> SweepAxes {
         let passes = [0, 2].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
-        SweepAxes { instances: vec![100, 10, 10, 1_000], settings: vec![passes.into()], ..SweepAxes::default() }
+        let sizes = [10, 100, 1_000].map(|count| Settings { instances: Some(count), ..Settings::default() });
+        SweepAxes { settings: vec![passes.into(), sizes.into()], ..SweepAxes::default() }
     }
 
     #[test]
-    fn small_crowds_come_first_and_none_twice() {
-        let points = axes().points(Shard::default());
-        let found: Vec<_> = points.iter().map(|p| (p.series.settings.passes.unwrap(), p.instances.unwrap())).collect();
+    fn small_crowds_come_first_and_threads_last() {
+        let place = |p: &SweepPoint| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
+        let found: Vec<_> = axes().points(Shard::default()).iter().map(place).collect();
         assert_eq!(found, [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]);
-        assert_eq!(SweepAxes::default().points(Shard::default()).len(), 1);
+        assert_eq!(SweepAxes::default().points(Shard::default()), [SweepPoint::default()]);
+        let threads = SweepAxes { threads: vec![2, 1, 2], ..axes() }.points(Shard::default());
+        let expected: Vec<_> = [1, 2].iter().flat_map(|count| [Some(*count); 6]).collect();
+        assert_eq!(threads.iter().map(|point| point.threads).collect::<Vec<_>>(), expected, "each once, in order");
     }
 
     #[test]
@@ -123,11 +111,12 @@ mod tests {
             let parts: Vec<_> =
                 (1..=of).map(|number| axes().points(format!("{number}/{of}").parse().unwrap())).collect();
             let mut joined: Vec<_> = parts.concat();
-            joined.sort_by_key(|p| (p.series.settings.passes, p.instances));
+            joined.sort_by_key(|p| (p.settings.passes, p.settings.instances));
             assert_eq!(joined, all);
         }
-        let large =
-            |part: &str| axes().points(part.parse().unwrap()).iter().filter(|p| p.instances == Some(1_000)).count();
+        let large = |part: &str| {
+            axes().points(part.parse().unwrap()).iter().filter(|p| p.settings.instances == Some(1_000)).count()
+        };
         assert_eq!((large("1/3"), large("3/3")), (1, 1));
         assert!(["0/2", "3/2", "1", "/", "1/0", "-1/2"].iter().all(|text| text.parse::<Shard>().is_err()));
     }

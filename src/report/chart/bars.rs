@@ -16,7 +16,7 @@ const CHARACTER: f64 = 7.2;
 
 /// Stages that are parts of a frame, in its order; the time of no stage is the rest.
 fn parts() -> impl Iterator<Item = Stage> {
-    Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole)
+    Stage::ALL.iter().copied().filter(|stage| stage.group() != StageGroup::Whole)
 }
 
 /// A stage's class in the style sheet.

@@ -207,7 +207,7 @@ fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
         let times = spans.iter().filter(|span| (span.stage, span.clock) == (stage, clock)).filter_map(|span| span.ns);
         times.reduce(|sum, ns| sum + ns)
     };
-    let parts = Stage::ALL.into_iter().filter(|stage| stage.group() != StageGroup::Whole);
+    let parts = Stage::ALL.iter().copied().filter(|stage| stage.group() != StageGroup::Whole);
     let known = parts.filter_map(|stage| {
         let (clock, ns) = Clock::BY_CLOSENESS.into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
         Some((stage, clock, ns as f32 * 1e-6))

@@ -191,9 +191,7 @@ mod decoding {
     use super::*;
     use image::{ExtendedColorType, ImageEncoder, ImageFormat};
     use skinbench::asset::decode::{Pixels, decode, size};
-    use skinbench::report::inspection::Inspection;
     use std::io::Cursor;
-    use std::time::Duration;
 
     fn png(size: [u32; 2], pixels: &[u8], color: ExtendedColorType) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -248,13 +246,15 @@ mod decoding {
         })
     }
 
+    #[cfg(feature = "cli")]
     #[test]
     fn inspect_lists_textures_and_those_that_are_damaged() {
+        use skinbench::report::inspection::Inspection;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("skin.png");
         fs::write(&file, png([2, 1], &[0; 8], ExtendedColorType::Rgba8)).unwrap();
         let fixture = textured(json!({"uri": "skin.png"}));
-        let text = |model: &Model| Inspection::new(model, Duration::ZERO).to_string();
+        let text = |model: &Model| Inspection::new(model, std::time::Duration::ZERO).to_string();
         let model = load(&fixture, folder.path());
         assert!(text(&model).contains("texture     \"skin\", 2 x 1 pixels\n"), "{}", text(&model));
         fs::write(&file, PNG).unwrap();

@@ -185,7 +185,7 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
 }
 
 fn unknown(word: &str) -> String {
-    let stages = Stage::ALL.map(Stage::name);
+    let stages: Vec<_> = Stage::ALL.iter().copied().map(Stage::name).collect();
     wording::unknown("figure", word, &[&stages[..], &SUMS, &OTHERS].concat())
 }
 
