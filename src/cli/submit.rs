@@ -96,7 +96,7 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
 /// One line about the program of a session.
 fn program(session: &Session) -> String {
     let program = &session.program;
-    let commit = match (&program.git_rev, program.dirty) {
+    let commit = match (&program.build.git_rev, program.build.dirty) {
         (Some(commit), Some(false)) => format!("commit {commit}"),
         (Some(commit), _) => format!("commit {commit} with changes"),
         (None, _) => "unknown commit".into(),

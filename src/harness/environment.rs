@@ -5,6 +5,7 @@ use crate::frame::DeviceClock;
 #[cfg(feature = "gpu")]
 use crate::gpu::AdapterSummary;
 use humantime::format_rfc3339_seconds;
+use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -46,7 +47,8 @@ impl Adapter {
 }
 
 /// The source and the compiler of the running program. The library cannot know them, so the program passes them in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Build {
     /// Commit that it was built from; `None` outside a git repository.
     pub git_rev: Option<String>,

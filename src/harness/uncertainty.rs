@@ -34,7 +34,7 @@ pub struct Level {
     /// Degrees of freedom of the variance.
     freedom: f64,
     /// Spread of the medians of a run's segments, as a fraction of the time.
-    drift: f64,
+    pub drift: f64,
 }
 
 /// One run's part of a [`Level`].
@@ -68,11 +68,6 @@ impl Level {
     /// Median in nanoseconds.
     pub fn median(&self) -> f64 {
         self.log.exp()
-    }
-
-    /// Spread of the medians of a run's segments, as a fraction of the time.
-    pub fn drift(&self) -> f64 {
-        self.drift
     }
 
     /// Ratio of `self` to `other`, with its uncertainty.
@@ -158,7 +153,8 @@ fn median(values: &mut [f64]) -> f64 {
 /// A ratio of two times and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
-    log: f64,
+    /// Natural logarithm of the best estimate.
+    pub log: f64,
     error: f64,
     freedom: f64,
 }
@@ -178,11 +174,6 @@ impl Ratio {
     /// The best estimate.
     pub fn value(&self) -> f64 {
         self.log.exp()
-    }
-
-    /// The natural logarithm of the best estimate.
-    pub fn log(&self) -> f64 {
-        self.log
     }
 
     /// The same ratio with additional noise: a spread of logarithms with this many degrees of freedom.

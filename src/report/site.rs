@@ -208,8 +208,8 @@ fn load(session: &Session) -> String {
 
 fn built_from(session: &Session) -> String {
     let program = &session.program;
-    let commit = program.git_rev.as_deref().map_or("unknown commit", abbreviated);
-    let changed = if program.dirty == Some(true) { " with changes" } else { "" };
+    let commit = program.build.git_rev.as_deref().map_or("unknown commit", abbreviated);
+    let changed = if program.build.dirty == Some(true) { " with changes" } else { "" };
     format!("{}, {commit}{changed}", program.version)
 }
 

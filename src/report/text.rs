@@ -16,11 +16,8 @@ const LISTED: usize = 12;
 /// Text about a sweep's folder: a table for each series, then the findings.
 pub fn swept(study: &Study) -> String {
     let mut text = String::new();
-    for sheet in
-        Axis::ALL.map(|axis| study.sheets(axis)).into_iter().find(|sheets| !sheets.is_empty()).unwrap_or_default()
-    {
-        text += &times(study, sheet);
-    }
+    let series = Axis::ALL.iter().map(|axis| study.sheets(*axis)).find(|sheets| !sheets.is_empty());
+    series.unwrap_or_default().iter().for_each(|sheet| text += &times(study, sheet));
     for finding in verdict(study).into_iter().chain(findings(study)) {
         text += &format!("{finding}\n");
     }

@@ -6,7 +6,7 @@ use super::csv_rows::read_rows;
 use super::digest;
 use super::recorded::Recorded;
 use super::rows::{LimitsRow, Measurement, SummaryRow};
-use super::session::{self, Session};
+use super::session::{self, Program, Session};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
@@ -220,11 +220,11 @@ fn verdicts(row: &SummaryRow) -> Vec<String> {
 /// Columns of a row that its session contradicts.
 fn differing<'a>(row: &'a SummaryRow, session: &'a Session) -> impl Iterator<Item = &'static str> {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    let program = &session.program;
+    let build = &session.program.build;
     let columns = [
-        ("git_rev", row.git_rev == program.git_rev),
-        ("dirty", row.dirty == program.dirty),
-        ("rustc", text(&row.rustc) == program.rustc),
+        ("git_rev", row.git_rev == build.git_rev),
+        ("dirty", row.dirty == build.dirty),
+        ("rustc", text(&row.rustc) == build.rustc),
         ("os", text(&row.os) == session.os),
         ("cpu", text(&row.cpu) == session.cpu),
         ("adapter", row.adapter == session.adapter),
@@ -244,33 +244,20 @@ fn open_because(
     memory: u64,
 ) -> Result<Vec<String>, String> {
     let mut reasons = BTreeSet::new();
+    let shaders = digest::of_shaders();
     for Session { program, isa, isa_chosen, .. } in sessions {
-        if program.tag.as_ref() != Some(&format!("v{}", program.version)) {
-            reasons.insert("the build has no release tag".into());
-        }
-        match program.dirty {
-            Some(false) => {}
-            Some(true) => {
-                reasons.insert("the build is dirty: tracked files differed from its commit".into());
-            }
-            None => {
-                reasons.insert("the build does not know its commit".into());
-            }
-        }
-        if program.debug {
-            reasons.insert("a debug build".into());
-        }
-        if program.version != version {
-            let own = &program.version;
-            reasons.insert(format!(
-                "made by {own}, and only that version can confirm its scenes and shaders, not {version}"
-            ));
-        } else if program.shaders != digest::of_shaders() {
-            reasons.insert(format!("its shaders are not those of {version}"));
-        }
-        if *isa_chosen {
-            reasons.insert(format!("the instruction set {isa} was chosen"));
-        }
+        let Program { version: own, build, .. } = program;
+        let other = format!("made by {own}, and only that version can confirm its scenes and shaders, not {version}");
+        let found = [
+            (build.tag != Some(format!("v{own}")), "the build has no release tag".into()),
+            (build.dirty == Some(true), "the build is dirty: tracked files differed from its commit".into()),
+            (build.dirty.is_none(), "the build does not know its commit".into()),
+            (program.debug, "a debug build".into()),
+            (own != version, other),
+            (own == version && program.shaders != shaders, format!("its shaders are not those of {version}")),
+            (*isa_chosen, format!("the instruction set {isa} was chosen")),
+        ];
+        reasons.extend(found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason));
     }
     let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
     for (row, session) in rows {

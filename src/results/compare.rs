@@ -113,7 +113,7 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         .map(|(key, row_of)| match row_of {
             Ok(measured) => {
                 if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
-                    drift = drift.max(measured.base.drift()).max(measured.new.drift());
+                    drift = drift.max(measured.base.drift).max(measured.new.drift);
                 }
                 in_turns &= measured.paired.is_some();
                 row(key, &measured, noise, compared - 1)
@@ -165,7 +165,7 @@ fn size(row: &StageComparison) -> f64 {
 /// Spread between runs of identical code, estimated from a table in which most rows did not change: the spread of the
 /// ratios' logarithms around 0, and its degrees of freedom. Single runs do not show it.
 fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
-    let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log().abs()).collect();
+    let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log.abs()).collect();
     logs.sort_unstable_by(f64::total_cmp);
     let spread = logs.get(logs.len() / 2).map_or(0.0, |middle| middle / MAD);
     (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))

@@ -79,7 +79,7 @@ fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curv
             let ratio: Ratio = level.over(other);
             let (low, high) = ratio.interval(CONFIDENCE, 0);
             let x = position(axis, *value as f64);
-            Some(Shared { x, log: ratio.value().ln(), low: low.ln(), high: high.ln(), ns: other.median() })
+            Some(Shared { x, log: ratio.log, low: low.ln(), high: high.ln(), ns: other.median() })
         })
         .collect();
     let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].sign().is_some()).collect();

@@ -26,14 +26,9 @@ pub const FILE: &str = "environment.json";
 pub struct Program {
     /// Version of the package.
     pub version: String,
-    /// Tag of the commit that it was built from, such as `v0.1.0`.
-    pub tag: Option<String>,
-    /// The commit.
-    pub git_rev: Option<String>,
-    /// `true` if tracked files differed from the commit.
-    pub dirty: Option<bool>,
-    /// Compiler version.
-    pub rustc: String,
+    /// The source and the compiler.
+    #[serde(flatten)]
+    pub build: Build,
     /// Processor architecture and operating system that it was compiled for, such as `x86_64-linux`.
     pub target: String,
     /// `true` for a build with debug assertions, whose times mean nothing.
@@ -84,10 +79,7 @@ impl Program {
     pub fn running(version: &str, build: &Build) -> io::Result<Self> {
         Ok(Self {
             version: version.into(),
-            tag: build.tag.clone(),
-            git_rev: build.git_rev.clone(),
-            dirty: build.dirty,
-            rustc: build.rustc.clone(),
+            build: build.clone(),
             target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             debug: cfg!(debug_assertions),
             sha256: digest::of_file(&std::env::current_exe()?)?,

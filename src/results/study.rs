@@ -8,9 +8,10 @@ use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+use strum::VariantArray;
 
-/// Quantities that a sweep can vary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Quantities that a sweep can vary, the most requested first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Axis {
     /// Instances of the crowd.
     Instances,
@@ -30,15 +31,7 @@ pub enum Axis {
 
 impl Axis {
     /// All axes, the most requested first.
-    pub const ALL: [Self; 7] = [
-        Self::Instances,
-        Self::Passes,
-        Self::Threads,
-        Self::Vertices,
-        Self::Influences,
-        Self::Models,
-        Self::ActiveTargets,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {

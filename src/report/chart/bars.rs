@@ -60,7 +60,7 @@ fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
         let frame = entry.median(Stage::Frame)?;
         let words = format!("{}, frame by wall clock: {}", entry.backend, duration(frame));
         let at = vec![(frame as f64, middle(entries.len(), row))];
-        items.push(Item { shape: Shape::Stroke, class: "whole".into(), points: at, words });
+        items.push(Item::new(Shape::Stroke, "whole", at).described(words));
         table.push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
         longest = longest.max(from).max(frame as f64);
     }
@@ -98,13 +98,8 @@ pub fn limits(study: &Study) -> Option<Chart> {
         table.push(vec![entry.backend.clone(), name.into(), format!("{pct:.1}")]);
     }
     let most = told.iter().map(|(.., pct)| *pct).fold(100.0, f64::max);
-    let scale = Scale {
-        title: "% of the bandwidth measured in the same run".into(),
-        range: (0.0, most * 1.03),
-        logarithmic: false,
-        label: Some(|pct| format!("{pct:.0} %")),
-        ticks: 6,
-    };
+    let label = |pct| format!("{pct:.0} %");
+    let scale = Scale::linear("% of the bandwidth measured in the same run", (0.0, most * 1.03), label, 6);
     let title = format!("Percentage of the limit: {}", place(point));
     let plot = rows("limits".into(), title, &names, items, scale, Vec::new());
     let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.".into();
@@ -146,18 +141,13 @@ fn distribution(study: &Study, point: &Point) -> Option<Chart> {
             cells[3]
         );
         let class = class(study, &entry.backend);
-        items.push(Item { shape: Shape::Strokes, class: class.clone(), points, words });
-        items.push(Item { shape: Shape::Stroke, class: "whole".into(), points: vec![(1.0, y)], words: String::new() });
+        items.push(Item::new(Shape::Strokes, class, points).described(words));
+        items.push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
         let counted = [entry.backend.clone(), frame.samples.len().to_string()];
         table.push(counted.into_iter().chain(cells).collect());
     }
-    let scale = Scale {
-        title: "% of the backend's median".into(),
-        range: (low.min(0.98) - 0.01, high.max(1.02) + 0.01),
-        logarithmic: false,
-        label: Some(|part| format!("{:.0} %", part * 1e2)),
-        ticks: 8,
-    };
+    let range = (low.min(0.98) - 0.01, high.max(1.02) + 0.01);
+    let scale = Scale::linear("% of the backend's median", range, |part| format!("{:.0} %", part * 1e2), 8);
     let title = format!("Every frame: {}", place(point));
     let id = slug(&format!("frames {} {} passes {}", point.scene, point.instances, point.passes));
     let plot = rows(id, title, &names(&entries), items, scale, Vec::new());
@@ -173,7 +163,7 @@ fn middle(rows: usize, row: usize) -> f64 {
 /// A bar in one of `rows` rows, from one value to another.
 pub(super) fn bar(rows: usize, row: usize, (from, to): (f64, f64), class: &str, words: String) -> Item {
     let (y, half) = (middle(rows, row), BAR / 2.0);
-    Item { shape: Shape::Bar, class: class.into(), points: vec![(from, y - half), (to, y + half)], words }
+    Item::new(Shape::Bar, class, vec![(from, y - half), (to, y + half)]).described(words)
 }
 
 fn names(entries: &[&StudyEntry]) -> Vec<String> {
@@ -191,8 +181,7 @@ pub(super) fn rows(
 ) -> Plot {
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for (row, name) in names.iter().enumerate() {
-        let at = vec![(x.range.0, middle(names.len(), row))];
-        items.push(Item { shape: Shape::Name(name.clone()), class: String::new(), points: at, words: String::new() });
+        items.push(Item::new(Shape::Name(name.clone()), "", vec![(x.range.0, middle(names.len(), row))]));
     }
     let count = names.len().max(1);
     let y = Scale { title: String::new(), range: (0.0, count as f64), logarithmic: false, label: None, ticks: 0 };

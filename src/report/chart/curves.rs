@@ -2,14 +2,14 @@
 
 use super::super::findings::{FRAME_60_HZ, conditions};
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, index, slug, time_of, time_scale};
+use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::crossover::crossovers;
 use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
 
 /// A chart for each series along each axis.
 pub fn curves(study: &Study) -> Vec<Chart> {
-    Axis::ALL.into_iter().flat_map(|axis| study.sheets(axis).iter().map(|sheet| chart(study, sheet))).collect()
+    Axis::ALL.iter().flat_map(|axis| study.sheets(*axis).iter().map(|sheet| chart(study, sheet))).collect()
 }
 
 fn chart(study: &Study, sheet: &Sheet) -> Chart {
@@ -34,12 +34,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
 
     let mut items = Vec::new();
     if (y_range.0..y_range.1).contains(&FRAME_60_HZ) && sheet.quantity == Quantity::Frame {
-        items.push(Item {
-            shape: Shape::Rule,
-            class: String::new(),
-            points: vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)],
-            words: String::new(),
-        });
+        items.push(Item::new(Shape::Rule, "", vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)]));
     }
     let mut table = vec![
         std::iter::once(sheet.axis.title().to_owned())
@@ -54,18 +49,13 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         table.push(std::iter::once(grouped(value)).chain(cells).collect());
     }
     for (curve, times) in sheet.curves.iter().zip(&times) {
-        let class = class(study, &curve.backend);
-        items.push(Item { shape: Shape::Line, class, points: times.clone(), words: String::new() });
+        items.push(Item::new(Shape::Line, class(study, &curve.backend), times.clone()));
     }
     for (curve, times) in sheet.curves.iter().zip(&times) {
         for &(x, ns) in times {
             let place = format!("{} {}", grouped(x as u64), sheet.axis.title());
-            items.push(Item {
-                shape: Shape::Dot(index(study, &curve.backend)),
-                class: class(study, &curve.backend),
-                points: vec![(x, ns)],
-                words: format!("{}, {place}: {}", curve.backend, duration(ns as u64)),
-            });
+            let words = format!("{}, {place}: {}", curve.backend, duration(ns as u64));
+            items.push(dot(study, &curve.backend, (x, ns)).described(words));
         }
     }
     let crossings = crossovers(study, sheet);
@@ -73,7 +63,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         let number = |x: f64| if log_x { grouped(x.round() as u64) } else { format!("{x:.1}") };
         let range = format!("95 % certain between {} and {}", number(crossing.range.0), number(crossing.range.1));
         let words = format!("{} overtakes {} at {}; {range}", crossing.above, crossing.below, number(crossing.at));
-        items.push(Item { shape: Shape::Ring, class: String::new(), points: vec![(crossing.at, crossing.ns)], words });
+        items.push(Item::new(Shape::Ring, "", vec![(crossing.at, crossing.ns)]).described(words));
     }
     let legend = sheet.curves.iter().map(|c| (class(study, &c.backend), c.backend.clone())).collect();
     let plot = Plot {

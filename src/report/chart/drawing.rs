@@ -1,7 +1,7 @@
 //! A drawn chart with its figures, and the names and colours that all charts share.
 
 use super::super::units::duration;
-use super::plot::{Plot, Scale};
+use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::study::{Quantity, Study};
 
 /// Classes of the style sheet for backends; further backends start over.
@@ -57,7 +57,12 @@ pub(super) fn class(study: &Study, backend: &str) -> String {
     format!("b{}", index(study, backend) % COLOURS)
 }
 
-pub(super) fn index(study: &Study, backend: &str) -> usize {
+/// A point of a backend, with the form and the class that it has in every chart.
+pub(super) fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
+    Item::new(Shape::Dot(index(study, backend)), class(study, backend), vec![point])
+}
+
+fn index(study: &Study, backend: &str) -> usize {
     study.backends().iter().position(|known| *known == backend).unwrap_or(0)
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, index, slug, time_of, time_scale};
+use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::key::Point;
 use crate::results::study::{Study, StudyEntry};
@@ -54,33 +54,23 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
         }
         legend.push((class(study, backend), backend.clone()));
         let points = own.iter().map(|saving| (saving.pixels, saving.ns as f64)).collect();
-        items.push(Item { shape: Shape::Line, class: class(study, backend), points, words: String::new() });
+        items.push(Item::new(Shape::Line, class(study, backend), points));
         for saving in own {
             let (pixels, time) = (format!("{:.2}", saving.pixels), duration(saving.ns));
-            items.push(Item {
-                shape: Shape::Dot(index(study, backend)),
-                class: class(study, backend),
-                points: vec![(saving.pixels, saving.ns as f64)],
-                words: format!("{backend}, {}: {pixels} pixels, {time}", named(saving.lod)),
-            });
+            let words = format!("{backend}, {}: {pixels} pixels, {time}", named(saving.lod));
+            items.push(dot(study, backend, (saving.pixels, saving.ns as f64)).described(words));
             table.push(vec![backend.clone(), named(saving.lod), pixels, time]);
         }
     }
     let time = time_of(study.quantity(crowd.passes));
     let title = format!("{time} against error of levels of detail: {}", place(crowd));
-    let label = |pixels: f64| format!("{pixels:.1}");
+    let x_range = (-0.02 * most, 1.05 * most);
     let plot = Plot {
         id: slug(&format!("levels {} {} passes {}", crowd.scene, crowd.instances, crowd.passes)),
         title,
         height: 300,
         left: 0,
-        x: Scale {
-            title: "largest error in pixels".into(),
-            range: (-0.02 * most, 1.05 * most),
-            logarithmic: false,
-            label: Some(label),
-            ticks: 8,
-        },
+        x: Scale::linear("largest error in pixels", x_range, |pixels| format!("{pixels:.1}"), 8),
         y: time_scale((0.0, 1.08 * slowest), false),
         items,
         legend,

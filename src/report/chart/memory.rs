@@ -26,7 +26,7 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
 }
 
 fn memory_at(study: &Study, point: &Point) -> Option<Chart> {
-    let text = |bytes: u64| ByteSize(bytes).display().si().to_string();
+    let label: fn(f64) -> String = |bytes| ByteSize(bytes.round().max(0.0) as u64).display().si().to_string();
     let bars_of = |entry: &StudyEntry| {
         let sides = sides(entry.frame()?)?;
         Some(sides.map(|(side, bytes)| (entry.backend.clone(), side, bytes)))
@@ -37,7 +37,7 @@ fn memory_at(study: &Study, point: &Point) -> Option<Chart> {
     for (row, (backend, side, bytes)) in bars.iter().enumerate() {
         let mut from = 0.0;
         for ((purpose, class), &bytes) in PURPOSES.iter().zip(bytes).filter(|(_, bytes)| **bytes > 0) {
-            let (to, words) = (from + bytes as f64, format!("{backend}, {side}, {purpose}: {}", text(bytes)));
+            let (to, words) = (from + bytes as f64, format!("{backend}, {side}, {purpose}: {}", label(bytes as f64)));
             items.push(bar(bars.len(), row, (from, to), class, words));
             table.push(vec![backend.clone(), (*side).into(), (*purpose).into(), bytes.to_string()]);
             from = to;
@@ -45,9 +45,7 @@ fn memory_at(study: &Study, point: &Point) -> Option<Chart> {
         most = most.max(from);
     }
     let names: Vec<_> = bars.iter().map(|(backend, side, _)| format!("{backend} {side}")).collect();
-    let label: fn(f64) -> String = |bytes| ByteSize(bytes.round().max(0.0) as u64).display().si().to_string();
-    let scale =
-        Scale { title: "memory".into(), range: (0.0, most * 1.03), logarithmic: false, label: Some(label), ticks: 6 };
+    let scale = Scale::linear("memory", (0.0, most * 1.03), label, 6);
     let legend = PURPOSES.map(|(purpose, class)| (class.to_owned(), purpose.to_owned())).to_vec();
     let id = slug(&format!("memory {} {} passes {}", point.scene, point.instances, point.passes));
     let plot = rows(id, format!("Memory: {}", place(point)), &names, items, scale, legend);

@@ -42,6 +42,13 @@ pub struct Scale {
     pub ticks: usize,
 }
 
+impl Scale {
+    /// A scale of even steps.
+    pub fn linear(title: &str, range: (f64, f64), label: fn(f64) -> String, ticks: usize) -> Self {
+        Self { title: title.into(), range, logarithmic: false, label: Some(label), ticks }
+    }
+}
+
 /// Appearance of an item.
 #[derive(Debug, Clone)]
 pub enum Shape {
@@ -76,6 +83,16 @@ pub struct Item {
 }
 
 impl Item {
+    /// An item without a description.
+    pub fn new(shape: Shape, class: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { shape, class: class.into(), points, words: String::new() }
+    }
+
+    /// The item with a description.
+    pub fn described(self, words: String) -> Self {
+        Self { words, ..self }
+    }
+
     /// The item with all of its points inside of the scales: pixels of points far outside overflow.
     fn within(&self, x: &Scale, y: &Scale) -> Self {
         let range = |scale: &Scale| if scale.logarithmic { positive(scale.range) } else { linear(scale.range) };

@@ -163,13 +163,14 @@ fn only_a_release_with_default_options_is_closed() {
         let mut bundle = bundle();
         let mut sessions: Vec<Session> = serde_json::from_slice(&bundle.files[session::FILE]).unwrap();
         let Session { program, .. } = &mut sessions[0];
-        program.tag = Some(format!("v{}", program.version));
-        (program.dirty, program.debug, program.git_rev) = (Some(false), false, Some("0".repeat(40)));
+        program.build.tag = Some(format!("v{}", program.version));
+        (program.build.dirty, program.debug, program.build.git_rev) = (Some(false), false, Some("0".repeat(40)));
         change(&mut sessions[0]);
         let Session { program, .. } = sessions[0].clone();
         bundle.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
         // The rows repeat the commit.
-        let (commit, dirty) = (program.git_rev.unwrap_or_default(), program.dirty.is_some_and(|dirty| dirty));
+        let (commit, dirty) =
+            (program.build.git_rev.unwrap_or_default(), program.build.dirty.is_some_and(|dirty| dirty));
         let lines = str::from_utf8(&bundle.files["summary.csv"]).unwrap().lines().count();
         for line in 2..=lines {
             let named = |text: &str| with_field(text, line, "git_rev", &commit);
@@ -186,8 +187,8 @@ fn only_a_release_with_default_options_is_closed() {
     };
     type Change<'a> = &'a dyn Fn(&mut Session);
     let changes: [(Change, &str); 6] = [
-        (&|session| session.program.dirty = Some(true), "the build is dirty"),
-        (&|session| session.program.tag = None, "no release tag"),
+        (&|session| session.program.build.dirty = Some(true), "the build is dirty"),
+        (&|session| session.program.build.tag = None, "no release tag"),
         (&|session| session.program.debug = true, "a debug build"),
         (&|session| session.program.shaders = Some("0".repeat(64)), "its shaders are not those of"),
         (&|session| session.isa_chosen = true, "was chosen"),
@@ -220,7 +221,7 @@ fn only_a_release_with_default_options_is_closed() {
     let (code, out, err) = submit(folder, "--check closed.tar.gz --division closed");
     assert!(code == Some(0) && out.contains("closed division\n"), "{out}{err}");
     assert_eq!(submit(folder, "--check closed.tar.gz --division open").0, Some(1));
-    let dirty = released(&|session| session.program.dirty = Some(true));
+    let dirty = released(&|session| session.program.build.dirty = Some(true));
     fs::write(folder.join("dirty.tar.gz"), dirty.packed().unwrap()).unwrap();
     assert_eq!(submit(folder, "--check dirty.tar.gz").0, Some(0));
     let (code, _, err) = submit(folder, "--check dirty.tar.gz --division closed");

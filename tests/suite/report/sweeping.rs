@@ -84,7 +84,7 @@ fn active_targets_are_an_axis() {
     let sheets = study.sheets(Axis::ActiveTargets);
     assert_eq!(sheets.iter().map(|sheet| &sheet.values[..]).collect::<Vec<_>>(), [[0, 8, 52]]);
     assert_eq!((sheets[0].curves.len(), &*sheets[0].fixed.options.to_string()), (2, "active_targets=N"));
-    for axis in Axis::ALL {
+    for &axis in Axis::ALL {
         assert!(axis == Axis::ActiveTargets || study.sheets(axis).is_empty(), "{axis:?}");
     }
     let charts = charts(&study);

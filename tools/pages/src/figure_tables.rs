@@ -70,7 +70,7 @@ pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) 
 pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
     let name = |axis: &Axis| axis.title().split([' ', ',']).next().unwrap_or_default();
     let Some(axis) = Axis::ALL.iter().find(|known| name(known) == axis) else {
-        return Err(wording::unknown("axis", axis, &Axis::ALL.each_ref().map(name)));
+        return Err(wording::unknown("axis", axis, &Axis::ALL.iter().map(name).collect::<Vec<_>>()));
     };
     let head = heading(word, &[word])?;
     let mut text = String::new();
