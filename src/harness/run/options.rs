@@ -5,13 +5,12 @@ use crate::registry::BackendEntry;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left.
+/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left. With cold ones,
+/// no frames with two in flight are measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Disturbance {
     /// Caches before each measured frame: as the last frame left them (warm), or emptied (cold)
-    ///
-    /// `true` to displace what they hold, and to measure no frames with two in flight.
     #[cfg_attr(feature = "cli", arg(long = "caches", value_name = "warm|cold", value_parser = caches()))]
     #[cfg_attr(feature = "cli", arg(default_value = "warm", hide_default_value = true, action = clap::ArgAction::Set))]
     pub cold: bool,

@@ -98,7 +98,7 @@ pub fn limits(study: &Study) -> Option<Chart> {
         table.push(vec![entry.backend.clone(), name.into(), format!("{pct:.1}")]);
     }
     let most = told.iter().map(|(.., pct)| *pct).fold(100.0, f64::max);
-    let label = |pct| format!("{pct:.0} %");
+    let label = |pct: f64| format!("{pct:.0} %");
     let scale = Scale::linear("% of the bandwidth measured in the same run", (0.0, most * 1.03), label, 6);
     let title = format!("Percentage of the limit: {}", place(point));
     let plot = rows("limits".into(), title, &names, items, scale, Vec::new());
