@@ -41,8 +41,8 @@ const WHOLE_PALETTES: &str = "blends whole palettes";
 /// What backends lack that pose instances in view only.
 const VISIBLE: &[Lack] = &[
     NO_MORPH_TARGETS,
-    Lack { ability: Ability::Motion, reason: "keeps other instances in every frame, which have no previous vertices" },
-    Lack { ability: Ability::UpdateRates, reason: "keeps no pose of who may be out of view" },
+    Lack { ability: Ability::Motion, reason: "keeps other instances than in the last frame" },
+    Lack { ability: Ability::UpdateRates, reason: "keeps no poses of instances out of view" },
     Lack { ability: Ability::Gameplay, reason: "poses only instances in view" },
 ];
 

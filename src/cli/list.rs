@@ -84,11 +84,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 fn backend(entry: &BackendEntry) -> BackendChoice {
     let abilities = entry.abilities();
+    let mut lacks = Vec::new();
+    for lack in &abilities.lacks {
+        // Two parts of a backend may lack the same.
+        let ability = lack.ability.to_string();
+        if !lacks.contains(&ability) {
+            lacks.push(ability);
+        }
+    }
     BackendChoice {
         name: entry.name,
         summary: entry.summary,
         morph_targets: !abilities.lack(Ability::MorphTargets),
-        lacks: abilities.lacks.iter().map(|lack| lack.ability.to_string()).collect(),
+        lacks,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::exit::{Exit, UsageError};
 use super::output::say;
 use super::{run, verify};
-use clap::{Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
 use skinbench::wording;
@@ -27,7 +27,7 @@ enum Verb {
     /// Build peers
     Build(Selection),
     /// Compare every vertex of every instance with the reference
-    #[command(mut_arg("normals", |argument| argument.default_value("raw")))]
+    #[command(mut_arg("normals", raw_normals), mut_arg("backends", our_backends))]
     Verify {
         #[command(flatten)]
         selection: Selection,
@@ -35,13 +35,30 @@ enum Verb {
         arguments: Box<verify::Arguments>,
     },
     /// Verify peers, then measure them and our backends by turns
-    #[command(mut_arg("normals", |argument| argument.default_value("raw")))]
+    #[command(mut_arg("normals", raw_normals), mut_arg("backends", our_backends))]
     Run {
         #[command(flatten)]
         selection: Selection,
         #[command(flatten)]
         arguments: Box<run::Arguments>,
     },
+}
+
+/// Normals as most libraries compute them.
+fn raw_normals(argument: Arg) -> Arg {
+    with_default(argument.default_value("raw").hide_default_value(true), "raw")
+}
+
+fn our_backends(argument: Arg) -> Arg {
+    with_default(argument, &OURS.join(","))
+}
+
+/// An argument whose help ends with another default than that of `run`.
+fn with_default(argument: Arg, default: &str) -> Arg {
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let about = help.split("; default: ").next().unwrap_or_default();
+    let help = format!("{about}; default: {default}");
+    argument.help(help)
 }
 
 #[derive(Debug, Args)]

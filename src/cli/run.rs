@@ -36,7 +36,7 @@ pub struct Arguments {
     /// frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// Run all backends by turns for so long, such as 10m, and compare the first minute, or third, with the last
+    /// Run all backends by turns for this time, such as 10m, and compare its last minute (at most a third) with its first
     #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames")]
     sustain: Option<Duration>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their

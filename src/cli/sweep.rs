@@ -67,7 +67,7 @@ pub struct Arguments {
     memory: Option<u64>,
     #[command(flatten)]
     disturbance: Disturbance,
-    /// Folder for summary.csv, samples.csv and environment.json; a sweep that is in it is resumed
+    /// Folder for summary.csv, samples.csv and environment.json; a sweep in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
     #[command(flatten)]

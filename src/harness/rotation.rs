@@ -68,9 +68,9 @@ impl SharedMemory {
     /// Checks that a backend fits `limit` bytes of main memory alone.
     pub(super) fn check(&self, footprint: &Footprint, limit: u64) -> Result<()> {
         let needed = self.bytes([footprint]);
-        let [needs, may_take] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
+        let [needs, available] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
         match needed > limit {
-            true => Err(BackendError::TooLarge(format!("the crowd needs {needs}; {may_take} may be taken"))),
+            true => Err(BackendError::TooLarge(format!("the crowd needs {needs}; only {available} is available"))),
             false => Ok(()),
         }
     }

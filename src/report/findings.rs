@@ -206,7 +206,7 @@ fn limit(study: &Study) -> Option<String> {
     let point = &entry.point;
     let place = format!("{}{}", crowd(&point.scene, point.instances as u64), settings(point));
     let beyond = if pct > 100.5 {
-        " More than 100 % is no error: caches held some of the data, or the limit was measured at a slower moment."
+        " More than 100 % is not an error: caches held some of the data, or the limit was measured at a slower moment."
     } else {
         ""
     };

@@ -66,7 +66,7 @@ fn results(study: &Study, prefix: &str) -> Markup {
         (decisions(study, prefix))
         @for chart in &charts { (figure(chart, prefix)) }
         @if !charts.iter().any(|chart| chart.id == "limits") {
-            p { "No stage has a limit in these results, so there is no chart of how near it comes." }
+            p { "These results have no limits, so there is no chart of how close stages come to them." }
         }
         (parity(study, prefix))
         (raw(study, prefix))

@@ -39,7 +39,7 @@ pub fn text(outcomes: &[Outcome], first: &Conditions, last: &Conditions) -> Stri
     }
     let changes = changes(&backends);
     if changes.is_empty() {
-        text += "the order of the backends stays\n";
+        text += "the order of the backends stays the same\n";
     }
     changes.iter().for_each(|change| text += &format!("the order changes: {change}\n"));
     text

@@ -55,13 +55,13 @@ pub fn measured(
     }
     if let Some(DeviceClock::Fenced { empty }) = environment.adapter.as_ref().map(|adapter| adapter.clock) {
         let empty = duration(empty.as_nanos() as u64);
-        text += &format!("fenced: stages on the device have submissions of their own, less {empty} for an empty one\n");
+        text += &format!("fenced: stages on the device are submissions of their own, less {empty} for an empty one\n");
     }
     if rows().any(|row| row.limit.is_some()) {
-        text += "(%): of the bandwidth that this machine reached just before with as many bytes\n";
+        text += "(%): of the bandwidth that this machine reached with as many bytes just before\n";
     }
     if study.entries.iter().any(is_noisy) {
-        text += "noisy: frames stray by more than 5 % of the median; close other programs and run again\n";
+        text += "noisy: frame times deviate by more than 5 % of the median; close other programs and run again\n";
     }
     text + &verdicts(&study)
 }
@@ -193,10 +193,10 @@ fn verdict(study: &Study, point: &Point) -> String {
     let Some(ranking) = ranking(study, point) else { return String::new() };
     let mut text = format!("{}\n", fastest(&ranking));
     if ranking.quantity == Quantity::Work {
-        text += "the adapter is CPU-emulated: drawing dominates its frames, so the verdict leaves it out";
+        text += "the adapter is CPU-emulated: drawing dominates its frames, so the verdict leaves out drawing";
         let hidden: Vec<_> = study.at(point).filter(|e| skins_in_draw(e)).map(|e| e.backend.as_str()).collect();
         if !hidden.is_empty() {
-            text += &format!(", and {}, which skins in the draw", hidden.join(", "));
+            text += &format!(" and what skins in it: {}", hidden.join(", "));
         }
         text += "\n";
     }

@@ -307,7 +307,7 @@ impl Gpu {
         if let Err(wgpu::PollError::Timeout) = polled {
             let user = Some(self.user.get()).filter(|user| !user.is_empty()).map(|user| format!("{user}: "));
             self.failures.lose(format!(
-                "{}{} did not finish {what} within {} s, and is given up",
+                "{}{} did not finish {what} within {} s; the run gives up on it",
                 user.unwrap_or_default(),
                 self.summary().name,
                 self.patience.get().as_secs_f64()

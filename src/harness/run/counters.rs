@@ -6,7 +6,7 @@ use crate::threads::Threads;
 /// Advice to those who may not count.
 #[cfg(all(target_os = "linux", feature = "cli"))]
 const ADVICE: &str =
-    "`sysctl kernel.perf_event_paranoid=2` lets a user count own threads; many virtual machines have none";
+    "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
 
 /// The counters of the calling thread, of rayon's global pool and of `threads`, if there are any; and one line that says
 /// why they count less than all kinds and what to do, if they do.
@@ -19,7 +19,7 @@ pub fn open(threads: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>)
 /// Counters, which only Linux has.
 #[cfg(not(all(target_os = "linux", feature = "cli")))]
 pub fn open(_: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>) {
-    (None, Some("events are counted on Linux alone".into()))
+    (None, Some("events can be counted on Linux only".into()))
 }
 
 #[cfg(all(target_os = "linux", feature = "cli"))]

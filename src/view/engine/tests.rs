@@ -191,7 +191,7 @@ fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     let Some(mut small) = engine(|| 10_000_000) else { return };
     let shown = small.show(&wanted(&["cpu-scalar"], |state| state.run.instances = Some(10_000)));
     let problem = shown.sides[0].problem.as_deref().unwrap();
-    assert!(problem.contains("the crowd needs") && problem.contains("10.0 MB may be taken"), "{problem}");
+    assert!(problem.contains("the crowd needs") && problem.contains("only 10.0 MB is available"), "{problem}");
     let shown = small.show(&wanted(&["cpu-scalar"], |_| {}));
     assert_eq!(shown.sides[0].problem, None, "a smaller crowd fits again");
 

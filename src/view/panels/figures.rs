@@ -69,7 +69,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         switch(ui, "Smooth clips", &mut run.interpolation, shown.interpolation, smooth).on_hover_text(hint);
         let hint = "Most influences that a vertex keeps";
         optional(ui, "Influences", &mut run.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
-        let hint = "About so many vertices for each model";
+        let hint = "Approximate number of vertices of each model";
         optional(ui, "Vertices", &mut run.vertices, MOST_VERTICES, AS_IS).on_hover_text(hint);
         let hint = "Threads of parallel backends";
         optional(ui, "Threads", &mut state.threads, MOST_THREADS, "all").on_hover_text(hint);

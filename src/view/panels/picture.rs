@@ -50,7 +50,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
         label(ui, corner, align, format!("{}{worst}", side.backend));
     }
     if live.textures[0].is_none() && live.shown.problem.is_none() && state.problem.is_none() {
-        ui.put(rect, egui::Label::new("The crowd is on its way …").selectable(false));
+        ui.put(rect, egui::Label::new("Preparing the crowd …").selectable(false));
     }
     problems(ui, state, live, rect, actions);
 }

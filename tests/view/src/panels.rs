@@ -259,7 +259,7 @@ fn notes_on_a_model_can_be_read() {
 fn problems_are_shown_and_the_rest_can_be_used() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
         shell.live.shown.problem = Some("device error: device lost: unplugged".into());
-        shell.live.shown.sides[0].problem = Some("the crowd needs 5 GB; 1 GB may be taken".into());
+        shell.live.shown.sides[0].problem = Some("the crowd needs 5 GB; only 1 GB is available".into());
         shell.state.switch_to("no-such-file.glb");
     });
     let told = |harness: &Harness<Shell>, text: &str| harness.query_all_by_label_contains(text).count() > 0;
