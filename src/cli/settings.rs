@@ -4,9 +4,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use skinbench::scene::Settings;
 
 /// Settings that change neither models nor poses, and nothing that a picture shows.
+#[cfg(feature = "gpu")]
 const OF_RUNS: [&str; 6] = ["instances", "passes", "output", "motion", "bounds", "sockets"];
 
 /// Settings of models, their poses and their vertices.
+#[cfg(feature = "gpu")]
 #[derive(Debug, Clone, Default)]
 pub struct ModelArguments(pub Settings);
 
@@ -40,6 +42,7 @@ fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> 
     values.map(|value| parsed(Some(value))).collect()
 }
 
+#[cfg(feature = "gpu")]
 impl Args for ModelArguments {
     fn augment_args(command: Command) -> Command {
         let own = arguments().filter(|argument| !OF_RUNS.contains(&argument.get_id().as_str()));
@@ -54,6 +57,7 @@ impl Args for ModelArguments {
     }
 }
 
+#[cfg(feature = "gpu")]
 impl FromArgMatches for ModelArguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut settings = Settings::default();

@@ -36,21 +36,22 @@ pub(crate) trait Kernel {
     fn run<const W: usize, S: Simd<W>>(self) -> Self::Out;
 }
 
-/// Runs a kernel on an instruction set; the baseline replaces one that the machine lacks.
+/// Runs a kernel on an instruction set; the baseline, or scalars in a build without it, replace one that is not
+/// available.
 pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 if isa.is_available() => {
+        Isa::Avx512 if const { Isa::Avx512.is_built() } && isa.is_available() => {
             // SAFETY: `is_available` detected every feature that `run_avx512` enables.
             unsafe { run_avx512(kernel) }
         }
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 if isa.is_available() => {
+        Isa::Avx2 if const { Isa::Avx2.is_built() } && isa.is_available() => {
             // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
-        Isa::Scalar => kernel.run::<1, Scalar>(),
-        _ => kernel.run::<4, Baseline>(),
+        Isa::Baseline | Isa::Avx2 | Isa::Avx512 if const { Isa::Baseline.is_built() } => kernel.run::<4, Baseline>(),
+        _ => kernel.run::<1, Scalar>(),
     }
 }
 
