@@ -32,10 +32,9 @@ const GPUS: [Gpu; 3] = [
 /// A strategy: its pipeline's name, forms, and whether it writes vertices.
 struct Strategy(&'static str, MeshForm, PaletteForm, Option<Encoding>);
 
-const STRATEGIES: [Strategy; 15] = [
+const STRATEGIES: [Strategy; 14] = [
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::Packed)),
-    Strategy("gpu-compute:merged", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
     Strategy("gpu-compute:f16", MeshForm::Packed, PaletteForm::Half, Some(Encoding::F32)),
     Strategy("gpu-compute:subgroup", MeshForm::Packed, PaletteForm::Subgroup, Some(Encoding::F32)),
     Strategy("gpu-compute:shared", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
@@ -92,7 +91,7 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
     let influences = mean_influences(&crowds[0]);
     let mut text = format!(
         "{instances} instances of {SCENE}, {vertices} vertices with {} influences on average, position and normal. **Computed, not measured.**\n\n\
-         | backend | output | MB read | MB written |",
+         | backend | output |",
         number(influences)
     );
     for gpu in &GPUS {
@@ -102,15 +101,14 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
         }
     }
     let columns = GPUS.len() + GPUS.iter().filter(|gpu| gpu.vector.is_some()).count();
-    text += &format!("\n| --- | --- | ---: | ---: |{}\n", " ---: |".repeat(columns));
+    text += &format!("\n| --- | --- |{}\n", " ---: |".repeat(columns));
     for Strategy(name, mesh, palette, output) in &STRATEGIES {
         let crowd = &crowds[usize::from(*output == Some(Encoding::Packed))];
         let meshes = MeshBuffers::bytes(crowd, *mesh);
         let read = meshes + crowd.palette_entries() * entry_bytes(*palette);
         let written = if output.is_some() { 4 * crowd.output_words() } else { 0 };
         let encoding = output.map_or("-", Encoding::name);
-        let megabytes = |bytes: u64| number((bytes as f64 / 1e5).round() / 10.0);
-        text += &format!("| `{name}` | {encoding} | {} | {} |", megabytes(read), megabytes(written));
+        text += &format!("| `{name}` | {encoding} |");
         for gpu in &GPUS {
             let microseconds = |seconds: f64| format!(" {:.0} |", seconds * 1e6);
             text += &microseconds((read + written) as f64 / gpu.bandwidth);
