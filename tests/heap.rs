@@ -7,8 +7,11 @@ use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{Arena, FrameInput, Job, Purpose, StageTimer};
+use skinbench::gameplay::Gameplay;
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::registry::REGISTRY;
+use skinbench::scene::{Clips, Scene, Settings};
+use skinbench::vertex::Attributes;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -61,15 +64,29 @@ fn promises_are_what_the_heap_gives() {
         crowd(vec![(walker(1_000).unwrap(), 2_000)]),
         crowd(vec![(face(1_000, 1).unwrap(), 300), (walker(500).unwrap(), 5)]),
     ];
+    // Every way of storing and posing that takes memory of its own.
+    let few = Settings { instances: Some(300), vertices: Some(600), ..Settings::default() };
+    let scenes = [
+        ("walkers", Settings { clips: Some(Clips::Compact), ..few.clone() }),
+        ("walkers", Settings { update_rate: Some([14.0, 18.0]), ..few.clone() }),
+        ("street", Settings { phase_buckets: Some(4), ..few.clone() }),
+        ("faces", Settings { attributes: Some(Attributes::Pnt), ..few }),
+    ];
+    let built = |(name, settings): (&str, Settings)| Scene::load(name).unwrap().with(settings).build(1 << 30).unwrap();
+    let crowds: Vec<Crowd> = crowds.into_iter().chain(scenes.map(built).map(|scene| scene.crowd)).collect();
+    let head = ["head".to_owned()];
+    let read = Gameplay::new(&crowds[2], true, &head).unwrap();
+    let gameplay = Job { gameplay: Some(Arc::new(read)), ..Job::default() };
+    let plain = crowds.iter().map(|crowd| (crowd, Job::default()));
     let mut kept = 0;
-    for crowd in &crowds {
+    for (crowd, job) in plain.chain([(&crowds[2], gameplay)]) {
         let mut arena = Arena::default();
         arena.allocate_host(crowd);
         for entry in REGISTRY {
             let Ok(backend) = entry.create(&context) else { continue };
-            let Ok(promised) = backend.footprint(crowd, &Job::default()) else { continue };
+            let Ok(promised) = backend.footprint(crowd, &job) else { continue };
             let before = USED.load(Relaxed);
-            let mut prepared = backend.prepare(crowd, &Job::default()).unwrap();
+            let mut prepared = backend.prepare(crowd, &job).unwrap();
             let taken = USED.load(Relaxed) - before;
             let place = format!("{}, {} instances", entry.name, crowd.instance_count());
             let promise = promised.host.total();
@@ -88,5 +105,5 @@ fn promises_are_what_the_heap_gives() {
             kept += 1;
         }
     }
-    assert!(kept >= 4 * 7, "{kept} backends");
+    assert!(kept >= 9 * 7, "{kept} backends");
 }

@@ -162,11 +162,6 @@ impl GameplayData {
         }
     }
 
-    /// Bytes of the lists.
-    pub fn allocated(&self) -> u64 {
-        (size_of_val(&self.bounds[..]) + size_of_val(&self.sockets[..])) as u64
-    }
-
     /// Computes the bounds of all instances; `blocks` are those that made the palettes.
     pub fn read_bounds(
         &mut self,

@@ -11,10 +11,10 @@ use crate::frame::{
 use crate::gameplay::{GameplayData, Palettes};
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, PoseMemory, Width, is_sparse, sparse_rows};
+use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse, sparse_rows};
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
-use crate::threads::{Threads, lock, of_thread};
+use crate::threads::{Threads, of_thread};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -147,11 +147,6 @@ pub trait Skinner: Sized + Sync {
         Bytes::default()
     }
 
-    /// Bytes that [`Skinner::new`] allocated.
-    fn allocated(&self) -> Bytes {
-        Bytes::default()
-    }
-
     /// Skins a block into its share of the arena.
     fn skin(&self, job: &BlockJob, out: &mut [f32]);
 
@@ -199,18 +194,6 @@ fn scratch_widths(layout: PaletteLayout) -> &'static [Width] {
     }
 }
 
-/// Footprint of a backend on the host with this memory.
-fn footprint(crowd: &Crowd, pose: PoseMemory, palettes: u64, skinner: Bytes) -> Footprint {
-    let palettes = Bytes::of(Purpose::Palettes, palettes);
-    Footprint {
-        host: Bytes::from(pose) + palettes + skinner,
-        device: Bytes::default(),
-        in_place: clips_in_place(crowd) + meshes_in_place(crowd),
-        host_output: true,
-        device_output: false,
-    }
-}
-
 /// Lengths of the palettes in rows and in lanes.
 fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
     match layout {
@@ -238,7 +221,13 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, scratch_widths(S::LAYOUT)) } else { 0 };
         let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
         let skinner = S::bytes(crowd, self.isa) + HostGameplay::bytes(crowd, job) + scratch;
-        Ok(footprint(crowd, pose, palettes, skinner))
+        Ok(Footprint {
+            host: Bytes::from(pose) + Bytes::of(Purpose::Palettes, palettes) + skinner,
+            device: Bytes::default(),
+            in_place: clips_in_place(crowd) + meshes_in_place(crowd),
+            host_output: true,
+            device_output: false,
+        })
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
@@ -247,6 +236,7 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
         let scratches = if crowd.has_targets() { threads.count() } else { 0 };
         let scratch = (0..scratches).map(|_| Mutex::new(MorphScratch::new(crowd, scratch_widths(S::LAYOUT)))).collect();
         Ok(Box::new(PreparedCpu {
+            footprint: self.footprint(crowd, job)?,
             isa: self.isa,
             pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &threads),
             threads,
@@ -260,6 +250,7 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
 }
 
 struct PreparedCpu<S> {
+    footprint: Footprint,
     isa: Isa,
     threads: Threads,
     pose: CrowdPose,
@@ -277,12 +268,8 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
         format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" })
     }
 
-    fn footprint(&self, crowd: &Crowd) -> Footprint {
-        let palettes = self.rows.allocated() + self.lanes.allocated();
-        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
-        let scratch = self.scratch.iter().map(|scratch| lock(scratch).allocated()).sum();
-        let skinner = self.skinner.allocated() + gameplay + Bytes::of(Purpose::Scratch, scratch);
-        footprint(crowd, self.pose.allocated(), palettes, skinner)
+    fn footprint(&self, _: &Crowd) -> Footprint {
+        self.footprint
     }
 
     fn blending(&self) -> Blending {

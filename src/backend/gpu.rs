@@ -183,7 +183,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
-        let (host, device) = self.gameplay.as_ref().map(DeviceGameplay::allocated).unwrap_or_default();
+        let (host, device) = self.gameplay.as_ref().map(DeviceGameplay::memory).unwrap_or_default();
         Footprint {
             host: self.posed.palettes.host_memory()
                 + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory)

@@ -28,11 +28,6 @@ impl HostGameplay {
         Some(Self { gameplay, data })
     }
 
-    /// Bytes of the lists.
-    pub fn allocated(&self) -> Bytes {
-        Bytes::of(Purpose::Scratch, self.data.allocated())
-    }
-
     /// Bounds and sockets of the last frame.
     pub fn data(&self) -> &GameplayData {
         &self.data

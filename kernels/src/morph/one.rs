@@ -26,12 +26,6 @@ impl ShapeBuffer {
         }
         buffer
     }
-
-    /// Bytes of the memory.
-    pub fn bytes(&self) -> u64 {
-        let vectors = size_of_val(&self.positions[..]) + size_of_val(&self.normals[..]);
-        (vectors + size_of_val(&self.tangents[..])) as u64
-    }
 }
 
 /// Adds the deltas of active targets to the vertices of a mesh. Streams that `attributes` does not name, and all of them

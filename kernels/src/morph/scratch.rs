@@ -58,12 +58,6 @@ impl MorphScratch {
         dense as u64 + widths.iter().map(of).sum::<u64>()
     }
 
-    /// Bytes of the memory.
-    pub fn allocated(&self) -> u64 {
-        let lists = size_of_val(&self.dense[..]) + self.active.capacity() * size_of::<TargetWeight>();
-        lists as u64 + self.shape.bytes() + self.weights.allocated() + self.rows.allocated()
-    }
-
     /// Morphs an instance at a tick. Needs memory for instances one by one.
     pub fn instance<'a>(&'a mut self, isa: Isa, crowd: &'a Crowd, instance: u32, tick: u32) -> Shape<'a> {
         let group = &crowd.groups()[crowd.group_of(instance)];

@@ -45,11 +45,6 @@ impl<const N: usize> BlockSampler<N> {
         crowd.groups().iter().map(GroupRows::bytes).sum()
     }
 
-    /// Bytes of the converted clips.
-    pub fn allocated(&self) -> u64 {
-        self.rows.iter().map(GroupRows::allocated).sum()
-    }
-
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
     pub fn sample(&self, block: &Block, group: &Group, layers: &Layers, tick: u32, slots: &mut [Local<N>]) {
         let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
@@ -108,12 +103,7 @@ impl GroupRows {
         let (model, mut stills) = (&group.model, Stills::default());
         let clips = std::iter::once(None).chain(model.clips().iter().map(Some));
         let rows: u64 = clips.map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills)).sum();
-        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.allocated()
-    }
-
-    fn allocated(&self) -> u64 {
-        let rows: u64 = self.rest.iter().chain(self.clips.iter().flatten()).map(ClipRows::allocated).sum();
-        rows + size_of_val(&self.clips[..]) as u64 + self.stills.allocated()
+        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.bytes()
     }
 
     fn new(group: &Group) -> Self {

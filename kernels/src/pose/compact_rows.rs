@@ -57,12 +57,6 @@ impl CompactRows {
         Aligned::<[Numbers; 3]>::bytes(frames * strips) + moves + lists as u64
     }
 
-    /// Bytes of these rows.
-    pub fn allocated(&self) -> u64 {
-        let moves: u64 = self.moves.iter().flatten().map(|moves| moves.numbers.allocated()).sum();
-        self.numbers.allocated() + moves + (size_of_val(&self.rotations[..]) + size_of_val(&self.moves[..])) as u64
-    }
-
     /// The clip's rows; joints without a track take their values from `base`.
     pub fn new(compact: &Compact, base: &[Transform]) -> Self {
         let strips = base.len().div_ceil(STRIP);

@@ -122,14 +122,6 @@ impl CrowdPose {
         }
     }
 
-    /// Bytes of its buffers.
-    pub fn allocated(&self) -> PoseMemory {
-        match &self.0 {
-            Poser::One(posing) => posing.allocated(),
-            Poser::Block(posing) => posing.allocated(),
-        }
-    }
-
     /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
     pub fn block_entries(crowd: &Crowd) -> u64 {
         let entries = |b: &Block| entries(crowd, b) as u64;
@@ -293,21 +285,6 @@ impl<const N: usize> BlockPoser<N> {
             clips: BlockSampler::<N>::bytes(crowd.posed()),
             palettes: SharedPalettes::bytes(crowd),
             poses: plan.bytes::<N>() + PoseCache::bytes(&posed) + lists as u64,
-        }
-    }
-
-    fn allocated(&self) -> PoseMemory {
-        let buffer = |poses: &Mutex<Poses<N>>| {
-            let poses = lock(poses);
-            poses.local.allocated() + poses.model.allocated()
-        };
-        let poses: u64 = self.buffers.iter().map(buffer).sum();
-        let palettes: u64 = self.palettes.iter().map(|palette| lock(palette).allocated()).sum();
-        let lists = size_of_val(self.blocks.all()) + size_of_val(self.posed.all()) + size_of_val(&self.steady[..]);
-        PoseMemory {
-            clips: self.sampler.allocated(),
-            palettes: self.shared.as_ref().map_or(0, SharedPalettes::allocated),
-            poses: poses + palettes + self.cache.allocated() + lists as u64,
         }
     }
 

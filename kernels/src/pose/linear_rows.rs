@@ -38,12 +38,6 @@ impl LinearRows {
         Some(Aligned::<RotationKey>::bytes(keys * strips) + vectors + lists as u64)
     }
 
-    /// Bytes of these rows.
-    pub fn allocated(&self) -> u64 {
-        let vectors: u64 = self.vectors.iter().flatten().map(Aligned::allocated).sum();
-        self.rotations.allocated() + vectors + (size_of_val(&self.times[..]) + size_of_val(&self.vectors[..])) as u64
-    }
-
     /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
     /// times, or are not all linear and spherical.
     pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {

@@ -30,11 +30,6 @@ impl PoseCache {
         (cached(blocks) * size_of::<[AtomicU64; 2]>()) as u64
     }
 
-    /// Bytes of the ticks.
-    pub fn allocated(&self) -> u64 {
-        size_of_val(&self.ticks[..]) as u64
-    }
-
     /// Calls `pose(tick, slot)` for each of the two poses that is not cached yet.
     pub fn update(&self, block: &Block, between: Between, mut pose: impl FnMut(u32, usize)) {
         let places = [between.place, 1 - between.place];

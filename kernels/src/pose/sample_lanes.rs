@@ -47,15 +47,6 @@ impl ClipRows {
         keys.map_or(0, |keys| keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64)
     }
 
-    /// Bytes of these rows, without the constants.
-    pub fn allocated(&self) -> u64 {
-        let keys = match &self.keys {
-            LaneKeys::Linear(rows) => rows.allocated(),
-            LaneKeys::Compact(rows) => rows.allocated(),
-        };
-        keys + size_of_val(&self.still[..]) as u64
-    }
-
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
     /// not all linear and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
@@ -96,7 +87,7 @@ impl Stills {
     }
 
     /// Bytes of the constants.
-    pub fn allocated(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         size_of_val(&self.0[..]) as u64
     }
 

@@ -16,11 +16,6 @@ impl SharedPalettes {
         crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64)
     }
 
-    /// Bytes of the palettes.
-    pub fn allocated(&self) -> u64 {
-        size_of_val(&self.rows[..]) as u64
-    }
-
     /// `None` if instances do not share poses.
     pub fn new(crowd: &Crowd) -> Option<Self> {
         crowd.poses()?;

@@ -83,7 +83,7 @@ impl Clusters {
     }
 
     /// Bytes of the clusters.
-    pub fn allocated(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let lists =
             size_of_val(&self.joint_counts[..]) + size_of_val(&self.joints[..]) + size_of_val(&self.vertices[..]);
         lists as u64 + self.weights.allocated() + self.points.allocated() + self.tangents.allocated()

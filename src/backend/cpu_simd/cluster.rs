@@ -19,12 +19,8 @@ impl Skinner for ClusterSkinner {
 
     fn bytes(crowd: &Crowd, isa: Isa) -> Bytes {
         // Their number is known only once the vertices are sorted.
-        let clusters = crowd.groups().iter().map(|g| Clusters::new(isa, g.model.mesh()).allocated());
+        let clusters = crowd.groups().iter().map(|g| Clusters::new(isa, g.model.mesh()).bytes());
         Bytes::of(Purpose::Mesh, clusters.sum())
-    }
-
-    fn allocated(&self) -> Bytes {
-        Bytes::of(Purpose::Mesh, self.0.iter().map(Clusters::allocated).sum())
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {

@@ -33,11 +33,6 @@ impl Skinner for DualQuaternionSkinner {
         Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(Self::entries(crowd)))
     }
 
-    fn allocated(&self) -> Bytes {
-        let palette = lock(&self.palette);
-        Bytes::of(Purpose::Palettes, palette.allocated())
-    }
-
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         // Only one thread uses it, so the lock is always free.
         let mut palette = lock(&self.palette);

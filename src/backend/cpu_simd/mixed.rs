@@ -28,11 +28,8 @@ impl Skinner for MixedSkinner {
 
     fn bytes(crowd: &Crowd, isa: Isa) -> Bytes {
         // The number of clusters is known only once the meshes are cut.
-        Self::new(crowd, isa).map_or(Bytes::default(), |skinner| skinner.allocated())
-    }
-
-    fn allocated(&self) -> Bytes {
-        Bytes::of(Purpose::Mesh, self.clusters.iter().flatten().map(Clusters::allocated).sum())
+        let clusters = Self::new(crowd, isa).map_or(Vec::new(), |skinner| skinner.clusters);
+        Bytes::of(Purpose::Mesh, clusters.iter().flatten().map(Clusters::bytes).sum())
     }
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {

@@ -103,8 +103,8 @@ impl Read {
 pub struct DeviceGameplay {
     readbacks: Vec<Readback>,
     data: GameplayData,
-    /// Bytes on the device.
-    memory: Bytes,
+    /// Bytes on the host and on the device.
+    memory: (Bytes, Bytes),
     /// Frames submitted so far.
     frame: u32,
     delay: Option<u32>,
@@ -156,12 +156,13 @@ impl DeviceGameplay {
             read.map(|read| Readback::new(gpu, crowd, chunks, (palettes, form), (read, gameplay), approximation, edit))
                 .collect()
         });
+        let memory = (Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count())), memory);
         Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
     }
 
     /// Bytes on the host and on the device.
-    pub fn allocated(&self) -> (Bytes, Bytes) {
-        (Bytes::of(Purpose::Scratch, self.data.allocated()), self.memory)
+    pub fn memory(&self) -> (Bytes, Bytes) {
+        self.memory
     }
 
     /// Frames after which the host had what it reads, at most; `None` before anything has arrived.

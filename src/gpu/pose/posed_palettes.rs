@@ -91,25 +91,12 @@ impl PosedPalettes {
             converted: vec![0.0; float],
             gameplay: HostGameplay::new(crowd, job),
         });
-        let host_bytes = match &host {
-            Some(host) => host.allocated(),
-            None => {
-                let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
-                Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
-                    + Bytes::of(Purpose::Palettes, palettes as u64)
-                    + HostGameplay::bytes(crowd, job)
-            }
-        };
+        let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
+        let host_bytes = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
+            + Bytes::of(Purpose::Palettes, palettes as u64)
+            + HostGameplay::bytes(crowd, job);
         let approximation = half.then(|| half_palette::approximation(crowd));
         Self { host, host_bytes, threads, form, shares, held, buffers, approximation }
-    }
-}
-
-impl HostPoses {
-    fn allocated(&self) -> Bytes {
-        let palettes = size_of_val(&self.rows[..]) + size_of_val(&self.converted[..]);
-        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), HostGameplay::allocated);
-        Bytes::from(self.pose.allocated()) + Bytes::of(Purpose::Palettes, palettes as u64) + gameplay
     }
 }
 
