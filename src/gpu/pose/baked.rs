@@ -121,7 +121,7 @@ fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan
     crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
 }
 
-/// Items of [`layout::Shown`] of each instance of a group: its layers, and the rest pose if no layer may be there.
+/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     let of_instance = |instance: u32| {
         let layers = crowd.layers().of(instance as usize);
@@ -176,7 +176,7 @@ impl BakedPalettes {
             let shown = gpu.buffer(
                 Purpose::Scratch,
                 "shown frames",
-                u64::from(slots) * size_of::<layout::Shown>() as u64,
+                u64::from(slots) * layout::SHOWN_BYTES,
                 wgpu::BufferUsages::STORAGE,
             );
             palettes.push(Palettes::baked(frames, &shown));

@@ -192,21 +192,6 @@ pub struct Player {
     pub offset: u32,
 }
 
-/// The two poses between which an instance is interpolated (`PosePair` in shaders/pose.wgsl). Only the device writes
-/// it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct PosePair {
-    /// Tick of the first pose.
-    pub first_tick: u32,
-    /// Tick of the second pose.
-    pub second_tick: u32,
-    /// Flags: which poses exist, which are computed now, which one is earlier.
-    pub modes: u32,
-    /// Fraction of the way from the earlier pose to the later one.
-    pub part: f32,
-}
-
 /// A joint at rest (`Joint` in shaders/pose.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -221,42 +206,6 @@ pub struct Joint {
     pub scale: [f32; 3],
     /// Index of the fixed matrix that it has instead, or [`NONE`].
     pub matrix: u32,
-}
-
-/// Position of a slot in its clip (`Cursor` in shaders/pose.wgsl). Only the device writes it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Cursor {
-    /// The clip's first track, or [`NONE`] if its weight is 0.
-    pub tracks: u32,
-    /// Key, or offset of a compact frame's numbers.
-    pub key: u32,
-    /// Offset of the next compact frame's numbers.
-    pub next: u32,
-    /// Fraction of the way from one to the other.
-    pub fraction: f32,
-    /// Seconds between them.
-    pub interval: f32,
-    /// Seconds in the clip.
-    pub time: f32,
-    /// Weight before masks.
-    pub weight: f32,
-    /// Kind and mask.
-    pub modes: u32,
-}
-
-/// An inertial fade under way (`Momentum` in shaders/pose.wgsl). Only the device writes it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Momentum {
-    /// Index of the layer, or [`NONE`].
-    pub layer: u32,
-    /// 1 if the layer starts, 0 if it ends.
-    pub coming: u32,
-    /// Remaining fraction of the offset at the fade's start.
-    pub offset: f32,
-    /// Factor for the change of that offset in the tick before the start.
-    pub speed: f32,
 }
 
 /// A layer in 64 bytes (`Layer` in shaders/pose_time.wgsl).
@@ -536,20 +485,16 @@ pub struct BakedClip {
     pub padding: u32,
 }
 
-/// The baked frames between which a layer of an instance is interpolated (`Shown` in shaders/baked.wgsl). Only the
-/// device writes it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Shown {
-    /// First entry of the earlier one.
-    pub first: u32,
-    /// First entry of the later one.
-    pub next: u32,
-    /// Fraction of the way from one to the other.
-    pub part: f32,
-    /// Share of the pose; those of an instance sum to 1.
-    pub weight: f32,
-}
-
 /// Index that stands for none.
 pub const NONE: u32 = u32::MAX;
+
+// Bytes of structs that only the device reads and writes; their fields are in WGSL alone.
+
+/// Bytes of a slot's position in its clip (`Cursor` in shaders/pose.wgsl).
+pub const CURSOR_BYTES: u64 = 32;
+/// Bytes of an inertial fade under way (`Momentum` in shaders/pose.wgsl).
+pub const MOMENTUM_BYTES: u64 = 16;
+/// Bytes of the two poses between which an instance is interpolated (`PosePair` in shaders/pose.wgsl).
+pub const POSE_PAIR_BYTES: u64 = 16;
+/// Bytes of the baked frames between which a layer of an instance is interpolated (`Shown` in shaders/baked.wgsl).
+pub const SHOWN_BYTES: u64 = 16;

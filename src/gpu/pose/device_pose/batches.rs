@@ -246,9 +246,9 @@ impl PoseBatch {
         let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
-        let cursors = room("cursors", u64::from(numbers.slots) * size_of::<layout::Cursor>() as u64);
-        let momenta = room("momenta", momenta(crowd, count) * size_of::<layout::Momentum>() as u64);
-        let pairs = room("pose pairs", pose_pairs(crowd, count) * size_of::<layout::PosePair>() as u64);
+        let cursors = room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES);
+        let momenta = room("momenta", momenta(crowd, count) * layout::MOMENTUM_BYTES);
+        let pairs = room("pose pairs", pose_pairs(crowd, count) * layout::POSE_PAIR_BYTES);
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local
         // poses of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
