@@ -54,7 +54,8 @@ impl Backend for Choosing {
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
         let prepared = |(name, backend): &(&'static str, Box<dyn Backend>)| Ok((*name, backend.prepare(crowd, job)?));
         let kernels = self.0.iter().map(prepared).collect::<Result<Vec<_>>>()?;
-        Ok(Box::new(Chosen { kernels, trial: None }))
+        let all = kernels.iter().map(|(_, kernel)| kernel.footprint(crowd).host).sum();
+        Ok(Box::new(Chosen { kernels, all, trial: None }))
     }
 }
 
@@ -66,8 +67,10 @@ fn beside_others(kernel: Footprint, all: Bytes) -> Footprint {
 /// Kernels with their buffers: all of them before the first frame, then the fastest alone.
 struct Chosen {
     kernels: Vec<(&'static str, Box<dyn Prepared>)>,
-    /// The outcome of the trial, and the bytes of all kernels.
-    trial: Option<(String, Bytes)>,
+    /// Bytes of all kernels.
+    all: Bytes,
+    /// The outcome of the trial.
+    trial: Option<String>,
 }
 
 impl Chosen {
@@ -79,15 +82,9 @@ impl Chosen {
         &mut *self.kernels[0].1
     }
 
-    /// Bytes of all kernels that are left.
-    fn allocated(&self, crowd: &Crowd) -> Bytes {
-        self.kernels.iter().map(|(_, kernel)| kernel.footprint(crowd).host).sum()
-    }
-
     /// Finds the fastest kernel, and frees the memory of the others. Whole frames count: a kernel that skins faster may
     /// read palettes that take longer to make.
     fn choose(&mut self, frame: &mut FrameInput) -> Result<()> {
-        let all = self.allocated(frame.crowd);
         let (start, [fewest, most]) = (Instant::now(), ROUNDS);
         let mut least = [Duration::MAX; KERNELS];
         for round in 0..most {
@@ -114,7 +111,7 @@ impl Chosen {
         let times = times.collect::<Vec<_>>().join(", ");
         self.kernels.swap(0, fastest);
         self.kernels.truncate(1);
-        self.trial = Some((format!("skins by {}, the fastest in a trial of {times}", self.kernels[0].0), all));
+        self.trial = Some(format!("skins by {}, the fastest in a trial of {times}", self.kernels[0].0));
         Ok(())
     }
 }
@@ -123,14 +120,13 @@ impl Prepared for Chosen {
     fn device(&self) -> String {
         let device = self.kernel().device();
         match &self.trial {
-            Some((outcome, _)) => format!("{device}, {outcome}"),
+            Some(outcome) => format!("{device}, {outcome}"),
             None => device,
         }
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
-        let all = self.trial.as_ref().map_or_else(|| self.allocated(crowd), |(_, all)| *all);
-        beside_others(self.kernel().footprint(crowd), all)
+        beside_others(self.kernel().footprint(crowd), self.all)
     }
 
     fn blending(&self) -> Blending {
