@@ -260,7 +260,7 @@ pub const REGISTRY: &[BackendEntry] = &[
     BackendEntry {
         name: "gpu-compute:merged",
         summary: "as instances, all models in one dispatch through a table, drawn by one multi-draw",
-        constructor: Constructor::Device(Strategy { posing: Posing::Host, skin: Skinning::Merged(&MERGED) }),
+        constructor: compute(Posing::Host, &[&MERGED]),
     },
     #[cfg(feature = "gpu")]
     BackendEntry {

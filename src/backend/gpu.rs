@@ -3,7 +3,6 @@
 //! of the two kinds of skinning.
 
 use super::gpu_compute::ComputeSkinner;
-use super::gpu_merged::MergedSkinner;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::{posed, skinned};
@@ -18,7 +17,7 @@ use crate::gpu::pose::gameplay::DeviceGameplay;
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::{MorphForm, Morphs};
-use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, PosedPalettes, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -37,10 +36,9 @@ pub struct Strategy {
 pub enum Skinning {
     /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
     Vertex(MeshForm, PaletteForm),
-    /// Once, by the fastest of some compute kernels. All of them read palettes in one form.
+    /// Once, by the fastest of some compute kernels. All of them read palettes in one form. A kernel that skins all models
+    /// in one dispatch is the only one, and its palettes are computed on the host.
     Compute(&'static [&'static SkinKernel]),
-    /// Once, by a kernel that skins all models in one dispatch. Palettes are computed on the host.
-    Merged(&'static SkinKernel),
 }
 
 impl Strategy {
@@ -50,6 +48,11 @@ impl Strategy {
             PaletteForm::DualQuaternions => Blending::DualQuaternion,
             _ => Blending::Linear,
         }
+    }
+
+    /// Returns whether skinned vertices are in buffers of the backend instead of the arena.
+    fn keeps_vertices(self) -> bool {
+        self.posing == Posing::Levels || self.skin.is_merged()
     }
 
     /// Bytes that frames read from the models' stores.
@@ -63,7 +66,6 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => palette,
             Self::Compute(kernels) => kernels[0].palette,
-            Self::Merged(kernel) => kernel.palette,
         }
     }
 
@@ -71,8 +73,12 @@ impl Skinning {
         match self {
             Self::Vertex(_, palette) => morph_form(palette),
             Self::Compute(kernels) => kernels[0].morph,
-            Self::Merged(kernel) => kernel.morph,
         }
+    }
+
+    /// Returns whether a dispatch skins chunks of several models.
+    fn is_merged(self) -> bool {
+        matches!(self, Self::Compute([kernel, ..]) if kernel.is_merged())
     }
 }
 
@@ -106,18 +112,14 @@ impl GpuBackend {
         let Strategy { posing, skin } = self.strategy;
         let chunks = gpu.chunks(crowd)?;
         let edit = self.edits.pose.as_ref();
-        let spans = if let Skinning::Merged(_) = skin { gpu.spans(crowd)? } else { Vec::new() };
-        let (palettes, memory) = gpu.counted(|| match skin {
-            Skinning::Merged(kernel) => {
-                let buffers = spans.iter().map(Vec::as_slice);
-                let palettes = PosedPalettes::new(gpu, crowd, buffers, kernel.palette, job);
-                Ok(Box::new(palettes) as Box<dyn PaletteSource>)
-            }
-            _ => posing.source(gpu, crowd, &chunks, skin.palette(), job, edit),
-        });
+        let parts = match skin.is_merged() {
+            true => gpu.spans(crowd)?,
+            false => chunks.iter().map(|chunk| vec![chunk.clone()]).collect(),
+        };
+        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, skin.palette(), job, edit));
         let (morphs, morph_memory) = gpu.counted(|| Morphs::new(gpu, crowd, &chunks, skin.morph()));
         let (gpu, memory) = (Rc::clone(gpu), memory + morph_memory);
-        let posed = Posed { gpu, chunks, palettes: palettes?, morphs: morphs?, memory };
+        let posed = Posed { gpu, chunks, parts, palettes: palettes?, morphs: morphs?, memory };
         let on_device = self.strategy.abilities().joints != Joints::Host;
         let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
             let Posed { gpu, chunks, palettes, .. } = &posed;
@@ -129,9 +131,9 @@ impl GpuBackend {
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)?),
             Skinning::Compute(kernels) => {
-                Box::new(ComputeSkinner::new(&posed, crowd, kernels, posing == Posing::Levels, edit)?)
+                let own = self.strategy.keeps_vertices().then_some(job.keep);
+                Box::new(ComputeSkinner::new(&posed, crowd, kernels, own, edit)?)
             }
-            Skinning::Merged(kernel) => Box::new(MergedSkinner::new(&posed, crowd, kernel, &spans, job.keep, edit)?),
         };
         posed.gpu.check()?;
         let morph_approximation = skin.morph().approximation(crowd);
@@ -191,7 +193,7 @@ impl Prepared for PreparedGpu {
             device: self.posed.memory + self.skinner.memory() + device,
             in_place: self.strategy.in_place(crowd),
             host_output: false,
-            device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && self.strategy.posing != Posing::Levels,
+            device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && !self.strategy.keeps_vertices(),
         }
     }
 

@@ -66,7 +66,6 @@ impl Strategy {
         let (later_passes, of_skin) = match self.skin {
             Skinning::Vertex(..) => (LaterPasses::SkinAgain, VERTEX),
             Skinning::Compute(kernels) => (LaterPasses::Free, kernels[0].lacks),
-            Skinning::Merged(kernel) => (LaterPasses::Free, kernel.lacks),
         };
         let of_palette = match palette {
             PaletteForm::Baked(_) => BAKED,

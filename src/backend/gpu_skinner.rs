@@ -3,8 +3,9 @@
 use super::Skinned;
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, FrameInput, Result};
-use crate::gpu::skin::compute::{Inputs, SkinKernel};
+use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::Morphs;
+use crate::gpu::skin::skinning::Inputs;
 use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,6 +14,8 @@ use std::rc::Rc;
 pub(super) struct Posed {
     pub gpu: Rc<Gpu>,
     pub chunks: Vec<Chunk>,
+    /// The chunks that are skinned together: each by itself, or the spans of a merged kernel.
+    pub parts: Vec<Vec<Chunk>>,
     pub palettes: Box<dyn PaletteSource>,
     /// Morph targets, if any model of the crowd has some.
     pub morphs: Option<Morphs>,

@@ -9,9 +9,8 @@ use crate::gpu::draw::source::VertexSource;
 use crate::gpu::shader::binding::GroupLayout;
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::shader::wgsl::Role;
-use crate::gpu::skin::compute::Inputs;
 use crate::gpu::skin::morph::MorphForm;
-use crate::gpu::skin::skinning::{self, Kind, SkinBindings};
+use crate::gpu::skin::skinning::{self, Kind};
 use crate::gpu::{Capture, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
 use std::ops::Range;
 use std::rc::Rc;
@@ -62,9 +61,7 @@ impl VertexSkinner {
         let visibility = palettes.visibility();
         let (groups, memory) = gpu.counted(|| {
             let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
-            let Inputs { palettes, morph, visibility } = posed.inputs();
-            let bindings = SkinBindings { meshes: &meshes, palettes, morph, outputs: &[], visibility };
-            skinning::bind_groups(gpu, crowd, chunks, &bindings, &layout)
+            skinning::bind_groups(gpu, crowd, chunks, &meshes, &[], posed.inputs(), &layout)
         });
         let parts = groups.into_iter().zip(chunks).map(|(group, chunk)| (group, vec![chunk.clone()])).collect();
         let edit = edit.cloned();

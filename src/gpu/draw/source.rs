@@ -1,6 +1,8 @@
 //! Vertices that drawing can read: in buffers, or skinned by a vertex shader.
 
-use crate::frame::Purpose;
+use crate::crowd::Crowd;
+use crate::frame::{Purpose, Retention};
+use crate::gpu::device::buffers::output_sizes;
 use crate::gpu::device::commands::RenderPass;
 use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
 use crate::gpu::pose::visibility::Visible;
@@ -9,7 +11,7 @@ use crate::gpu::shader::layout;
 use crate::gpu::shader::wgsl::{Role, shader};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
-use crate::gpu::{Chunk, Gpu};
+use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm};
 use crate::model::Model;
 use std::ops::Range;
 use std::rc::Rc;
@@ -60,6 +62,36 @@ pub struct StoredPart {
 }
 
 impl StoredVertices {
+    /// Allocates buffers that the parts of a crowd write to in turn, and a second set of them if the last frame is kept;
+    /// returns each set with its buffers. Parts are merged, or they are chunks of families, whose levels share a buffer:
+    /// all instances may be at the level that has the most vertices.
+    pub fn allocate(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        parts: &[Vec<Chunk>],
+        keep: Retention,
+        merged: bool,
+        form: &ArenaForm,
+    ) -> Vec<(Rc<Self>, Vec<Buffer>)> {
+        let levels = if merged { 1 } else { crowd.levels() };
+        let bytes = |part: &Vec<Chunk>| part.iter().map(|chunk| chunk.output_bytes(crowd)).sum::<u64>();
+        let sizes = parts.chunks(levels).map(|family| family.iter().map(bytes).max().unwrap_or(0));
+        let sizes = output_sizes(sizes, keep);
+        let set = |_| gpu.outputs(&sizes).into_iter().flat_map(|buffer| std::iter::repeat_n(buffer, levels)).collect();
+        let sets: Vec<Vec<Buffer>> = (0..keep.frames()).map(set).collect();
+        let of_set = |(index, buffers): (usize, &Vec<Buffer>)| {
+            let part = |(part, chunks): (usize, &Vec<Chunk>)| {
+                let place = part % buffers.len();
+                let previous = (sets.len() > 1).then(|| sets[1 - index][place].clone());
+                StoredPart { chunks: chunks.clone(), buffer: buffers[place].clone(), previous }
+            };
+            let parts = parts.iter().enumerate().map(part).collect();
+            let kinds = Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows);
+            (Rc::new(Self { parts, kinds, merged, form: form.clone() }), buffers.clone())
+        };
+        sets.iter().enumerate().map(of_set).collect()
+    }
+
     /// All buffers, with those of the previous frame.
     pub fn buffers(&self) -> Vec<Buffer> {
         self.parts.iter().flat_map(|part| [Some(&part.buffer), part.previous.as_ref()]).flatten().cloned().collect()

@@ -58,20 +58,14 @@ impl PosedPalettes {
         }
     }
 
-    /// Creates the buffers for a crowd; `buffers` says for each of them which neighbouring chunks share it.
-    pub fn new<'a>(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        buffers: impl IntoIterator<Item = &'a [Chunk]>,
-        form: PaletteForm,
-        job: &Job,
-    ) -> Self {
+    /// Creates a buffer for each part of a crowd: the neighbouring chunks that share it.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> Self {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
         let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
         let (mut row, mut float) = (0, 0);
         let (mut shares, mut held) = (Vec::new(), Vec::new());
-        let palettes = buffers.into_iter().map(|chunks| {
+        let palettes = parts.iter().map(|chunks| {
             let first = shares.len();
             for chunk in chunks {
                 let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());

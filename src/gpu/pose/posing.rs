@@ -30,7 +30,7 @@ impl Posing {
         matches!(self, Self::Visible | Self::Levels)
     }
 
-    /// Creates the buffers for a crowd. The job's frustum and eye decide which instances are shown, and how; `edit`
+    /// Creates the buffers for a crowd; each part is a chunk or, on the host, several that share a buffer. The job's frustum and eye decide which instances are shown, and how; `edit`
     /// changes the kernels that pose.
     ///
     /// # Errors
@@ -40,17 +40,18 @@ impl Posing {
         self,
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
-        chunks: &[Chunk],
+        parts: &[Vec<Chunk>],
         form: PaletteForm,
         job: &Job,
         edit: Option<&Edit>,
     ) -> Result<Box<dyn PaletteSource>> {
+        let chunks = &parts.concat()[..];
         if let PaletteForm::Baked(keeping) = form {
             return Ok(Box::new(BakedPalettes::new(gpu, crowd, chunks, keeping, edit)?));
         }
         form.check(gpu, crowd, chunks)?;
         if self == Self::Host {
-            return Ok(Box::new(PosedPalettes::new(gpu, crowd, chunks.chunks(1), form, job)));
+            return Ok(Box::new(PosedPalettes::new(gpu, crowd, parts, form, job)));
         }
         device_pose::check(gpu, form)?;
         if self.culls() {

@@ -6,15 +6,15 @@ use crate::frame::{BackendError, Bytes, Lack, Purpose, Result};
 use crate::gpu::device::commands::ComputePass;
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::SKIN;
-use crate::gpu::pose::visibility::Visibility;
 use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
 use crate::gpu::shader::layout;
 use crate::gpu::shader::layout::WORKGROUP;
 use crate::gpu::shader::wgsl;
-use crate::gpu::skin::morph::{MorphBindings, MorphForm};
+use crate::gpu::skin::merged::{self, SpanDispatch};
+use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
-use crate::gpu::skin::skinning::{self, Kind, ONE_CHUNK, SkinBindings};
-use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes};
+use crate::gpu::skin::skinning::{self, Inputs, Kind, ONE_CHUNK};
+use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ pub enum ThreadLayout {
     Instance(u32),
     /// One dispatch per instance, whose index is in a uniform.
     Character,
+    /// As [`ThreadLayout::Vertex`], for chunks of several models, which share buffers.
+    Merged(u32),
 }
 
 /// A way to skin in a compute shader.
@@ -63,13 +65,16 @@ pub struct SkinKernel {
     pub threads: ThreadLayout,
     /// Form of an instance's vertices; `None` for that of the group's format.
     pub output: Option<OutputForm>,
-    /// `true` if a dispatch skins chunks of several models, which share buffers.
-    pub merged: bool,
     /// What it cannot do, besides what its palettes and their source cannot.
     pub lacks: &'static [Lack],
 }
 
 impl SkinKernel {
+    /// Returns whether a dispatch skins chunks of several models.
+    pub fn is_merged(&self) -> bool {
+        matches!(self.threads, ThreadLayout::Merged(_))
+    }
+
     /// The complete shader for groups of a kind.
     ///
     /// # Panics
@@ -78,7 +83,7 @@ impl SkinKernel {
         let output = self.output.unwrap_or(OutputForm::of(kind.format.encoding)).written_by(kind.format.floats());
         let mut roles = skinning::roles(kind.mesh, self.palette, kind.morph);
         roles.push(("output", output));
-        roles.push(if self.merged { ("numbers", "numbers_table.wgsl") } else { ONE_CHUNK });
+        roles.push(if self.is_merged() { ("numbers", "numbers_table.wgsl") } else { ONE_CHUNK });
         match self.text {
             None => wgsl::shader(self.file, &roles),
             Some(text) => wgsl::shader_of_text(self.file, text, &roles).unwrap_or_else(|problem| panic!("{problem}")),
@@ -89,7 +94,9 @@ impl SkinKernel {
     pub fn constants(&self, kind: Kind) -> Constants {
         let mut constants = kind.constants();
         match self.threads {
-            ThreadLayout::Vertex(instances) => constants.push(("INSTANCES", instances.into())),
+            ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
+                constants.push(("INSTANCES", instances.into()))
+            }
             ThreadLayout::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
             ThreadLayout::Pair | ThreadLayout::Character => {}
         }
@@ -112,29 +119,20 @@ impl SkinKernel {
     }
 }
 
-/// Inputs of a kernel besides meshes.
-#[derive(Clone, Copy)]
-pub struct Inputs<'a> {
-    /// Palettes of each chunk.
-    pub palettes: &'a [Palettes],
-    /// Morph targets, if any model of the crowd has some.
-    pub morph: Option<MorphBindings<'a>>,
-    /// The visibility pass, if only visible instances are skinned.
-    pub visibility: Option<&'a Visibility>,
-}
-
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
     kernel: &'static SkinKernel,
     /// Shader and pipeline of each group.
     compiled: Vec<(Rc<Kernel>, ComputePipeline)>,
     characters: Option<Characters>,
+    // Dispatches of a merged kernel, span after span.
+    spans: Vec<SpanDispatch>,
     // Workgroups of each chunk, if the device computes them, and the index there of its first dispatch.
     workgroups: Vec<(Buffer, usize)>,
     // Bytes of the buffers made with the pipelines, and of those that are bound.
     own: Bytes,
     bound: Bytes,
-    // Bindings of all chunks, once per set of output buffers, and the index of the current set.
+    // Bindings of all chunks or dispatches of spans, once per set of output buffers, and the index of the current set.
     sets: Vec<(Buffer, Vec<BindGroup>)>,
     current_set: usize,
 }
@@ -148,7 +146,10 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let kinds = Kind::morphing(crowd, kernel.mesh, kernel.palette, kernel.morph);
+        let mut kinds = Kind::morphing(crowd, kernel.mesh, kernel.palette, kernel.morph);
+        if kernel.is_merged() {
+            kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
+        }
         let compiled = kernel.compiled(gpu, &kinds, edit);
         let each = (kernel.threads == ThreadLayout::Character).then(|| compiled.first()).flatten();
         let (characters, own) = gpu.counted(|| each.map(|(kernel, _)| Characters::new(gpu, crowd, kernel)));
@@ -156,6 +157,7 @@ impl ComputeSkin {
             kernel,
             compiled,
             characters,
+            spans: Vec::new(),
             workgroups: Vec::new(),
             own,
             bound: Bytes::default(),
@@ -181,20 +183,26 @@ impl ComputeSkin {
         known.is_some()
     }
 
-    /// Binds the inputs of each chunk and the buffers that chunks write to in turn: one set of buffers, or several if
-    /// they swap.
-    pub fn bind(&mut self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], inputs: Inputs, sets: &[&[Buffer]]) {
-        let Inputs { palettes, morph, visibility } = inputs;
+    /// Binds the inputs of each part, which is a chunk or, for a merged kernel, a span, and the buffers that parts write
+    /// to in turn: one set of buffers, or several if they swap.
+    pub fn bind(&mut self, gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], inputs: Inputs, sets: &[&[Buffer]]) {
+        let Inputs { palettes, visibility, .. } = inputs;
+        // The shaders of all kinds have the same bindings.
+        let Some((kernel, _)) = self.compiled.first() else { return };
+        let sets = || sets.iter().filter_map(|outputs| Some((outputs.first()?.clone(), *outputs)));
+        let chunks = parts.concat();
         (self.sets, self.bound) = gpu.counted(|| {
+            if let ThreadLayout::Merged(at_once) = self.kernel.threads {
+                self.spans = SpanDispatch::all(gpu, crowd, parts, self.kernel.mesh, at_once);
+                let bind = |outputs: &[Buffer], dispatch: &SpanDispatch| {
+                    dispatch.bind(gpu, kernel, &palettes[dispatch.span], &outputs[dispatch.span % outputs.len()])
+                };
+                let groups = |outputs| self.spans.iter().map(|dispatch| bind(outputs, dispatch)).collect();
+                return sets().map(|(first, outputs)| (first, groups(outputs))).collect();
+            }
             let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
-            let bind = |outputs: &&[Buffer]| {
-                let first = outputs.first()?.clone();
-                let bindings = SkinBindings { meshes: &meshes, palettes, morph, outputs, visibility };
-                // The shaders of all kinds have the same bindings.
-                let (kernel, _) = self.compiled.first()?;
-                Some((first, skinning::bind_groups(gpu, crowd, chunks, &bindings, kernel.group())))
-            };
-            sets.iter().filter_map(bind).collect()
+            let groups = |outputs| skinning::bind_groups(gpu, crowd, &chunks, &meshes, outputs, inputs, kernel.group());
+            sets().map(|(first, outputs)| (first, groups(outputs))).collect()
         });
         self.current_set = 0;
         self.workgroups.clear();
@@ -206,7 +214,7 @@ impl ComputeSkin {
         }
     }
 
-    /// The rule for a chunk's dispatch; `None` if each instance has a dispatch of its own.
+    /// The rule for a chunk's dispatch; `None` if each instance has a dispatch of its own, or several chunks have one.
     fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let rows = |columns: u32, at_once: u32| {
@@ -219,15 +227,22 @@ impl ComputeSkin {
                 Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
             }
             ThreadLayout::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
-            ThreadLayout::Character => None,
+            ThreadLayout::Character | ThreadLayout::Merged(_) => None,
         }
     }
 
-    /// Dispatches a chunk; `index` is its index among the bound ones.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, crowd: &Crowd, chunk: &Chunk, index: usize) {
+    /// Dispatches a part; `index` is its index among the bound ones.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, crowd: &Crowd, part: &[Chunk], index: usize) {
+        let groups = &self.sets[self.current_set].1;
+        if self.kernel.is_merged() {
+            let first = self.spans.partition_point(|dispatch| dispatch.span < index);
+            let own = self.spans[first..].iter().zip(&groups[first..]).take_while(|(own, _)| own.span == index);
+            return own.for_each(|(own, group)| gpu.dispatch(pass, &self.compiled[own.group].1, group, own.workgroups));
+        }
+        let [chunk] = part else { return };
         let instances = chunk.instances.len() as u32;
         pass.set_pipeline(&self.compiled[chunk.group].1);
-        pass.set_bind_group(0, &self.sets[self.current_set].1[index], &[]);
+        pass.set_bind_group(0, &groups[index], &[]);
         if let Some(rule) = self.dispatched(gpu, crowd, chunk) {
             let counted = self.workgroups.get(index).map(|(counts, first)| (counts, first + SKIN));
             return gpu.dispatch_by(pass, &rule, counted, [instances, 0]);
@@ -289,10 +304,10 @@ pub fn trial(
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };
-    let part = [part];
+    let part = [vec![part]];
     let morph = inputs.morph.map(|morph| morph.of(index..index + 1));
     let inputs = Inputs { palettes: &inputs.palettes[index..=index], morph, visibility: None };
-    let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
+    let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0][0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     for candidate in &mut candidates {
         candidate.bind(gpu, crowd, &part, inputs, &[&scratch]);
     }

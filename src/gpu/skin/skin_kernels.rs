@@ -50,7 +50,6 @@ pub const NAIVE: SkinKernel = SkinKernel {
     morph: MorphForm::Sparse,
     threads: ThreadLayout::Pair,
     output: None,
-    merged: false,
     lacks: &[],
 };
 
@@ -107,7 +106,7 @@ const STREAMS: &str = "stores floats of one frame apart";
 pub const MERGED: SkinKernel = SkinKernel {
     name: "merged",
     file: "gpu_compute_merged.wgsl",
-    merged: true,
+    threads: ThreadLayout::Merged(16),
     lacks: &[Lack { ability: Ability::MorphTargets, reason: "has no morph targets" }],
     ..INSTANCES
 };

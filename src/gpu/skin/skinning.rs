@@ -107,29 +107,29 @@ pub fn vertex_shader(
     shader(root, &own.chain(drawn).chain(roles.iter().copied()).collect::<Vec<_>>())
 }
 
-/// Buffers that skinning reads and writes.
-pub struct SkinBindings<'a> {
-    /// Mesh of each of the crowd's groups.
-    pub meshes: &'a [MeshBuffers],
-    /// Palettes of each chunk.
+/// Inputs of skinning besides meshes.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// Palettes of each chunk, or of each span of a merged kernel.
     pub palettes: &'a [Palettes],
     /// Morph targets, if any model of the crowd has some.
     pub morph: Option<MorphBindings<'a>>,
-    /// Buffers that chunks write to in turn; empty for a vertex shader.
-    pub outputs: &'a [Buffer],
     /// The visibility pass, if only instances in view are skinned.
     pub visibility: Option<&'a Visibility>,
 }
 
-/// Creates group 0 for each chunk.
+/// Creates group 0 for each chunk, from the mesh of each of the crowd's groups. Chunks write to `outputs` in turn; a
+/// vertex shader has none.
 pub fn bind_groups(
     gpu: &Gpu,
     crowd: &Crowd,
     chunks: &[Chunk],
-    bound: &SkinBindings,
+    meshes: &[MeshBuffers],
+    outputs: &[Buffer],
+    inputs: Inputs,
     layout: &GroupLayout,
 ) -> Vec<BindGroup> {
-    let &SkinBindings { meshes, palettes, morph, outputs, visibility } = bound;
+    let Inputs { palettes, morph, visibility } = inputs;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
     let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
         let mesh = &meshes[chunk.group];

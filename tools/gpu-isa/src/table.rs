@@ -134,7 +134,7 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
         let work = program.threads.zip(program.kind).filter(|_| stage != "fragment").map(|(threads, kind)| {
             let more = kind.influences.saturating_sub(4);
             let (pairs, setup_turns) = match threads {
-                ThreadLayout::Vertex(instances) => (instances, more),
+                ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => (instances, more),
                 ThreadLayout::Instance(vertices) => (vertices / workgroup, (3 * WALKER_ENTRIES).div_ceil(workgroup)),
                 ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
             };
