@@ -1,6 +1,6 @@
 //! The same character with other counts: fewer influences, more or fewer vertices.
 
-use skinbench_kernels::model::{Influences, MAX_INFLUENCES, Model, ModelError};
+use skinbench_kernels::model::{MAX_INFLUENCES, Model, ModelError};
 
 /// Fraction of a weight that a joint passes to its relatives.
 const GIVEN: f32 = 0.2;
@@ -13,11 +13,8 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
     check_influences(limit)?;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
-        let mut limited = Influences::default();
-        for vertex in 0..primitive.positions.len() {
-            limited.push(largest(primitive.influences.of(vertex).collect(), limit));
-        }
-        primitive.influences = limited;
+        let limited = |vertex| largest(primitive.influences.of(vertex).collect(), limit);
+        primitive.influences = (0..primitive.positions.len()).map(limited).collect();
     }
     Model::new(parts)
 }
@@ -38,8 +35,7 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
             .iter()
             .map(|&a| (0..).zip(joints).filter(|&(_, &b)| related(a, b)).map(|(i, _)| i).collect())
             .collect();
-        let mut spread = Influences::default();
-        for vertex in 0..primitive.positions.len() {
+        let spread = |vertex| {
             let mut held: Vec<(u16, f32)> = primitive.influences.of(vertex).collect();
             while held.len() < count {
                 let before = held.clone();
@@ -48,19 +44,16 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
                     for relative in relatives {
                         let share = GIVEN * weight / relatives.len() as f32;
                         held[place].1 -= share;
-                        match held.iter_mut().find(|(known, _)| known == relative) {
-                            Some((_, known)) => *known += share,
-                            None => held.push((*relative, share)),
-                        }
+                        add(&mut held, *relative, share);
                     }
                 }
                 if held.len() == before.len() {
                     break;
                 }
             }
-            spread.push(largest(held, count));
-        }
-        primitive.influences = spread;
+            largest(held, count)
+        };
+        primitive.influences = (0..primitive.positions.len()).map(spread).collect();
     }
     Model::new(parts)
 }
@@ -69,6 +62,14 @@ fn check_influences(count: usize) -> Result<(), ModelError> {
     match count {
         1..=MAX_INFLUENCES => Ok(()),
         _ => Err(ModelError::new("influences", format!("{count} requested; expected 1 to {MAX_INFLUENCES}"))),
+    }
+}
+
+/// Adds a weight to that of its joint, which may be new.
+pub(crate) fn add(pairs: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
+    match pairs.iter_mut().find(|(known, _)| *known == joint) {
+        Some((_, sum)) => *sum += weight,
+        None => pairs.push((joint, weight)),
     }
 }
 
@@ -112,7 +113,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
 
 #[cfg(feature = "resample")]
 mod resample {
-    use super::{MAX_INFLUENCES, ModelError, largest};
+    use super::{MAX_INFLUENCES, ModelError, add, largest};
     use glam::{Vec3, Vec4};
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use skinbench_kernels::model::PrimitiveData;
@@ -213,12 +214,7 @@ mod resample {
             uvs.push(std::array::from_fn(|c| (uvs[a][c] + uvs[b][c]) / 2.0));
         }
         let mut sum: Vec<(u16, f32)> = primitive.influences.of(a).collect();
-        for (joint, weight) in primitive.influences.of(b) {
-            match sum.iter_mut().find(|(known, _)| *known == joint) {
-                Some((_, known)) => *known += weight,
-                None => sum.push((joint, weight)),
-            }
-        }
+        primitive.influences.of(b).for_each(|(joint, weight)| add(&mut sum, joint, weight));
         primitive.influences.push(largest(sum, MAX_INFLUENCES));
         primitive.positions.len() as u32 - 1
     }

@@ -6,8 +6,8 @@
 use crate::curves::rotation;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use skinbench_kernels::model::{
-    Channel, Clip, Influences, Joint, JointTransform, Keys, Material, Model, ModelError, ModelParts, PrimitiveData,
-    RotationBlend, Rows, Skeleton, SkinData, Subset, Transform, affine_to_rows,
+    Channel, Clip, Influences, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData, RotationBlend,
+    Rows, Skeleton, SkinData, Subset, Transform, affine_to_rows,
 };
 use std::f64::consts::TAU;
 
@@ -85,7 +85,7 @@ pub fn star_64() -> Result<Model, ModelError> {
 fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
     let translation = DVec3::new(0.0, up, 0.0).as_vec3();
     let rest = Transform { rotation: rotation.as_quat(), translation, ..Transform::IDENTITY };
-    Joint { name: format!("joint_{index:02}"), parent: parent.map(usize::from), rest: JointTransform::Transform(rest) }
+    Joint::new(format!("joint_{index:02}"), parent.map(usize::from), rest)
 }
 
 /// The shortest rotation from one unit vector to another.

@@ -8,9 +8,8 @@ use glam::{DVec2, DVec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use skinbench_kernels::model::{
-    Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Material, Model, ModelError,
-    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
-    area_normals,
+    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData,
+    RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys, area_normals,
 };
 use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
@@ -80,10 +79,8 @@ pub fn face(vertices: u32, seed: u64) -> Result<Model, ModelError> {
     }
     let head = Head::new(vertices);
     let pushes = pushes(seed);
-    let joint = |name: &str, parent: Option<usize>, at: [f64; 3]| Joint {
-        name: name.into(),
-        parent,
-        rest: JointTransform::Transform(Transform { translation: DVec3::from(at).as_vec3(), ..Transform::IDENTITY }),
+    let joint = |name: &str, parent, at: [f64; 3]| {
+        Joint::new(name, parent, Transform { translation: DVec3::from(at).as_vec3(), ..Transform::IDENTITY })
     };
     let joints =
         vec![joint("neck", None, [0.0; 3]), joint("head", Some(0), [0.0, HEAD, 0.0]), joint("jaw", Some(1), JAW_AT)];
@@ -246,8 +243,6 @@ impl Head {
             }
             deltas
         });
-        let mut influences = Influences::default();
-        self.points.iter().for_each(|&point| influences.push(held(point)));
         let uv = |(vertex, point): (usize, &DVec3)| {
             let column = (vertex as u32).saturating_sub(1) % self.columns;
             [column as f32 / self.columns as f32, (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32]
@@ -258,7 +253,7 @@ impl Head {
             normals: Some(normals.iter().map(rounded).collect()),
             tangents: Some(tangents.iter().map(|t| t.as_vec3().extend(1.0).to_array()).collect()),
             uvs: Some(self.points.iter().enumerate().map(uv).collect()),
-            influences,
+            influences: self.points.iter().map(|&point| held(point)).collect(),
             subsets: vec![Subset { material: 0, indices: 0..3 * self.triangles.len() as u32 }],
             indices: self.triangles.as_flattened().to_vec(),
             dumped_vertices: places.len() as u32,

@@ -1,33 +1,25 @@
 //! Errors of importers, before the file's name is added.
 
 use crate::ImportError;
-use skinbench_kernels::model::{ModelError, Repair};
+/// An error and its place in a file: line and column, JSON path, or byte.
+pub(super) use skinbench_kernels::model::ModelError as Fault;
+use skinbench_kernels::model::Repair;
 use std::path::Path;
 
-/// An error and its place in a file.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Line and column, JSON path, or byte.
-    pub(super) place: String,
-    pub(super) problem: String,
+/// Adds the name of the file to a fault.
+pub(super) fn in_file(file: &Path) -> impl Fn(Fault) -> ImportError {
+    move |fault| ImportError::new(file, fault.place, fault.problem)
 }
 
-impl Fault {
-    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { place: place.into(), problem: problem.into() }
-    }
-
-    pub(super) fn in_file(self, file: &Path) -> ImportError {
-        ImportError::new(file, self.place, self.problem)
-    }
+/// Refuses what does not hold.
+pub(super) fn ensure(holds: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(fault()) }
 }
 
 /// Checks that numbers are finite.
 pub(super) fn finite(numbers: &[f32], place: impl FnOnce() -> String) -> Result<(), Fault> {
-    match numbers.iter().find(|number| !number.is_finite()) {
-        Some(number) => Err(Fault::new(place(), format!("holds {number}; expected finite numbers"))),
-        None => Ok(()),
-    }
+    let wrong = numbers.iter().find(|number| !number.is_finite());
+    wrong.map_or(Ok(()), |number| Err(Fault::new(place(), format!("holds {number}; expected finite numbers"))))
 }
 
 /// The item of a list at an index in the file; `what` names it in the error, possibly not at all.
@@ -40,12 +32,6 @@ pub(super) fn item<'a, T>(
     let named = if what.is_empty() { String::new() } else { format!("{what} ") };
     let missing = || Fault::new(place(), format!("{named}{index} is out of range; there are {}", list.len()));
     list.get(index as usize).ok_or_else(missing)
-}
-
-impl From<ModelError> for Fault {
-    fn from(error: ModelError) -> Self {
-        Self::new(error.place, error.problem)
-    }
 }
 
 /// Counts quaternions that deviate from unit length by more than rounding; the stores normalise them.
@@ -68,10 +54,8 @@ impl OffUnit {
     /// # Errors
     /// The quaternion is zero.
     pub(super) fn check(&mut self, quaternion: &[f32; 4]) -> Result<(), &'static str> {
-        match self.count(quaternion) {
-            length if length < 1e-6 => Err("has zero length; expected a unit quaternion"),
-            _ => Ok(()),
-        }
+        let zero = self.count(quaternion) < 1e-6;
+        if zero { Err("has zero length; expected a unit quaternion") } else { Ok(()) }
     }
 
     /// Counts one more quaternion, which may be zero; returns its length.
@@ -87,10 +71,10 @@ impl OffUnit {
         length
     }
 
-    pub(super) fn describe(self, what: &str, repairs: &mut Vec<Repair>) {
+    /// One note, if there is anything to note; `what` names the quaternions.
+    pub(super) fn describe(&self, what: &str) -> Option<Repair> {
         let Self { count, worst } = self;
-        if count > 0 {
-            repairs.push(Repair { message: format!("normalised {count} {what} (worst length {worst})") });
-        }
+        let message = format!("normalised {count} {what} (worst length {worst})");
+        (*count > 0).then_some(Repair { message })
     }
 }

@@ -1,7 +1,7 @@
 //! The list of formats, and the selection of one for a file.
 
 use crate::error::ImportError;
-use crate::fault::Fault;
+use crate::fault::in_file;
 use crate::read_file::{open, unreadable};
 use crate::{gltf, m3d, md5, ogre_xml, ram, three_json};
 use skinbench_kernels::model::{Model, ModelParts};
@@ -75,7 +75,7 @@ pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
             return Err(ImportError::new(clip, "", format!("cannot be added to {}; {expected}", file.display())));
         }
     };
-    Model::new(parts).map_err(|error| Fault::from(error).in_file(file))
+    Model::new(parts).map_err(in_file(file))
 }
 
 /// Selects by the file's extension, otherwise by its content.

@@ -1,8 +1,9 @@
 //! Levels of detail of skeletons: the same character without its smallest limbs, such as fingers.
 
+use crate::adapt::add;
 use glam::{DAffine3, DVec3};
 use skinbench_kernels::model::{
-    Influences, Joint, Model, ModelError, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows, rows_to_affine,
+    Joint, Model, ModelError, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows, rows_to_affine,
 };
 
 /// Largest difference of two matrices that count as one, relative to their largest number.
@@ -66,7 +67,15 @@ pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoin
         parts.skins.iter().map(|skin| folded(skin, &pose, &holder, place)).collect();
     for primitive in &mut parts.primitives {
         let (_, entry_of) = &folded[usize::from(primitive.skin)];
-        primitive.influences = merged(&primitive.influences, entry_of);
+        // Influences whose entries became one are added up.
+        let sums = |vertex| {
+            let mut sums = Vec::new();
+            for (joint, weight) in primitive.influences.of(vertex) {
+                add(&mut sums, entry_of[usize::from(joint)], weight);
+            }
+            sums
+        };
+        primitive.influences = (0..primitive.positions.len()).map(sums).collect();
     }
     parts.skins = folded.into_iter().map(|(skin, _)| skin).collect();
     parts.clips = parts.clips.iter().map(|clip| clip.with_joints(&new_index)).collect::<Result<_, _>>()?;
@@ -139,23 +148,6 @@ fn folded(skin: &SkinData, pose: &[DAffine3], holder: &[u16], place: impl Fn(u16
 fn alike(a: &Rows, b: &Rows) -> bool {
     let most = a.iter().map(|v| f64::from(v.abs())).fold(0.0, f64::max);
     a.iter().zip(b).all(|(a, b)| f64::from((a - b).abs()) <= SAME * most)
-}
-
-/// The influences with new entries; those that became one are added up.
-fn merged(influences: &Influences, entry_of: &[u16]) -> Influences {
-    let mut to = Influences::default();
-    for vertex in 0..influences.offsets.len() - 1 {
-        let mut sums: Vec<(u16, f32)> = Vec::new();
-        for (joint, weight) in influences.of(vertex) {
-            let entry = entry_of[usize::from(joint)];
-            match sums.iter_mut().find(|(known, _)| *known == entry) {
-                Some((_, sum)) => *sum += weight,
-                None => sums.push((entry, weight)),
-            }
-        }
-        to.push(sums);
-    }
-    to
 }
 
 #[cfg(test)]

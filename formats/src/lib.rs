@@ -68,3 +68,4 @@ pub mod walker;
 
 pub use error::ImportError;
 pub use formats::{FORMATS, Format, HEAD, Import, load, load_with};
+pub use place::Place;

@@ -21,12 +21,6 @@ pub(super) fn decompose(affine: &DAffine3) -> Transform {
     Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() }
 }
 
-/// The inverse, or `None` if it has numbers that are not finite.
-pub(super) fn inverse(affine: &DAffine3) -> Option<DAffine3> {
-    let inverse = affine.inverse();
-    inverse.is_finite().then_some(inverse)
-}
-
 /// A quaternion x y z w in f64, normalised unless it is zero.
 pub(super) fn quaternion(q: [f32; 4]) -> DQuat {
     let q = DQuat::from_array(q.map(f64::from));

@@ -85,10 +85,10 @@ impl LeftOut {
     }
 
     /// One note for each problem.
-    pub(super) fn describe(self, repairs: &mut Vec<Repair>) {
-        for (problem, count) in self.0 {
+    pub(super) fn describe(self) -> impl Iterator<Item = Repair> {
+        self.0.into_iter().map(|(problem, count)| {
             let materials = if count == 1 { "a material".into() } else { format!("{count} materials") };
-            repairs.push(Repair { message: format!("left out the texture of {materials}: {problem}") });
-        }
+            Repair { message: format!("left out the texture of {materials}: {problem}") }
+        })
     }
 }

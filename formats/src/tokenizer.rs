@@ -1,7 +1,11 @@
 //! The tokenizer of the text formats: words, quoted strings and single marks, each with its line and column.
 
-use crate::fault::{Fault, OffUnit};
-use crate::place::line_and_column;
+use crate::ImportError;
+use crate::budget::Budget;
+use crate::fault::{Fault, OffUnit, ensure, in_file};
+use crate::place::Place;
+use crate::read_file::{read_text, stem};
+use std::path::Path;
 
 /// Tokens of a format besides words and quoted strings.
 #[derive(Clone, Copy)]
@@ -36,11 +40,29 @@ pub(super) struct Scanner<'a> {
     text: &'a str,
     syntax: Syntax,
     at: usize,
+    pub(super) budget: Budget,
+    /// Rotations so far.
+    pub(super) off_unit: OffUnit,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str, syntax: Syntax) -> Self {
-        Self { text, syntax, at: 0 }
+    fn new(text: &'a str, syntax: Syntax) -> Self {
+        Self { text, syntax, at: 0, budget: Budget::new(text.len()), off_unit: OffUnit::default() }
+    }
+
+    /// Reads a whole file; `read` takes the display name of its content.
+    pub(super) fn read<T>(
+        file: &Path,
+        syntax: Syntax,
+        read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
+    ) -> Result<T, ImportError> {
+        let text = read_text(file)?;
+        let mut scanner = Scanner::new(&text, syntax);
+        let all = read(&mut scanner, stem(file)).and_then(|all| match scanner.next() {
+            None => Ok(all),
+            Some(token) => Err(scanner.unexpected(token, "the end of the file")),
+        });
+        all.map_err(in_file(file))
     }
 
     /// The next token, without consuming it.
@@ -155,33 +177,32 @@ impl<'a> Scanner<'a> {
         self.accepted(&format!("{what} {number}"), Self::integer, |found: &u32| *found == number).map(drop)
     }
 
+    /// Expects what `read` takes, in braces.
+    pub(super) fn braced<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.expect("{")?;
+        let inner = read(self)?;
+        self.expect("}")?;
+        Ok(inner)
+    }
+
     /// Expects a label and the whole number after it.
     pub(super) fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
         self.expect(label)?;
         self.integer(&format!("the number after {label}"))
     }
 
-    /// Expects the end of the file.
-    pub(super) fn end(&mut self) -> Result<(), Fault> {
-        self.next().map_or(Ok(()), |token| Err(self.unexpected(token, "the end of the file")))
-    }
-
     /// Expects a time in seconds, 0 or more, later than `previous`.
     pub(super) fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
-        match previous {
-            None => self.accepted("a time of 0 or more", Self::number, |time| *time >= 0.0),
-            Some(previous) => {
-                let expected = format!("a time after {previous}, the one before");
-                self.accepted(&expected, Self::number, |time| *time > previous)
-            }
-        }
+        let expected = previous
+            .map_or("a time of 0 or more".into(), |previous| format!("a time after {previous}, the one before"));
+        self.accepted(&expected, Self::number, |time| *time >= 0.0 && previous.is_none_or(|previous| *time > previous))
     }
 
     /// Expects a quaternion x y z w, not zero.
-    pub(super) fn quaternion(&mut self, what: &str, off_unit: &mut OffUnit) -> Result<[f32; 4], Fault> {
+    pub(super) fn quaternion(&mut self, what: &str) -> Result<[f32; 4], Fault> {
         let start = self.offset();
         let rotation = self.numbers(what)?;
-        let checked = off_unit.check(&rotation);
+        let checked = self.off_unit.check(&rotation);
         checked.map(|()| rotation).map_err(|problem| self.fault_at(start, format!("{what} {problem}")))
     }
 
@@ -196,10 +217,10 @@ impl<'a> Scanner<'a> {
     pub(super) fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
         let start = self.offset();
         let index: u32 = self.integer(what)?;
-        match (index as usize) < count {
-            true => Ok(index),
-            false => Err(self.fault_at(start, format!("{what} {index} is out of range; there are {count}"))),
-        }
+        ensure((index as usize) < count, || {
+            self.fault_at(start, format!("{what} {index} is out of range; there are {count}"))
+        })?;
+        Ok(index)
     }
 
     /// Byte offset of the next token.
@@ -221,7 +242,7 @@ impl<'a> Scanner<'a> {
 
     /// A fault at a byte of the file.
     pub(super) fn fault_at(&self, offset: usize, problem: impl Into<String>) -> Fault {
-        Fault::new(line_and_column(self.text.as_bytes(), offset), problem)
+        Fault::new(Place::of(self.text.as_bytes(), offset).to_string(), problem)
     }
 }
 

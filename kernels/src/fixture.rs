@@ -1,8 +1,8 @@
 //! A model for unit tests.
 
 use crate::model::{
-    Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
-    PrimitiveData, RotationBlend, Skeleton, SkinData, Transform,
+    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Model, ModelParts, PrimitiveData, RotationBlend,
+    Skeleton, SkinData, Transform,
 };
 use glam::{Quat, Vec3};
 
@@ -14,8 +14,7 @@ pub const JOINTS: usize = 64;
 pub fn chain() -> Model {
     let joint = |j: usize| {
         let translation = if j == 0 { Vec3::ZERO } else { Vec3::Y };
-        let rest = JointTransform::Transform(Transform { translation, ..Transform::IDENTITY });
-        Joint { name: format!("joint {j}"), parent: j.checked_sub(1), rest }
+        Joint::new(format!("joint {j}"), j.checked_sub(1), Transform { translation, ..Transform::IDENTITY })
     };
     let (skeleton, _) = Skeleton::new((0..JOINTS).map(joint).collect()).unwrap();
     let keys = (0..JOINTS as u16).map(|joint| Keys {
@@ -37,11 +36,9 @@ pub fn chain() -> Model {
             })
             .collect(),
     };
-    let mut influences = Influences::default();
-    (0..3).for_each(|joint| influences.push([(joint, 1.0)]));
     let primitive = PrimitiveData {
         positions: vec![[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 1.0]],
-        influences,
+        influences: (0..3).map(|joint| [(joint, 1.0)]).collect(),
         indices: vec![0, 1, 2],
         dumped_vertices: 3,
         ..PrimitiveData::default()

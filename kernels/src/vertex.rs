@@ -20,6 +20,7 @@
 
 /// Attributes that are skinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Attributes {
     /// Position: 3 floats.
     P,
@@ -46,6 +47,7 @@ impl Attributes {
 
 /// Treatment of normals and tangents after the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Normals {
     /// `normalise(sum w * M3x3 * n)`.
     #[default]

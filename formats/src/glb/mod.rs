@@ -11,12 +11,11 @@ mod mesh;
 mod morph;
 
 use buffer::{BufferBuilder, Use};
-use keys::SamplerKeys;
 use material::Materials;
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Model, NO_PARENT, Rows,
-    Transform,
+    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, NO_PARENT,
+    Rows, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -289,36 +288,33 @@ impl Writer<'_> {
         };
         let skeleton = self.model.skeleton();
         let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
-        let mut tracks: Vec<(usize, Channel, SamplerKeys)> = raw
+        let mut tracks: Vec<(usize, Keys)> = raw
             .tracks()
             .iter()
             .filter(|track| !fixed.contains(&track.joint))
-            .map(|track| (track.joint.into(), track.channel, SamplerKeys::new(clip, raw, track)))
+            .map(|track| (track.joint.into(), keys::resampled(clip, raw, track)))
             .collect();
         if tracks.is_empty() {
             // glTF has no clip without a channel, so one joint gets a constant channel.
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
             let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
-            let [x, y, z] = translation;
-            let keys =
-                SamplerKeys { interpolation: Interpolation::Linear, times: vec![0.0], values: vec![[x, y, z, 0.0]] };
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
-            tracks.push((still.unwrap_or(self.nodes.len() - 1), Channel::Translation, keys));
+            let node = still.unwrap_or(self.nodes.len() - 1);
+            tracks.push((node, Keys::linear(0, Channel::Translation, vec![0.0], translation.to_vec())));
         }
         // The file has the loop's period only as the time of the last key.
         let reached = tracks.iter().any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
         if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
-            keys.hold_until(clip.duration());
+            keys::hold_until(keys, clip.duration());
         }
         let mut curves = Vec::with_capacity(tracks.len());
-        for (node, channel, SamplerKeys { interpolation, times, values }) in tracks {
+        for (node, Keys { channel, interpolation, times, values, .. }) in tracks {
             let path = match channel {
                 Channel::Rotation => "rotation",
                 Channel::Translation => "translation",
                 Channel::Scale => "scale",
             };
-            let numbers = values.iter().flat_map(|value| &value[..channel.width()]).copied();
-            curves.push((node, path, interpolation, times, numbers.collect()));
+            curves.push((node, path, interpolation, times, values));
         }
         for (node, targets) in &self.morphing {
             if let Some(keys) = morph::weights(clip, self.model.mesh(), targets) {

@@ -1,9 +1,9 @@
 //! The reader of accessors: any component type, stride and sparse substitution. Every offset and count is checked
 //! before anything is allocated. Bytes are read one by one, so no alignment is required.
 
-use super::document::{Document, SparseIndices, SparseValues};
+use super::document::{Document, SparsePart};
 use crate::budget::Budget;
-use crate::fault::{Fault, item};
+use crate::fault::{Fault, ensure, item};
 use std::borrow::Cow;
 
 /// Copies of decoded values that exist at once: the importer's, the store's, and the store's while it grows.
@@ -140,9 +140,9 @@ impl<'a> Reader<'a> {
     /// those that it lists.
     pub(super) fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>, Fault> {
         let layout = self.layout::<3>(index, user, true)?;
-        if layout.count != count {
-            return Err(Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count)));
-        }
+        ensure(layout.count == count, || {
+            Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count))
+        })?;
         let decode = |e: &Elements| e.floats(layout.component, layout.normalized);
         let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
             (None, None) => (Vec::new(), Vec::new()),
@@ -157,23 +157,19 @@ impl<'a> Reader<'a> {
     }
 
     fn finite<const N: usize>(&self, index: u32, user: &str, values: Vec<[f32; N]>) -> Result<Vec<[f32; N]>, Fault> {
-        match values.as_flattened().iter().position(|v| !v.is_finite()) {
-            Some(at) => Err(Fault::new(
-                format!("accessors[{index}]"),
-                format!("element {} holds {}; expected finite numbers for {user}", at / N, values.as_flattened()[at]),
-            )),
-            None => Ok(values),
+        if let Some((at, v)) = values.as_flattened().iter().enumerate().find(|(_, v)| !v.is_finite()) {
+            let problem = format!("element {} holds {v}; expected finite numbers for {user}", at / N);
+            return Err(Fault::new(format!("accessors[{index}]"), problem));
         }
+        Ok(values)
     }
 
     /// Reads unsigned integers.
     pub(super) fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
         layout.read(|e| e.integers(layout.component)).ok_or_else(|| {
-            Fault::new(
-                format!("accessors[{index}].componentType"),
-                format!("{:?}; expected U8, U16 or U32 for {user}", layout.component),
-            )
+            let problem = format!("{:?}; expected U8, U16 or U32 for {user}", layout.component);
+            Fault::new(format!("accessors[{index}].componentType"), problem)
         })
     }
 
@@ -189,18 +185,14 @@ impl<'a> Reader<'a> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
         let place = |field: &str| format!("accessors[{index}]{field}");
         let shape = shape_of(N);
-        if accessor.shape != shape {
-            return Err(Fault::new(place(".type"), format!("{:?}; expected {shape:?} for {user}", accessor.shape)));
-        }
+        ensure(accessor.shape == shape, || {
+            Fault::new(place(".type"), format!("{:?}; expected {shape:?} for {user}", accessor.shape))
+        })?;
         let component = Component::new(accessor.component_type, || place(".componentType"))?;
-        if accessor.count == 0 {
-            return Err(Fault::new(place(".count"), format!("0; expected at least 1 for {user}")));
-        }
+        ensure(accessor.count > 0, || Fault::new(place(".count"), format!("0; expected at least 1 for {user}")))?;
         let size = component.size() * N;
-        let base = match accessor.buffer_view {
-            Some(view) => Some(self.elements(view, accessor.byte_offset, accessor.count, size, true, || place(""))?),
-            None => None,
-        };
+        let elements = |view| self.elements(view, accessor.byte_offset, accessor.count, size, true, || place(""));
+        let base = accessor.buffer_view.map(elements).transpose()?;
         // With a buffer view the size is known to fit, so this saturates only for accessors without data.
         let elements = match &accessor.sparse {
             listed if sparse && base.is_none() => listed.as_ref().map_or(0, |listed| listed.count),
@@ -211,15 +203,15 @@ impl<'a> Reader<'a> {
             .map_err(|_| Fault::new(place(".count"), format!("{}; too many for this machine", accessor.count)))?;
         let mut layout = CheckedAccessor { count, component, normalized: accessor.normalized, base, sparse: None };
         let Some(sparse) = &accessor.sparse else { return Ok(layout) };
-        if sparse.count == 0 || sparse.count > accessor.count {
+        ensure((1..=accessor.count).contains(&sparse.count), || {
             let problem = format!("{}; expected 1 to the accessor's count, which is {count}", sparse.count);
-            return Err(Fault::new(place(".sparse.count"), problem));
-        }
+            Fault::new(place(".sparse.count"), problem)
+        })?;
         let place = |field: &str| format!("accessors[{index}].sparse{field}");
-        let SparseValues { buffer_view, byte_offset } = sparse.values;
+        let SparsePart { buffer_view, byte_offset, .. } = sparse.values;
         let values = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(".values"))?;
         let place = |field: &str| place(&format!(".indices{field}"));
-        let SparseIndices { buffer_view, byte_offset, component_type } = sparse.indices;
+        let SparsePart { buffer_view, byte_offset, component_type } = sparse.indices;
         let component = Component::new(component_type, || place(".componentType"))?;
         let size = component.size();
         let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(""))?;
@@ -253,21 +245,17 @@ impl<'a> Reader<'a> {
         let in_view = |field: &str| format!("bufferViews[{view}]{field}");
         let buffer = item(self.buffers, v.buffer, "buffer", || in_view(".buffer"))?;
         let bytes = slice(buffer, v.byte_offset, v.byte_length).ok_or_else(|| {
-            let (offset, length) = (v.byte_offset, v.byte_length);
-            Fault::new(
-                in_view(""),
-                format!("{length} bytes from {offset}; expected them inside the buffer's {}", buffer.len()),
-            )
+            let expected = format!("expected them inside the buffer's {}", buffer.len());
+            Fault::new(in_view(""), format!("{} bytes from {}; {expected}", v.byte_length, v.byte_offset))
         })?;
         let stride = match v.byte_stride {
             // Some exporters write 0 for tightly packed data.
             Some(stride) if strided && stride != 0 => usize::try_from(stride).unwrap_or(usize::MAX),
             _ => size,
         };
-        if stride < size {
-            let problem = format!("{stride}; expected at least the element's {size} bytes");
-            return Err(Fault::new(in_view(".byteStride"), problem));
-        }
+        ensure(stride >= size, || {
+            Fault::new(in_view(".byteStride"), format!("{stride}; expected at least the element's {size} bytes"))
+        })?;
         let needed =
             (count - 1).checked_mul(stride as u64).and_then(|n| n.checked_add(size as u64)).unwrap_or(u64::MAX);
         let Some(bytes) = slice(bytes, offset, needed) else {

@@ -3,7 +3,7 @@
 use super::accessor::Reader;
 use super::document::{Animation, Document};
 use super::targets::NodeTargets;
-use crate::fault::{Fault, OffUnit, item};
+use crate::fault::{Fault, OffUnit, ensure, item};
 use skinbench_kernels::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys};
 
 /// Converts every animation to a clip, so that a clip's index is the same as in the file. Channels that move no joint
@@ -22,7 +22,7 @@ pub(super) fn clips(
         .enumerate()
         .map(|(index, animation)| clip(reader, index, animation, joint_of, targets, &mut off_unit))
         .collect();
-    off_unit.describe("rotation keys", repairs);
+    repairs.extend(off_unit.describe("rotation keys"));
     clips
 }
 
@@ -44,65 +44,63 @@ fn clip(
         let sampler_place = |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
         let times = reader.floats::<1>(sampler.input, &sampler_place("input"))?.into_flattened();
         duration = times.iter().fold(duration, |a, &b| a.max(b));
-        let interpolation = || match sampler.interpolation.as_deref() {
-            None | Some("LINEAR") => Ok(Interpolation::Linear),
-            Some("STEP") => Ok(Interpolation::Step),
-            Some("CUBICSPLINE") => Ok(Interpolation::CubicSpline),
-            Some(other) => {
-                let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
-                Err(Fault::new(sampler_place("interpolation"), problem))
-            }
-        };
-        let target = match channel.target.path.as_str() {
-            "translation" => Channel::Translation,
-            "rotation" => Channel::Rotation,
-            "scale" => Channel::Scale,
-            "weights" => {
-                let Some(targets) = targets.of(node as usize) else { continue };
-                let (interpolation, user) = (interpolation()?, sampler_place("output"));
-                let values = reader.floats::<1>(sampler.output, &user)?.into_flattened();
-                let per_key = targets.len() * interpolation.values_per_key();
-                if values.len() != per_key * times.len() {
-                    let problem =
-                        format!("{} elements for {} keys; expected {per_key} per key", values.len(), times.len());
-                    return Err(Fault::new(user, format!("{problem}, for {} morph targets", targets.len())));
-                }
-                weights.push(WeightKeys { targets, interpolation, times, values });
-                continue;
-            }
+        let path = match channel.target.path.as_str() {
+            "translation" => Some(Channel::Translation),
+            "rotation" => Some(Channel::Rotation),
+            "scale" => Some(Channel::Scale),
+            "weights" => None,
             path => {
                 let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
                 return Err(Fault::new(place("target.path"), problem));
             }
         };
-        let Some(joint) = joint_of.get(node as usize).copied().flatten() else { continue };
-        if has_matrix(reader.document, node) {
-            let problem =
-                format!("nodes[{node}] has a matrix; expected translation, rotation and scale where a clip moves it");
-            return Err(Fault::new(place("target.node"), problem));
-        }
-        let interpolation = interpolation()?;
-        let user = sampler_place("output");
-        let values = match target {
-            Channel::Rotation => reader.floats::<4>(sampler.output, &user)?.into_flattened(),
-            Channel::Translation | Channel::Scale => reader.floats::<3>(sampler.output, &user)?.into_flattened(),
+        let (joint, targets) = match path {
+            None => (None, targets.of(node as usize)),
+            Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
         };
-        let per_key = interpolation.values_per_key();
-        let elements = values.len() / target.width();
-        if elements != per_key * times.len() {
-            let problem = format!("{elements} elements for {} keys; expected {per_key} per key", times.len());
-            return Err(Fault::new(user, problem));
+        if joint.is_none() && targets.is_none() {
+            continue;
         }
-        if target == Channel::Rotation && per_key == 1 {
-            for key in values.as_chunks().0 {
-                off_unit.count(key);
+        ensure(joint.is_none() || !has_matrix(reader.document, node), || {
+            let expected = "expected translation, rotation and scale where a clip moves it";
+            Fault::new(place("target.node"), format!("nodes[{node}] has a matrix; {expected}"))
+        })?;
+        let interpolation = match sampler.interpolation.as_deref() {
+            None | Some("LINEAR") => Interpolation::Linear,
+            Some("STEP") => Interpolation::Step,
+            Some("CUBICSPLINE") => Interpolation::CubicSpline,
+            Some(other) => {
+                let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
+                return Err(Fault::new(sampler_place("interpolation"), problem));
             }
+        };
+        let user = sampler_place("output");
+        let (values, width) = match path {
+            None => (reader.floats::<1>(sampler.output, &user)?.into_flattened(), 1),
+            Some(Channel::Rotation) => (reader.floats::<4>(sampler.output, &user)?.into_flattened(), 4),
+            Some(_) => (reader.floats::<3>(sampler.output, &user)?.into_flattened(), 3),
+        };
+        let per_key = interpolation.values_per_key() * targets.as_ref().map_or(1, ExactSizeIterator::len);
+        let elements = values.len() / width;
+        ensure(elements == per_key * times.len(), || {
+            let problem = format!("{elements} elements for {} keys; expected {per_key} per key", times.len());
+            let all = targets.as_ref().map(|targets| format!(", for {} morph targets", targets.len()));
+            Fault::new(user, problem + &all.unwrap_or_default())
+        })?;
+        if let Some(targets) = targets {
+            weights.push(WeightKeys { targets, interpolation, times, values });
+        } else if let (Some(joint), Some(channel)) = (joint, path) {
+            if channel == Channel::Rotation && per_key == 1 {
+                for key in values.as_chunks().0 {
+                    off_unit.count(key);
+                }
+            }
+            keys.push(Keys { joint, channel, interpolation, times, values });
         }
-        keys.push(Keys { joint, channel: target, interpolation, times, values });
     }
     Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys)
         .and_then(|clip| clip.with_weights(weights))
-        .map_err(|error| Fault::new(format!("animations[{index}], {}", error.place), error.problem))
+        .map_err(|error| error.within(format!("animations[{index}]")))
 }
 
 fn has_matrix(document: &Document, node: u32) -> bool {

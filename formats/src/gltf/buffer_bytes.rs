@@ -3,7 +3,7 @@
 use super::document::Buffer;
 use crate::beside;
 use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use crate::regular_file;
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -30,33 +30,28 @@ pub(super) fn load<'a>(
     let mut files = Files { folder: file.parent().unwrap_or(Path::new("")), known: HashSet::new(), budget };
     let mut loaded = Vec::with_capacity(buffers.len());
     for (index, buffer) in buffers.iter().enumerate() {
-        let place = || format!("buffers[{index}]");
-        let uri_place = || format!("buffers[{index}].uri");
-        let bytes = match &buffer.uri {
-            None => match bin {
-                Some(bin) if index == 0 => Cow::Borrowed(bin),
-                _ => {
-                    return Err(Fault::new(place(), "no uri; expected one, or a BIN chunk in a .glb for buffer 0"));
-                }
-            },
-            Some(uri) => Cow::Owned(match uri.strip_prefix("data:") {
+        let place = format!("buffers[{index}]");
+        let uri_place = || format!("{place}.uri");
+        let bytes = match (&buffer.uri, bin.filter(|_| index == 0)) {
+            (None, Some(bin)) => Cow::Borrowed(bin),
+            (None, None) => {
+                return Err(Fault::new(place, "no uri; expected one, or a BIN chunk in a .glb for buffer 0"));
+            }
+            (Some(uri), _) => Cow::Owned(match uri.strip_prefix("data:") {
                 Some(data) => decode_data_uri(data, budget, uri_place)?,
                 None => files.read(uri, buffer.byte_length).map_err(|problem| Fault::new(uri_place(), problem))?,
             }),
         };
-        let too_short = || {
-            let problem =
-                format!("{} bytes; expected at least byteLength, which is {}", bytes.len(), buffer.byte_length);
-            Fault::new(place(), problem)
-        };
-        let length = usize::try_from(buffer.byte_length).map_err(|_| too_short())?;
+        let (found, length) = (bytes.len(), buffer.byte_length);
+        ensure(found as u64 >= length, || {
+            Fault::new(place, format!("{found} bytes; expected at least byteLength, which is {length}"))
+        })?;
         // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
         loaded.push(match bytes {
-            Cow::Borrowed(b) => Cow::Borrowed(b.get(..length).ok_or_else(too_short)?),
-            Cow::Owned(_) if bytes.len() < length => return Err(too_short()),
-            Cow::Owned(mut b) => {
-                b.truncate(length);
-                Cow::Owned(b)
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..length as usize]),
+            Cow::Owned(mut bytes) => {
+                bytes.truncate(length as usize);
+                Cow::Owned(bytes)
             }
         });
     }

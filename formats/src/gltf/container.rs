@@ -3,7 +3,7 @@
 //! The `gltf` crate is not used, because it underflows on a header length below 12 and refuses unknown chunks, which
 //! clients must ignore according to the specification.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 
 const MAGIC: &[u8] = b"glTF";
 const HEADER: usize = 12;
@@ -28,17 +28,13 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         word.ok_or_else(|| Fault::new(format!("byte {offset}"), "the file ends here; expected 4 bytes of a header"))
     };
     let version = at(4)?;
-    if version != 2 {
-        return Err(Fault::new("byte 4", format!("container version {version}; expected 2")));
-    }
+    ensure(version == 2, || Fault::new("byte 4", format!("container version {version}; expected 2")))?;
     let length = at(8)? as usize;
-    if length < HEADER || length > bytes.len() {
+    ensure((HEADER..=bytes.len()).contains(&length), || {
         let problem = format!("a length of {length} bytes; expected {HEADER} to the file's {}", bytes.len());
-        return Err(Fault::new("byte 8", problem));
-    }
-    let mut json = None;
-    let mut bin = None;
-    let mut offset = HEADER;
+        Fault::new("byte 8", problem)
+    })?;
+    let (mut json, mut bin, mut offset) = (None, None, HEADER);
     while offset < length {
         let size = at(offset)? as usize;
         let kind = at(offset + 4)?.to_le_bytes();

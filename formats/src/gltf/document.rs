@@ -5,7 +5,7 @@
 
 use super::extras::{self, Ours};
 use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
@@ -102,25 +102,19 @@ pub(super) struct Accessor {
 #[derive(Deserialize)]
 pub(super) struct Sparse {
     pub(super) count: u64,
-    pub(super) indices: SparseIndices,
-    pub(super) values: SparseValues,
+    pub(super) indices: SparsePart,
+    pub(super) values: SparsePart,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
+pub(super) struct SparsePart {
     pub(super) buffer_view: u32,
     #[serde(default)]
     pub(super) byte_offset: u64,
+    /// Of indices; values have that of their accessor.
+    #[serde(default)]
     pub(super) component_type: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
-    pub(super) buffer_view: u32,
-    #[serde(default)]
-    pub(super) byte_offset: u64,
 }
 
 #[derive(Deserialize, Default)]
@@ -290,7 +284,7 @@ struct Asset {
 }
 
 /// Extensions that a file may require: quantisation of geometry, and any that change only the look of surfaces.
-const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
+const SUPPORTED: &str = "KHR_mesh_quantization";
 const IRRELEVANT_PREFIXES: &[&str] = &[
     "KHR_materials_",
     "KHR_texture_",
@@ -310,18 +304,16 @@ impl Document {
     pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
         let preamble: Preamble = from_json(json, binary)?;
         let Asset { version, min_version } = &preamble.asset;
-        if !version.starts_with("2.") {
-            return Err(Fault::new("asset.version", format!("{version:?}; expected \"2.0\"")));
-        }
+        ensure(version.starts_with("2."), || Fault::new("asset.version", format!("{version:?}; expected \"2.0\"")))?;
         if let Some(minimum) = min_version.as_ref().filter(|v| *v != "2.0") {
             return Err(Fault::new("asset.minVersion", format!("{minimum:?}; expected \"2.0\"")));
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
-            if !SUPPORTED.contains(&name.as_str()) && !IRRELEVANT_PREFIXES.iter().any(|p| name.starts_with(p)) {
-                let problem =
-                    format!("{name} is not supported; expected KHR_mesh_quantization or extensions of materials only");
-                return Err(Fault::new(format!("extensionsRequired[{index}]"), problem));
-            }
+            ensure(name == SUPPORTED || IRRELEVANT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)), || {
+                let expected = "expected KHR_mesh_quantization or extensions of materials only";
+                let problem = format!("{name} is not supported; {expected}");
+                Fault::new(format!("extensionsRequired[{index}]"), problem)
+            })?;
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.
         let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
@@ -331,8 +323,5 @@ impl Document {
 }
 
 fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::read_file::from_json(json).map_err(|fault| match binary {
-        true => Fault::new(format!("JSON chunk, {}", fault.place), fault.problem),
-        false => fault,
-    })
+    crate::read_file::from_json(json).map_err(|fault| if binary { fault.within("JSON chunk") } else { fault })
 }

@@ -2,7 +2,7 @@
 
 use super::accessor::Reader;
 use super::document::{Mesh, Primitive};
-use crate::fault::{Fault, item};
+use crate::fault::{Fault, ensure, item};
 use crate::strips;
 use skinbench_kernels::model::{Influences, PrimitiveData, Subset, TargetDeltas};
 
@@ -34,9 +34,9 @@ pub(super) fn primitives(
     binding: Binding,
     first_target: Option<u32>,
 ) -> Result<Vec<PrimitiveData>, Fault> {
-    if mesh.primitives.is_empty() {
-        return Err(Fault::new(format!("meshes[{mesh_index}].primitives"), "none; expected at least one"));
-    }
+    ensure(!mesh.primitives.is_empty(), || {
+        Fault::new(format!("meshes[{mesh_index}].primitives"), "none; expected at least one")
+    })?;
     let mut primitives: Vec<PrimitiveData> = Vec::new();
     let mut before = None;
     for (index, primitive) in mesh.primitives.iter().enumerate() {
@@ -61,10 +61,8 @@ struct PrimitiveReader<'a> {
 
 impl PrimitiveReader<'_> {
     fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData, Fault> {
-        let positions: Vec<[f32; 3]> = match self.attribute("POSITION", None)? {
-            Some(positions) => positions,
-            None => return Err(Fault::new(self.path("attributes"), "no POSITION; expected one")),
-        };
+        let missing = || Fault::new(self.path("attributes"), "no POSITION; expected one");
+        let positions: Vec<[f32; 3]> = self.attribute("POSITION", None)?.ok_or_else(missing)?;
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
@@ -84,11 +82,7 @@ impl PrimitiveReader<'_> {
         let uvs = self.attribute("TEXCOORD_0", Some(count))?;
         let (skin, influences) = match binding {
             Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
-            Binding::Rigid { skin, entry } => {
-                let mut influences = Influences::default();
-                (0..count).for_each(|_| influences.push([(entry, 1.0)]));
-                (skin, influences)
-            }
+            Binding::Rigid { skin, entry } => (skin, std::iter::repeat_n([(entry, 1.0)], count).collect()),
         };
         let indices = self.triangles(count)?;
         let subsets =
@@ -166,10 +160,9 @@ impl PrimitiveReader<'_> {
     }
 
     fn check_count(&self, path: String, count: usize, expected: usize) -> Result<(), Fault> {
-        if count == expected {
-            return Ok(());
-        }
-        Err(Fault::new(path, format!("{count} elements; expected {expected}, as POSITION has")))
+        ensure(count == expected, || {
+            Fault::new(path, format!("{count} elements; expected {expected}, as POSITION has"))
+        })
     }
 
     /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
@@ -182,47 +175,43 @@ impl PrimitiveReader<'_> {
             let set = name.strip_prefix("WEIGHTS_").map(str::parse);
             matches!(set, Some(Ok(set)) if sets.binary_search(&set).is_err())
         };
+        let refused = |problem: String| Err(Fault::new(self.path("attributes"), problem));
         if let Some(name) = attributes.keys().find(|name| orphan(name)) {
-            return Err(Fault::new(self.path("attributes"), format!("{name} without joints; expected as many sets")));
+            return refused(format!("{name} without joints; expected as many sets"));
         }
         if sets.is_empty() {
-            let problem = "no JOINTS_0; expected joints and weights on a skinned mesh";
-            return Err(Fault::new(self.path("attributes"), problem));
+            return refused("no JOINTS_0; expected joints and weights on a skinned mesh".into());
         }
-        let mut joints = Vec::with_capacity(sets.len());
-        let mut weights = Vec::with_capacity(sets.len());
-        for set in &sets {
+        let mut streams = Vec::with_capacity(sets.len());
+        for set in sets {
             let path = self.path(&format!("attributes.JOINTS_{set}"));
             let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
                 return Err(Fault::new(path, "a set's number has leading zeros or a sign; expected plain digits"));
             };
-            let values: Vec<[u32; 4]> = self.reader.integers(accessor, &path)?;
-            self.check_count(path, values.len(), count)?;
-            joints.push(values);
-            let Some(values) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
-                let problem = format!("JOINTS_{set} without WEIGHTS_{set}; expected both");
-                return Err(Fault::new(self.path("attributes"), problem));
+            let joints: Vec<[u32; 4]> = self.reader.integers(accessor, &path)?;
+            self.check_count(path, joints.len(), count)?;
+            let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
+                return refused(format!("JOINTS_{set} without WEIGHTS_{set}; expected both"));
             };
-            weights.push(values);
+            streams.push((set, joints, weights));
         }
         let mut influences = Influences::default();
-        let mut pairs = Vec::with_capacity(4 * sets.len());
+        let mut pairs = Vec::with_capacity(4 * streams.len());
         for vertex in 0..count {
             pairs.clear();
-            for ((set, joints), weights) in sets.iter().zip(&joints).zip(&weights) {
+            for (set, joints, weights) in &streams {
+                let at = |name: &str| self.path(&format!("attributes.{name}_{set}"));
                 for (&joint, &weight) in joints[vertex].iter().zip(&weights[vertex]) {
-                    if weight < 0.0 {
+                    ensure(weight >= 0.0, || {
                         let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
-                        return Err(Fault::new(self.path(&format!("attributes.WEIGHTS_{set}")), problem));
-                    }
+                        Fault::new(at("WEIGHTS"), problem)
+                    })?;
                     // Unused influences may refer to any joint.
-                    if weight > 0.0 {
-                        if joint as usize >= joint_count {
-                            let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
-                            return Err(Fault::new(self.path(&format!("attributes.JOINTS_{set}")), problem));
-                        }
-                        pairs.push((joint as u16, weight));
-                    }
+                    ensure(weight == 0.0 || (joint as usize) < joint_count, || {
+                        let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
+                        Fault::new(at("JOINTS"), problem)
+                    })?;
+                    pairs.push((joint as u16, weight));
                 }
             }
             influences.push(pairs.iter().copied());
@@ -233,21 +222,16 @@ impl PrimitiveReader<'_> {
     /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
     fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
         let mode = self.primitive.mode.unwrap_or(4);
-        if mode > 6 {
-            return Err(Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6")));
-        }
+        ensure(mode <= 6, || Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6")))?;
+        let path = self.path("indices");
         let indices: Vec<u32> = match self.primitive.indices {
-            Some(accessor) => {
-                let path = self.path("indices");
-                let indices = self.reader.integers::<1>(accessor, &path)?.into_flattened();
-                if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
-                    let problem = format!("index {} at {at} is out of range; there are {count} vertices", indices[at]);
-                    return Err(Fault::new(path, problem));
-                }
-                indices
-            }
+            Some(accessor) => self.reader.integers::<1>(accessor, &path)?.into_flattened(),
             None => (0..count as u32).collect(),
         };
+        if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
+            let problem = format!("index {} at {at} is out of range; there are {count} vertices", indices[at]);
+            return Err(Fault::new(path, problem));
+        }
         Ok(match mode {
             4 if indices.len().is_multiple_of(3) => indices,
             4 => {

@@ -15,7 +15,7 @@ mod targets;
 mod textures;
 
 use crate::budget::Budget;
-use crate::fault::{Fault, finite};
+use crate::fault::{Fault, ensure, finite, in_file};
 use crate::textures::LeftOut;
 use crate::{ImportError, matrices};
 use accessor::Reader;
@@ -41,7 +41,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
 pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let bytes = crate::read_file::read_file(file)?;
-    read(file, &bytes).map_err(|fault| fault.in_file(file))
+    read(file, &bytes).map_err(in_file(file))
 }
 
 fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
@@ -112,11 +112,10 @@ impl Skins {
     /// Counts palette entries before they are allocated.
     fn claim(&mut self, entries: usize, place: impl FnOnce() -> String) -> Result<(), Fault> {
         self.entries = self.entries.saturating_add(entries);
-        if self.entries > MAX_JOINTS {
+        ensure(self.entries <= MAX_JOINTS, || {
             let problem = format!("{} palette entries so far; expected at most {MAX_JOINTS} in a model", self.entries);
-            return Err(Fault::new(place(), problem));
-        }
-        Ok(())
+            Fault::new(place(), problem)
+        })
     }
 
     fn push(&mut self, skin: SkinData) -> u16 {
@@ -128,10 +127,9 @@ impl Skins {
 
 fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> Result<Vec<Rows>, Fault> {
     let matrices = reader.floats::<16>(accessor, user)?;
-    if matrices.len() < joints {
-        let problem = format!("{} matrices for {joints} joints; expected as many", matrices.len());
-        return Err(Fault::new(user, problem));
-    }
+    ensure(matrices.len() >= joints, || {
+        Fault::new(user, format!("{} matrices for {joints} joints; expected as many", matrices.len()))
+    })?;
     let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
         matrices::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
     });
@@ -193,9 +191,9 @@ fn materials(
 ) -> Result<Vec<Material>, Fault> {
     let document = reader.document;
     let count = document.materials.len();
-    if count >= usize::from(u16::MAX) {
-        return Err(Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1)));
-    }
+    ensure(count < usize::from(u16::MAX), || {
+        Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1))
+    })?;
     let used: HashSet<usize> = primitives.iter().flat_map(|p| &p.subsets).map(|s| s.material.into()).collect();
     let mut textures = Textures::new(reader, file.parent().unwrap_or(Path::new("")));
     let mut left_out = LeftOut::default();
@@ -214,7 +212,7 @@ fn materials(
         };
         materials.push(Material { name: material.name.clone(), base_color, alpha_cutoff, texture });
     }
-    left_out.describe(repairs);
+    repairs.extend(left_out.describe());
     if used.contains(&count) {
         materials.push(Material::default());
     }

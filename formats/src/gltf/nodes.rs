@@ -1,7 +1,7 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Mesh, Node, Skin};
-use crate::fault::{Fault, OffUnit, finite, item};
+use crate::fault::{Fault, OffUnit, ensure, finite, item};
 use crate::matrices;
 use glam::{DAffine3, Quat, Vec3};
 use skinbench_kernels::model::{
@@ -39,10 +39,8 @@ impl Hierarchy {
             // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
             let mut reached = vec![false; nodes.len()];
             order.iter().for_each(|&n| reached[n] = true);
-            let mut index = reached.iter().position(|r| !r).unwrap_or_default();
-            for _ in 0..nodes.len() {
-                index = parents[index].unwrap_or(index);
-            }
+            let unreached = reached.iter().position(|r| !r).unwrap_or_default();
+            let index = (0..nodes.len()).fold(unreached, |index, _| parents[index].unwrap_or(index));
             let problem = "its chain of parents is a cycle; expected one that ends at a root";
             return Err(Fault::new(format!("nodes[{index}]"), problem));
         }
@@ -78,9 +76,8 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
             moved.push(MovedNode { node: index, mesh: mesh as usize, skin });
         }
     }
-    if moved.is_empty() {
-        return Err(Fault::new("nodes", "no skin and no morph target; expected at least one mesh with either"));
-    }
+    let problem = "no skin and no morph target; expected at least one mesh with either";
+    ensure(!moved.is_empty(), || Fault::new("nodes", problem))?;
     Ok(moved)
 }
 
@@ -157,7 +154,7 @@ impl NodeRig {
                 roles[parent].carries |= carries && roles[parent].under_joint;
             }
         }
-        off_unit.describe("node rotations", repairs);
+        repairs.extend(off_unit.describe("node rotations"));
 
         // For each kept node, the closest kept node at or above it, and the fixed transform between the two.
         let mut anchors: Vec<Option<(usize, DAffine3)>> = vec![None; nodes.len()];
@@ -196,9 +193,9 @@ impl NodeRig {
 fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
     moved.iter().filter(|node| node.skin.is_none()).for_each(|node| roles[node.node].joint = true);
     for (index, skin) in used_skins(document, moved) {
-        if skin.joints.is_empty() {
-            return Err(Fault::new(format!("skins[{index}].joints"), "none; expected at least one"));
-        }
+        ensure(!skin.joints.is_empty(), || {
+            Fault::new(format!("skins[{index}].joints"), "none; expected at least one")
+        })?;
         for (at, &joint) in skin.joints.iter().enumerate() {
             item(&document.nodes, joint, "node", || format!("skins[{index}].joints[{at}]"))?;
             roles[joint as usize].joint = true;
@@ -223,13 +220,11 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
     let place = |field: &str| format!("nodes[{index}].{field}");
     if let Some(matrix) = &node.matrix {
         finite(matrix.as_slice(), || place("matrix"))?;
-        if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
-            let problem = "stands beside translation, rotation or scale; expected either";
-            return Err(Fault::new(place("matrix"), problem));
-        }
-        return Ok(JointTransform::Matrix(
-            matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?,
-        ));
+        let alone = node.translation.is_none() && node.rotation.is_none() && node.scale.is_none();
+        let problem = "stands beside translation, rotation or scale; expected either";
+        ensure(alone, || Fault::new(place("matrix"), problem))?;
+        let rows = matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?;
+        return Ok(JointTransform::Matrix(rows));
     }
     let translation = node.translation.unwrap_or_default();
     let rotation = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);

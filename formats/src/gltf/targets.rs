@@ -3,7 +3,7 @@
 use super::accessor::Reader;
 use super::document::{Mesh, TargetNames};
 use super::nodes::{MovedNode, has_targets};
-use crate::fault::{Fault, finite};
+use crate::fault::{Fault, ensure, finite};
 use skinbench_kernels::model::{MAX_TARGETS, Target};
 
 /// Memory that the store takes for a target, its name aside.
@@ -25,11 +25,10 @@ impl NodeTargets {
             let (index, mesh) = (moved.mesh, &document.meshes[moved.mesh]);
             let count = count(index, mesh)?;
             let place = format!("meshes[{index}]");
-            if targets.list.len() + count > MAX_TARGETS {
-                let problem =
-                    format!("{} morph targets so far; expected at most {MAX_TARGETS}", targets.list.len() + count);
-                return Err(Fault::new(place, problem));
-            }
+            let sum = targets.list.len() + count;
+            ensure(sum <= MAX_TARGETS, || {
+                Fault::new(&place, format!("{sum} morph targets so far; expected at most {MAX_TARGETS}"))
+            })?;
             reader.budget.charge(count as u64 * BYTES_PER_TARGET, || place.clone())?;
             let own = weights(&document.nodes[moved.node].weights, count, &format!("nodes[{}]", moved.node))?;
             let default = weights(&mesh.weights, count, &place)?;
@@ -62,24 +61,22 @@ impl NodeTargets {
 /// Number of targets of a mesh, which all of its primitives must have.
 fn count(index: usize, mesh: &Mesh) -> Result<usize, Fault> {
     let first = mesh.primitives[0].targets.len();
-    match mesh.primitives.iter().position(|primitive| primitive.targets.len() != first) {
-        None => Ok(first),
-        Some(other) => {
-            let count = mesh.primitives[other].targets.len();
+    for (other, primitive) in mesh.primitives.iter().enumerate() {
+        let count = primitive.targets.len();
+        ensure(count == first, || {
             let problem = format!("{count} morph targets; expected {first}, as the first primitive has");
-            Err(Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem))
-        }
+            Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem)
+        })?;
     }
+    Ok(first)
 }
 
 /// Checks the weights of a node or mesh.
 fn weights<'a>(weights: &'a Option<Vec<f32>>, count: usize, place: &str) -> Result<Option<&'a [f32]>, Fault> {
     let place = || format!("{place}.weights");
-    match weights {
-        None => Ok(None),
-        Some(weights) if weights.len() != count => {
-            Err(Fault::new(place(), format!("{} weights; expected {count}, one per morph target", weights.len())))
-        }
-        Some(weights) => finite(weights, place).map(|()| Some(&weights[..])),
-    }
+    let Some(weights) = weights else { return Ok(None) };
+    ensure(weights.len() == count, || {
+        Fault::new(place(), format!("{} weights; expected {count}, one per morph target", weights.len()))
+    })?;
+    finite(weights, place).map(|()| Some(&weights[..]))
 }

@@ -2,21 +2,13 @@
 
 use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::ImportError;
-use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use crate::tokenizer::Scanner;
 use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
 use std::path::Path;
 
 /// Copies of a key from reading to the store.
 const COPIES: u64 = 4;
-
-/// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
-pub(super) fn import(file: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
-    let text = crate::read_file::read_text(file)?;
-    let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    reader.read(crate::read_file::stem(file), joints, joint_of).map_err(|fault| fault.in_file(file))
-}
 
 /// Components of a joint that each frame holds, and their offset.
 struct Moving {
@@ -27,10 +19,6 @@ struct Moving {
 impl Moving {
     const TRANSLATION: u8 = 0b000_111;
     const ROTATION: u8 = 0b111_000;
-
-    fn count(&self) -> usize {
-        self.flags.count_ones() as usize
-    }
 
     /// Three components, flagged by the bits from `shift` on: from the frame if flagged, otherwise from the base pose.
     fn components(&self, shift: u8, base: [f32; 3], frame: &[f32]) -> [f32; 3] {
@@ -45,127 +33,75 @@ impl Moving {
     }
 }
 
-/// A joint's translation, and its rotation's x y z.
-type Base = ([f32; 3], [f32; 3]);
-
-struct Reader<'a> {
-    scanner: Scanner<'a>,
-    budget: Budget,
+/// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
+pub(super) fn import(path: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
+    Scanner::read(path, SYNTAX, |file, name| read(file, name, joints, joint_of))
 }
 
-impl Reader<'_> {
-    fn read(&mut self, name: String, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, Fault> {
-        preamble(&mut self.scanner)?;
-        let frames: u32 = self.scanner.labelled("numFrames")?;
-        self.joint_count(joints)?;
-        self.scanner.expect("frameRate")?;
-        let rate: f64 =
-            self.scanner.accepted("frames per second, more than 0", Scanner::number, |rate| *rate > 0.0)?.into();
-        let components = self.scanner.labelled::<u32>("numAnimatedComponents")? as usize;
-        let moving = self.hierarchy(joints, components)?;
-        self.bounds(frames)?;
-        let base = self.base_frame(joints)?;
-        let mut values = Vec::new();
-        for frame in 0..frames {
-            let token = self.scanner.expect("frame")?;
-            let number: u32 = self.scanner.integer(&format!("the frame {frame}"))?;
-            if number != frame {
-                return Err(self.scanner.fault(token, format!("frame {number}; expected {frame}")));
-            }
-            self.scanner.expect("{")?;
-            for _ in 0..components {
-                values.push(self.scanner.number("a component")?);
-            }
-            self.scanner.expect("}")?;
-        }
-        self.scanner.end()?;
+fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, Fault> {
+    preamble(file)?;
+    let frames: u32 = file.labelled("numFrames")?;
+    let start = file.offset();
+    let count: usize = file.labelled("numJoints")?;
+    ensure(count == joints.len(), || {
+        file.fault_at(start, format!("{count} joints; expected {}, as the mesh has", joints.len()))
+    })?;
+    file.expect("frameRate")?;
+    let rate: f64 = file.accepted("frames per second, more than 0", Scanner::number, |rate| *rate > 0.0)?.into();
+    let components = file.labelled::<u32>("numAnimatedComponents")? as usize;
+    file.expect("hierarchy")?;
+    let moving: Vec<Moving> =
+        file.braced(|file| joints.iter().map(|joint| moving(file, joint, components)).collect())?;
+    file.expect("bounds")?;
+    file.braced(|file| (0..2 * u64::from(frames)).try_for_each(|_| tuple::<3>(file, "a corner of a box").map(drop)))?;
+    file.expect("baseframe")?;
+    // Each joint's translation, and its rotation's x y z.
+    let base: Vec<([f32; 3], [f32; 3])> = file.braced(|file| {
+        joints.iter().map(|_| Ok((tuple(file, "a position")?, tuple(file, "an orientation")?))).collect()
+    })?;
+    let values: Vec<Vec<f32>> = (0..frames)
+        .map(|frame| {
+            file.expect("frame")?;
+            file.exactly(frame, "the frame")?;
+            file.braced(|file| (0..components).map(|_| file.number("a component")).collect())
+        })
+        .collect::<Result<_, Fault>>()?;
 
-        let time = |frame: u32| (f64::from(frame) / rate) as f32;
-        let frame = |index: u32| values.get(index as usize * components..).unwrap_or_default();
-        let mut keys = Vec::new();
-        for ((moving, base), &joint) in moving.iter().zip(&base).zip(joint_of) {
-            for (channel, mask, shift, base) in [
-                (Channel::Translation, Moving::TRANSLATION, 0, base.0),
-                (Channel::Rotation, Moving::ROTATION, 3, base.1),
-            ] {
-                // Channels that no frame moves have the value of the base frame, not of the bind pose.
-                let count = if moving.flags & mask == 0 { frames.min(1) } else { frames };
-                self.budget.charge(u64::from(count) * (4 + 4 * channel.width() as u64) * COPIES, || "frames".into())?;
-                let value = |index| {
-                    let parts = moving.components(shift, base, frame(index));
-                    let rotation = unit_quaternion(parts).as_quat().to_array();
-                    let [x, y, z] = parts;
-                    let wide = if channel == Channel::Rotation { rotation } else { [x, y, z, 0.0] };
-                    wide.into_iter().take(channel.width())
-                };
-                if count > 0 {
-                    let times = (0..count).map(time).collect();
-                    keys.push(Keys::linear(joint, channel, times, (0..count).flat_map(value).collect()));
-                }
+    let time = |frame: u32| (f64::from(frame) / rate) as f32;
+    let mut keys = Vec::new();
+    for ((moving, base), &joint) in moving.iter().zip(&base).zip(joint_of) {
+        for (channel, mask, shift, base) in
+            [(Channel::Translation, Moving::TRANSLATION, 0, base.0), (Channel::Rotation, Moving::ROTATION, 3, base.1)]
+        {
+            // Channels that no frame moves have the value of the base frame, not of the bind pose.
+            let count = if moving.flags & mask == 0 { frames.min(1) } else { frames };
+            file.budget.charge(u64::from(count) * (4 + 4 * channel.width() as u64) * COPIES, || "frames".into())?;
+            let value = |frame: u32| {
+                let parts = moving.components(shift, base, &values[frame as usize]);
+                let rotation = unit_quaternion(parts).as_quat().to_array();
+                let [x, y, z] = parts;
+                let wide = if channel == Channel::Rotation { rotation } else { [x, y, z, 0.0] };
+                wide.into_iter().take(channel.width())
+            };
+            if count > 0 {
+                let times = (0..count).map(time).collect();
+                keys.push(Keys::linear(joint, channel, times, (0..count).flat_map(value).collect()));
             }
-        }
-        let duration = time(frames.saturating_sub(1));
-        Ok(Clip::new(name, Some(duration), RotationBlend::Slerp, keys)?)
-    }
-
-    fn joint_count(&mut self, joints: &[ListedJoint]) -> Result<(), Fault> {
-        let start = self.scanner.offset();
-        let (count, expected): (usize, _) = (self.scanner.labelled("numJoints")?, joints.len());
-        match count == expected {
-            true => Ok(()),
-            false => Err(self.scanner.fault_at(start, format!("{count} joints; expected {expected}, as the mesh has"))),
         }
     }
+    Clip::new(name, Some(time(frames.saturating_sub(1))), RotationBlend::Slerp, keys)
+}
 
-    fn hierarchy(&mut self, joints: &[ListedJoint], components: usize) -> Result<Vec<Moving>, Fault> {
-        self.scanner.expect("hierarchy")?;
-        self.scanner.expect("{")?;
-        let mut moving = Vec::new();
-        for joint in joints {
-            let start = self.scanner.offset();
-            let listed = ListedJoint::read(&mut self.scanner)?;
-            if listed != *joint {
-                let problem = format!("{listed:?}; expected {joint:?}, as the mesh has");
-                return Err(self.scanner.fault_at(start, problem));
-            }
-            let flags: u8 = self.scanner.integer("flags, 0 to 63,")?;
-            let first: u32 = self.scanner.integer("the first component")?;
-            let this = Moving { flags, first: first as usize };
-            if flags > 63 {
-                return Err(self.scanner.fault_at(start, format!("flags {flags}; expected 0 to 63")));
-            }
-            let count = this.count();
-            if this.first.saturating_add(count) > components && count > 0 {
-                let problem = format!("{count} components from {first}; expected them among a frame's {components}");
-                return Err(self.scanner.fault_at(start, problem));
-            }
-            moving.push(this);
-        }
-        self.scanner.expect("}")?;
-        Ok(moving)
-    }
-
-    /// Skips the bounding boxes.
-    fn bounds(&mut self, frames: u32) -> Result<(), Fault> {
-        self.scanner.expect("bounds")?;
-        self.scanner.expect("{")?;
-        for _ in 0..frames {
-            tuple::<3>(&mut self.scanner, "a box' smallest corner")?;
-            tuple::<3>(&mut self.scanner, "a box' largest corner")?;
-        }
-        self.scanner.expect("}")?;
-        Ok(())
-    }
-
-    fn base_frame(&mut self, joints: &[ListedJoint]) -> Result<Vec<Base>, Fault> {
-        self.scanner.expect("baseframe")?;
-        self.scanner.expect("{")?;
-        let mut base = Vec::new();
-        for _ in joints {
-            let translation = tuple(&mut self.scanner, "a position")?;
-            base.push((translation, tuple(&mut self.scanner, "an orientation")?));
-        }
-        self.scanner.expect("}")?;
-        Ok(base)
-    }
+/// Reads which of a frame's `components` move a joint of the mesh.
+fn moving(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Moving, Fault> {
+    let start = file.offset();
+    let listed = ListedJoint::read(file)?;
+    ensure(listed == *joint, || file.fault_at(start, format!("{listed:?}; expected {joint:?}, as the mesh has")))?;
+    let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
+    let (first, count) = (file.integer::<u32>("the first component")? as usize, flags.count_ones() as usize);
+    ensure(count == 0 || first.saturating_add(count) <= components, || {
+        let expected = format!("expected them among a frame's {components}");
+        file.fault_at(start, format!("{count} components from {first}; {expected}"))
+    })?;
+    Ok(Moving { flags, first })
 }

@@ -5,6 +5,7 @@ use crate::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
 
 pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
+
 const VERSION: u32 = 10;
 
 /// A joint in the lists of both kinds of file.

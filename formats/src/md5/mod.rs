@@ -6,15 +6,13 @@
 mod clip;
 mod grammar;
 
-use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use crate::tokenizer::{Scanner, Token};
 use crate::{ImportError, matrices};
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use skinbench_kernels::model::{
-    Axes, Handedness, Joint, JointTransform, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, Subset,
-    affine_to_rows,
+    Axes, Handedness, Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, Subset, affine_to_rows,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,9 +27,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
 /// every other one of the folder whose joints have the names of the model's.
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
-    let text = crate::read_file::read_text(file)?;
-    let mut reader = Reader { scanner: Scanner::new(&text, SYNTAX), budget: Budget::new(text.len()) };
-    let (mut parts, joints) = reader.read(crate::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
+    let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
     let joint_of = parts.skins[0].joints.clone();
     if clips.is_empty() {
         let own = file.with_extension("md5anim");
@@ -76,144 +72,120 @@ struct Weight {
     position: DVec3,
 }
 
-struct Reader<'a> {
-    scanner: Scanner<'a>,
-    budget: Budget,
+fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
+    preamble(file)?;
+    let joints: u16 = file.labelled("numJoints")?;
+    let meshes: u16 = file.labelled("numMeshes")?;
+    file.expect("joints")?;
+    let (listed, poses): (Vec<ListedJoint>, Vec<DAffine3>) =
+        file.braced(|file| (0..joints).map(|_| joint(file, joints)).collect())?;
+    let mut apart = Apart::default();
+    let (materials, primitives) = (0..meshes)
+        .map(|material| {
+            file.expect("mesh")?;
+            file.braced(|file| mesh(file, material, &poses, &mut apart))
+        })
+        .collect::<Result<_, Fault>>()?;
+    let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
+        let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
+        Joint::new(&joint.name, joint.parent, matrices::decompose(&to_parent))
+    };
+    let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
+    let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
+    let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
+    let parts = ModelParts {
+        axes: Axes { handedness: Handedness::Right, up: 2 },
+        materials,
+        repairs: apart.describe().into_iter().collect(),
+        ..ModelParts::new(name, skeleton, skin, primitives)
+    };
+    Ok((parts, listed))
 }
 
-impl Reader<'_> {
-    fn read(&mut self, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
-        preamble(&mut self.scanner)?;
-        let joints: u16 = self.scanner.labelled("numJoints")?;
-        let meshes: u16 = self.scanner.labelled("numMeshes")?;
-        let (listed, poses) = self.joints(joints)?;
-        let mut primitives = Vec::new();
-        let mut materials = Vec::new();
-        let mut apart = Apart::default();
-        for material in 0..meshes {
-            let (shader, primitive) = self.mesh(material, &poses, &mut apart)?;
-            primitives.push(primitive);
-            materials.push(Material { name: shader, ..Material::default() });
+/// Reads one of `count` joints and its bind pose.
+fn joint(file: &mut Scanner, count: u16) -> Result<(ListedJoint, DAffine3), Fault> {
+    let start = file.offset();
+    let joint = ListedJoint::read(file)?;
+    if let Some(parent) = joint.parent.filter(|parent| *parent >= usize::from(count)) {
+        let problem = format!("parent {parent} is out of range; there are {count} joints");
+        return Err(file.fault_at(start, problem));
+    }
+    let translation = DVec3::from(tuple(file, "a position")?.map(f64::from));
+    let rotation = unit_quaternion(tuple(file, "an orientation")?);
+    Ok((joint, DAffine3::from_rotation_translation(rotation, translation)))
+}
+
+fn mesh(
+    file: &mut Scanner,
+    material: u16,
+    poses: &[DAffine3],
+    apart: &mut Apart,
+) -> Result<(Material, PrimitiveData), Fault> {
+    let name = if file.accept("shader") { file.string("a shader")? } else { "" }.to_owned();
+    let vertices = list(file, "numverts", "vert", |file, token| {
+        let (offset, uv) = (token.offset, tuple(file, "a uv")?);
+        let first_weight = file.integer("the first weight")?;
+        Ok(VertexLine { offset, uv, first_weight, weights: file.integer("a number of weights")? })
+    })?;
+    let triangles = list(file, "numtris", "tri", |file, _| {
+        let mut triangle = [0; 3];
+        for corner in &mut triangle {
+            *corner = file.index("vertex", vertices.len())?;
         }
-        self.scanner.end()?;
-        let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
-            let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
-            let rest = JointTransform::Transform(matrices::decompose(&to_parent));
-            Joint { name: joint.name.clone(), parent: joint.parent, rest }
+        // The format's front faces are clockwise.
+        triangle.swap(1, 2);
+        Ok(triangle)
+    })?;
+    let weights = list(file, "numweights", "weight", |file, _| {
+        let (joint, bias) = (file.index("joint", poses.len())? as u16, file.weight()?);
+        Ok(Weight { joint, bias, position: DVec3::from(tuple(file, "a position")?.map(f64::from)) })
+    })?;
+
+    let mut primitive = PrimitiveData {
+        uvs: Some(vertices.iter().map(|v| v.uv).collect()),
+        indices: triangles.into_flattened(),
+        dumped_vertices: vertices.len() as u32,
+        ..Default::default()
+    };
+    primitive.subsets = vec![Subset { material, indices: 0..primitive.indices.len() as u32 }];
+    for vertex in &vertices {
+        let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
+        let Some(own) = weights.get(vertex.first_weight as usize..end) else {
+            let VertexLine { offset, first_weight, weights: count, .. } = vertex;
+            let expected = format!("expected them among the mesh's {}", weights.len());
+            return Err(file.fault_at(*offset, format!("{count} weights from {first_weight}; {expected}")));
         };
-        let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
-        let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
-        let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
-        let parts = ModelParts {
-            axes: Axes { handedness: Handedness::Right, up: 2 },
-            materials,
-            repairs: apart.describe().into_iter().collect(),
-            ..ModelParts::new(name, skeleton, skin, primitives)
-        };
-        Ok((parts, listed))
-    }
-
-    /// Reads joints and their bind poses.
-    fn joints(&mut self, count: u16) -> Result<(Vec<ListedJoint>, Vec<DAffine3>), Fault> {
-        self.scanner.expect("joints")?;
-        self.scanner.expect("{")?;
-        let mut joints = Vec::new();
-        let mut poses = Vec::new();
-        for _ in 0..count {
-            let start = self.scanner.offset();
-            let joint = ListedJoint::read(&mut self.scanner)?;
-            if let Some(parent) = joint.parent.filter(|parent| *parent >= usize::from(count)) {
-                let problem = format!("parent {parent} is out of range; there are {count} joints");
-                return Err(self.scanner.fault_at(start, problem));
-            }
-            let translation = DVec3::from(tuple(&mut self.scanner, "a position")?.map(f64::from));
-            let rotation = unit_quaternion(tuple(&mut self.scanner, "an orientation")?);
-            joints.push(joint);
-            poses.push(DAffine3::from_rotation_translation(rotation, translation));
-        }
-        self.scanner.expect("}")?;
-        Ok((joints, poses))
-    }
-
-    fn mesh(&mut self, material: u16, poses: &[DAffine3], apart: &mut Apart) -> Result<(String, PrimitiveData), Fault> {
-        self.scanner.expect("mesh")?;
-        self.scanner.expect("{")?;
-        let shader = if self.scanner.accept("shader") { self.scanner.string("a shader")? } else { "" };
-        let vertices = self.numbered("numverts", "vert", |reader, token| {
-            Ok(VertexLine {
-                offset: token.offset,
-                uv: tuple(&mut reader.scanner, "a uv")?,
-                first_weight: reader.scanner.integer("the first weight")?,
-                weights: reader.scanner.integer("a number of weights")?,
-            })
+        // Vertices may share weights, so that few bytes can request many influences.
+        file.budget.charge_vertices(1, own.len(), || "weights".into())?;
+        let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
+        ensure(sum > 0.0, || {
+            let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
+            file.fault_at(vertex.offset, problem)
         })?;
-        let triangles = self.numbered("numtris", "tri", |reader, _| {
-            let mut triangle = [0; 3];
-            for corner in &mut triangle {
-                *corner = reader.scanner.index("vertex", vertices.len())?;
-            }
-            // The format's front faces are clockwise.
-            triangle.swap(1, 2);
-            Ok(triangle)
-        })?;
-        let weights = self.numbered("numweights", "weight", |reader, _| {
-            let joint = reader.scanner.index("joint", poses.len())? as u16;
-            let bias = reader.scanner.weight()?;
-            let position = DVec3::from(tuple(&mut reader.scanner, "a position")?.map(f64::from));
-            Ok(Weight { joint, bias, position })
-        })?;
-        self.scanner.expect("}")?;
-
-        let mut primitive = PrimitiveData {
-            uvs: Some(vertices.iter().map(|v| v.uv).collect()),
-            indices: triangles.into_flattened(),
-            dumped_vertices: vertices.len() as u32,
-            ..Default::default()
-        };
-        primitive.subsets = vec![Subset { material, indices: 0..primitive.indices.len() as u32 }];
-        for vertex in &vertices {
-            let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
-            let Some(own) = weights.get(vertex.first_weight as usize..end) else {
-                let VertexLine { offset, first_weight, weights: count, .. } = vertex;
-                let expected = format!("expected them among the mesh's {}", weights.len());
-                return Err(self.scanner.fault_at(*offset, format!("{count} weights from {first_weight}; {expected}")));
-            };
-            // Vertices may share weights, so that few bytes can request many influences.
-            self.budget.charge_vertices(1, own.len(), || "weights".into())?;
-            let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
-            if sum <= 0.0 {
-                let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
-                return Err(self.scanner.fault_at(vertex.offset, problem));
-            }
-            let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
-            let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
-            let held = own.iter().filter(|w| w.bias > 0.0);
-            apart.look(position, held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max));
-            primitive.positions.push(position.as_vec3().to_array());
-            primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
-        }
-        Ok((shader.into(), primitive))
+        let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
+        let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
+        let held = own.iter().filter(|w| w.bias > 0.0);
+        apart.look(position, held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max));
+        primitive.positions.push(position.as_vec3().to_array());
+        primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
     }
+    Ok((Material { name, ..Material::default() }, primitive))
+}
 
-    /// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.
-    fn numbered<T>(
-        &mut self,
-        label: &str,
-        each: &str,
-        mut read: impl FnMut(&mut Self, Token) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
-        let count: u32 = self.scanner.labelled(label)?;
-        let mut items = Vec::new();
-        for index in 0..count {
-            let token = self.scanner.expect(each)?;
-            let number: u32 = self.scanner.integer(&format!("the index {index}"))?;
-            if number != index {
-                return Err(self.scanner.fault(token, format!("index {number}; expected {index}")));
-            }
-            items.push(read(self, token)?);
-        }
-        Ok(items)
-    }
+/// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.
+fn list<T>(
+    file: &mut Scanner,
+    label: &str,
+    each: &str,
+    mut read: impl FnMut(&mut Scanner, Token) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let count: u32 = file.labelled(label)?;
+    let item = |index| {
+        let token = file.expect(each)?;
+        file.exactly(index, "the index")?;
+        read(file, token)
+    };
+    (0..count).map(item).collect()
 }
 
 /// Vertices whose weights give different positions at bind: no product of one position with joint matrices can express

@@ -2,7 +2,7 @@
 
 use super::xml::{Element, Xml};
 use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use crate::strips;
 use skinbench_kernels::model::{Influences, Material, PrimitiveData, Subset};
 
@@ -14,15 +14,11 @@ pub(super) struct MeshFile {
     pub(super) skeleton: String,
 }
 
-/// Vertices, and the triangles of the submeshes that use them.
+/// Vertices, still without influences, and the triangles of the submeshes that use them.
 #[derive(Default)]
 pub(super) struct OgreGeometry {
-    positions: Vec<[f32; 3]>,
-    normals: Vec<[f32; 3]>,
-    uvs: Vec<[f32; 2]>,
+    primitive: PrimitiveData,
     assignments: Vec<Assignment>,
-    indices: Vec<u32>,
-    subsets: Vec<Subset>,
 }
 
 struct Assignment {
@@ -40,26 +36,17 @@ impl OgreGeometry {
         budget: &Budget,
         entry_of: impl Fn(u32) -> Option<u16>,
     ) -> Result<PrimitiveData, Fault> {
-        let count = self.positions.len();
+        let count = self.primitive.positions.len();
         budget.charge_vertices(count, self.assignments.len(), || "vertices".into())?;
         let mut pairs = Vec::with_capacity(self.assignments.len());
         for Assignment { element, vertex, bone, weight } in &self.assignments {
-            if *vertex as usize >= count {
-                return Err(xml.fault(element, format!("vertex {vertex} is out of range; there are {count}")));
-            }
+            ensure((*vertex as usize) < count, || {
+                xml.fault(element, format!("vertex {vertex} is out of range; there are {count}"))
+            })?;
             let unknown = || xml.fault(element, format!("bone {bone}; expected the id of one in the skeleton"));
             pairs.push((*vertex, entry_of(*bone).ok_or_else(unknown)?, *weight));
         }
-        Ok(PrimitiveData {
-            positions: self.positions,
-            normals: (!self.normals.is_empty()).then_some(self.normals),
-            uvs: (!self.uvs.is_empty()).then_some(self.uvs),
-            influences: Influences::gathered(count, pairs),
-            indices: self.indices,
-            subsets: self.subsets,
-            dumped_vertices: count as u32,
-            ..PrimitiveData::default()
-        })
+        Ok(PrimitiveData { influences: Influences::gathered(count, pairs), ..self.primitive })
     }
 }
 
@@ -87,9 +74,9 @@ pub(super) fn read(xml: &mut Xml) -> Result<MeshFile, Fault> {
     }
     xml.end()?;
     let skeleton = skeleton.ok_or_else(|| xml.fault(&root, "no <skeletonlink>; expected one"))?;
-    if submeshes.len() > usize::from(u16::MAX) {
-        return Err(xml.fault(&root, format!("{} submeshes; expected at most {}", submeshes.len(), u16::MAX)));
-    }
+    ensure(submeshes.len() <= usize::from(u16::MAX), || {
+        xml.fault(&root, format!("{} submeshes; expected at most {}", submeshes.len(), u16::MAX))
+    })?;
     if let Some(shared) = &mut shared {
         shared.assignments = shared_assignments;
     }
@@ -119,7 +106,7 @@ fn collect(
                 *shared_at.insert(mesh.geometries.len() - 1)
             }
         };
-        let Some(target) = mesh.geometries.get_mut(at) else { continue };
+        let target = &mut mesh.geometries[at].primitive;
         let count = target.positions.len();
         if let Some((index, face)) = largest.filter(|(index, _)| *index as usize >= count) {
             return Err(xml.fault(&face, format!("vertex {index} is out of range; there are {count}")));
@@ -187,7 +174,12 @@ fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh)
             submesh.largest = largest.map(|index| (index, face));
         }
     }
-    check_count(xml, faces, "count", found)?;
+    if xml.text(faces, "count")?.is_some() {
+        let stated = xml.integer(faces, "count")?;
+        ensure(stated == found, || {
+            xml.fault(faces, format!("count={stated:?}, but {found} follow; expected the same number"))
+        })?;
+    }
     submesh.faces = match operation {
         "triangle_strip" => strips::of_strip(&indices),
         "triangle_fan" => strips::of_fan(&indices),
@@ -196,68 +188,52 @@ fn faces(xml: &mut Xml, faces: &Element, operation: &str, submesh: &mut Submesh)
     Ok(())
 }
 
-/// Checks an optional attribute with the number of items.
-fn check_count(xml: &Xml, element: &Element, name: &str, found: u32) -> Result<(), Fault> {
-    if xml.text(element, name)?.is_some() {
-        let stated = xml.integer(element, name)?;
-        if stated != found {
-            return Err(xml.fault(element, format!("{name}={stated:?}, but {found} follow; expected the same number")));
-        }
-    }
-    Ok(())
-}
-
 /// Reads attributes, which may be spread over vertex buffers, some of them empty.
 fn geometry(xml: &mut Xml, element: &Element) -> Result<OgreGeometry, Fault> {
     let mut geometry = OgreGeometry::default();
+    let primitive = &mut geometry.primitive;
     let stated = xml.integer(element, "vertexcount")?;
+    primitive.dumped_vertices = stated;
     while let Some(buffer) = xml.child(element)? {
         if buffer.name() != "vertexbuffer" {
             continue;
         }
-        let mut part = OgreGeometry::default();
+        let (mut positions, mut normals, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
         let mut vertices = 0;
         while let Some(vertex) = xml.child(&buffer)? {
             vertices += 1;
             let mut textured = false;
             while let Some(attribute) = xml.child(&vertex)? {
                 match attribute.name() {
-                    "position" => part.positions.push(xml.numbers(&attribute, ["x", "y", "z"])?),
-                    "normal" => part.normals.push(xml.numbers(&attribute, ["x", "y", "z"])?),
+                    "position" => positions.push(xml.numbers(&attribute, ["x", "y", "z"])?),
+                    "normal" => normals.push(xml.numbers(&attribute, ["x", "y", "z"])?),
                     // Only the first set is read.
                     "texcoord" if !std::mem::replace(&mut textured, true) => {
-                        part.uvs.push([xml.number(&attribute, "u")?, texcoord_v(xml, &attribute)?]);
+                        // One-dimensional coordinates have no v.
+                        let flat = xml.text(&attribute, "v")?.is_none();
+                        let v = if flat { 0.0 } else { xml.number(&attribute, "v")? };
+                        uvs.push([xml.number(&attribute, "u")?, v]);
                     }
                     _ => {}
                 }
             }
-            let full = |count: usize| count == 0 || count == vertices as usize;
-            if !(full(part.positions.len()) && full(part.normals.len()) && full(part.uvs.len())) {
-                return Err(xml.fault(&vertex, "has other attributes than the vertex before; expected the same"));
-            }
+            let counts = [positions.len(), normals.len(), uvs.len()];
+            let problem = "has other attributes than the vertex before; expected the same";
+            ensure(counts.iter().all(|&count| count == 0 || count == vertices), || xml.fault(&vertex, problem))?;
         }
-        if vertices != stated {
-            let problem = format!("{vertices} vertices; expected {stated}, the geometry's vertexcount");
-            return Err(xml.fault(&buffer, problem));
+        ensure(vertices == stated as usize, || {
+            xml.fault(&buffer, format!("{vertices} vertices; expected {stated}, the geometry's vertexcount"))
+        })?;
+        if primitive.positions.is_empty() {
+            primitive.positions = positions;
         }
-        for (all, part) in [(&mut geometry.positions, part.positions), (&mut geometry.normals, part.normals)] {
-            if all.is_empty() {
-                *all = part;
-            }
-        }
-        if geometry.uvs.is_empty() {
-            geometry.uvs = part.uvs;
-        }
+        primitive.normals = primitive.normals.take().or(Some(normals)).filter(|normals| !normals.is_empty());
+        primitive.uvs = primitive.uvs.take().or(Some(uvs)).filter(|uvs| !uvs.is_empty());
     }
-    if geometry.positions.len() != stated as usize {
-        return Err(xml.fault(element, "no positions; expected them in one of the vertex buffers"));
-    }
+    ensure(primitive.positions.len() == stated as usize, || {
+        xml.fault(element, "no positions; expected them in one of the vertex buffers")
+    })?;
     Ok(geometry)
-}
-
-/// The v coordinate, 0 for one-dimensional coordinates.
-fn texcoord_v(xml: &Xml, attribute: &Element) -> Result<f32, Fault> {
-    if xml.text(attribute, "v")?.is_some() { xml.number(attribute, "v") } else { Ok(0.0) }
 }
 
 fn assignments(xml: &mut Xml, all: &Element) -> Result<Vec<Assignment>, Fault> {
@@ -266,9 +242,7 @@ fn assignments(xml: &mut Xml, all: &Element) -> Result<Vec<Assignment>, Fault> {
         let vertex = xml.integer(&element, "vertexindex")?;
         let bone = xml.integer(&element, "boneindex")?;
         let weight = xml.number(&element, "weight")?;
-        if weight < 0.0 {
-            return Err(xml.fault(&element, format!("weight={weight}; expected 0 or more")));
-        }
+        ensure(weight >= 0.0, || xml.fault(&element, format!("weight={weight}; expected 0 or more")))?;
         assignments.push(Assignment { element, vertex, bone, weight });
     }
     Ok(assignments)

@@ -9,7 +9,7 @@ mod skeleton;
 mod xml;
 
 use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::in_file;
 use crate::textures::LeftOut;
 use crate::{ImportError, beside};
 use skinbench_kernels::model::{Material, ModelParts, Repair, SkinData};
@@ -24,10 +24,9 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// Reads a mesh and its skeleton.
 pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let mut xml = Xml::open(file)?;
-    let in_mesh = |fault: Fault| fault.in_file(file);
-    let mesh = mesh::read(&mut xml).map_err(in_mesh)?;
+    let mesh = mesh::read(&mut xml).map_err(in_file(file))?;
     let skeleton_file = linked(file, &mesh.skeleton)?;
-    let skeleton = skeleton::read(&mut Xml::open(&skeleton_file)?).map_err(|fault| fault.in_file(&skeleton_file))?;
+    let skeleton = skeleton::read(&mut Xml::open(&skeleton_file)?).map_err(in_file(&skeleton_file))?;
 
     let size = |file: &Path| fs::metadata(file).map_or(0, |m| m.len());
     let budget = Budget::new(usize::try_from(size(file)).unwrap_or(usize::MAX));
@@ -35,10 +34,10 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let entry_of = |bone| skeleton.index_of.get(&bone).copied();
     let geometries = mesh.geometries.into_iter();
     let primitives = geometries.map(|geometry| geometry.into_primitive(&xml, &budget, entry_of));
-    let primitives = primitives.collect::<Result<_, _>>().map_err(in_mesh)?;
+    let primitives = primitives.collect::<Result<_, _>>().map_err(in_file(file))?;
 
     let skin = SkinData::at_rest(&skeleton.joints, skeleton.joint_of);
-    let skin = skin.map_err(|error| Fault::from(error).in_file(&skeleton_file))?;
+    let skin = skin.map_err(in_file(&skeleton_file))?;
     let stem = crate::read_file::stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
     let (materials, repairs) = textured(mesh.materials, skeleton.repairs, file, name);
@@ -62,7 +61,7 @@ fn textured(
             material.base_color = [1.0; 4];
         }
     }
-    left_out.describe(&mut repairs);
+    repairs.extend(left_out.describe());
     (materials, repairs)
 }
 

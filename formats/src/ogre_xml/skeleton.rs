@@ -1,11 +1,9 @@
 //! Importer of `.skeleton.xml`: bones, and animations relative to the bind pose.
 
 use super::xml::{Element, Xml};
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use glam::{DQuat, DVec3, Vec3};
-use skinbench_kernels::model::{
-    Channel, Clip, Joint, JointTransform, Keys, Repair, RotationBlend, Skeleton, Transform,
-};
+use skinbench_kernels::model::{Channel, Clip, Joint, Keys, Repair, RotationBlend, Skeleton, Transform};
 use std::collections::HashMap;
 
 /// Content of a skeleton file.
@@ -93,18 +91,18 @@ fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault
         }
     }
     // The store refuses more joints than u16 can count.
-    if bones.by_id.insert(id, bones.joints.len() as u16).is_some() {
-        return Err(xml.fault(element, format!("a second bone with id {id}; expected ids to be unique")));
-    }
-    if bones.by_name.insert(name.clone(), bones.joints.len()).is_some() {
-        return Err(xml.fault(element, format!("a second bone named {name:?}; expected names to be unique")));
-    }
+    ensure(bones.by_id.insert(id, bones.joints.len() as u16).is_none(), || {
+        xml.fault(element, format!("a second bone with id {id}; expected ids to be unique"))
+    })?;
+    ensure(bones.by_name.insert(name.clone(), bones.joints.len()).is_none(), || {
+        xml.fault(element, format!("a second bone named {name:?}; expected names to be unique"))
+    })?;
     let rest = Transform {
         rotation: bind.rotation.as_quat(),
         translation: bind.translation.as_vec3(),
         scale: bind.scale.as_vec3(),
     };
-    bones.joints.push(Joint { name, parent: None, rest: JointTransform::Transform(rest) });
+    bones.joints.push(Joint::new(name, None, rest));
     bones.binds.push(bind);
     Ok(())
 }
@@ -113,11 +111,8 @@ fn hierarchy(xml: &mut Xml, list: &Element, bones: &mut Bones) -> Result<(), Fau
     while let Some(element) = xml.child(list)? {
         let child = bones.named(xml, &element, "bone")?;
         let parent = bones.named(xml, &element, "parent")?;
-        if let Some(joint) = bones.joints.get_mut(child)
-            && joint.parent.replace(parent).is_some()
-        {
-            return Err(xml.fault(&element, "a second parent for the bone; expected one"));
-        }
+        let other = bones.joints[child].parent.replace(parent);
+        ensure(other.is_none(), || xml.fault(&element, "a second parent for the bone; expected one"))?;
     }
     Ok(())
 }
@@ -138,9 +133,7 @@ fn animation(
 ) -> Result<AnimationElement, Fault> {
     let name = xml.required(&element, "name")?;
     let length = xml.number(&element, "length")?;
-    if length < 0.0 {
-        return Err(xml.fault(&element, format!("length={length}; expected 0 or more")));
-    }
+    ensure(length >= 0.0, || xml.fault(&element, format!("length={length}; expected 0 or more")))?;
     let mut keys = Vec::new();
     while let Some(tracks_element) = xml.child(&element)? {
         if tracks_element.name() != "tracks" {
@@ -154,9 +147,7 @@ fn animation(
                     keyframes(xml, &child, &mut poses)?;
                 }
             }
-            if let Some(bind) = bones.binds.get(bone) {
-                keys.extend(tracks(bone as u16, bind, meetings.resolve(poses, length)));
-            }
+            keys.extend(tracks(bone as u16, &bones.binds[bone], meetings.resolve(poses, length)));
         }
     }
     Ok(AnimationElement { element, name, length, keys })
@@ -175,10 +166,9 @@ fn keyframes(xml: &mut Xml, list: &Element, keyframes: &mut Vec<Keyframe>) -> Re
     while let Some(element) = xml.child(list)? {
         let time = xml.number(&element, "time")?;
         let least = keyframes.last().map_or(0.0, |k| k.time);
-        if time < least {
-            let problem = format!("time={time}; expected {least} or more, as times must not fall");
-            return Err(xml.fault(&element, problem));
-        }
+        ensure(time >= least, || {
+            xml.fault(&element, format!("time={time}; expected {least} or more, as times must not fall"))
+        })?;
         let mut keyframe = Keyframe { time, translation: None, rotation: None, scale: None };
         while let Some(child) = xml.child(&element)? {
             match child.name() {

@@ -1,7 +1,8 @@
 //! Streaming XML reader: elements, their attributes, and their places in the file.
 
 use crate::fault::Fault;
-use crate::{ImportError, place::line_and_column, regular_file};
+use crate::place::Place;
+use crate::{ImportError, regular_file};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::fs::File;
@@ -149,7 +150,7 @@ impl Xml {
     fn fault_at(&self, at: u64, problem: impl Into<String>) -> Fault {
         // The stream is past that place; lines are counted only for an error.
         let place = match regular_file::read(&self.file) {
-            Ok(bytes) => line_and_column(&bytes, usize::try_from(at).unwrap_or(usize::MAX)),
+            Ok(bytes) => Place::of(&bytes, usize::try_from(at).unwrap_or(usize::MAX)).to_string(),
             Err(_) => format!("byte {at}"),
         };
         Fault::new(place, problem)

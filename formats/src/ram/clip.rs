@@ -1,6 +1,6 @@
 //! Importer of `.raa`: rotations of joints at whole frames.
 
-use crate::fault::{Fault, OffUnit};
+use crate::fault::Fault;
 use crate::tokenizer::{Scanner, Syntax};
 use crate::{ImportError, matrices};
 use glam::DQuat;
@@ -16,27 +16,25 @@ pub(super) fn import(
     orientations: &[DQuat],
     joint_of: &[u16],
     skeleton: &Skeleton,
-) -> Result<(Clip, Vec<Repair>), ImportError> {
-    let text = crate::read_file::read_text(file)?;
-    let mut reader = Reader {
-        scanner: Scanner::new(&text, Syntax::WORDS),
-        off_unit: OffUnit::default(),
-        orientations,
-        joint_of,
-        skeleton,
-    };
-    let clip = reader.read(crate::read_file::stem(file)).map_err(|fault| fault.in_file(file))?;
-    let mut repairs = Vec::new();
-    reader.off_unit.describe("rotation keys", &mut repairs);
-    Ok((clip, repairs))
-}
-
-struct Reader<'a> {
-    scanner: Scanner<'a>,
-    off_unit: OffUnit,
-    orientations: &'a [DQuat],
-    joint_of: &'a [u16],
-    skeleton: &'a Skeleton,
+) -> Result<(Clip, Option<Repair>), ImportError> {
+    Scanner::read(file, Syntax::WORDS, |file, name| {
+        let frames = if file.accept("frames") { Some(file.integer("a number of frames")?) } else { None };
+        let mut tracks: Vec<JointFrames> = Vec::new();
+        while let Some(token) = file.peek() {
+            let names = |joint: usize| &skeleton.names()[usize::from(joint_of[joint])];
+            let track = JointFrames::read(file, tracks.len(), frames, joint_of.len(), names)?;
+            if tracks.iter().any(|other| other.joint == track.joint) {
+                return Err(file.fault(token, format!("a second track for joint {}; expected one", track.joint)));
+            }
+            tracks.push(track);
+        }
+        let last = tracks.iter().filter_map(|t| t.frames.last()).max();
+        let period = frames.or(last.map(|&l| l + 1)).unwrap_or(0);
+        let shown = tracks.into_iter().filter(|t| !t.frames.is_empty());
+        let keys = shown.map(|track| track.keys(period, orientations, joint_of)).collect();
+        let clip = Clip::new(name, Some(seconds(period.into())), RotationBlend::AuthoredPath, keys)?;
+        Ok((clip, file.off_unit.describe("rotation keys")))
+    })
 }
 
 /// A joint's frames and the rotations at them.
@@ -46,58 +44,39 @@ struct JointFrames {
     rotations: Vec<DQuat>,
 }
 
-impl Reader<'_> {
-    fn read(&mut self, name: String) -> Result<Clip, Fault> {
-        let frames: Option<u32> =
-            if self.scanner.accept("frames") { Some(self.scanner.integer("a number of frames")?) } else { None };
-        let mut tracks = Vec::new();
-        while let Some(token) = self.scanner.peek() {
-            let track = self.track(tracks.len(), frames)?;
-            if tracks.iter().any(|t: &JointFrames| t.joint == track.joint) {
-                let problem = format!("a second track for joint {}; expected one", track.joint);
-                return Err(self.scanner.fault(token, problem));
-            }
-            tracks.push(track);
-        }
-        let last = tracks.iter().filter_map(|t| t.frames.last()).max();
-        let period = frames.or(last.map(|&l| l + 1)).unwrap_or(0);
-        let keys = tracks.into_iter().filter(|t| !t.frames.is_empty()).map(|t| self.keys(t, period)).collect();
-        let duration = seconds(period.into());
-        Ok(Clip::new(name, Some(duration), RotationBlend::AuthoredPath, keys)?)
-    }
-
-    fn track(&mut self, index: usize, frames: Option<u32>) -> Result<JointFrames, Fault> {
-        self.scanner.expect("track")?;
-        self.scanner.exactly(index as u32, "the ID")?;
-        let joint = self.scanner.index("joint", self.joint_of.len())? as usize;
-        let known = &self.skeleton.names()[usize::from(self.joint_of[joint])];
+impl JointFrames {
+    /// Reads the track with this index, in a clip of so many frames, of a joint that the model knows.
+    fn read<'n>(
+        file: &mut Scanner,
+        index: usize,
+        frames: Option<u32>,
+        joints: usize,
+        names: impl Fn(usize) -> &'n String,
+    ) -> Result<Self, Fault> {
+        file.expect("track")?;
+        file.exactly(index as u32, "the ID")?;
+        let joint = file.index("joint", joints)? as usize;
+        let known = names(joint);
         let expected = format!("{known:?}, as the model names joint {joint}");
-        self.scanner.accepted(&expected, Scanner::string, |name| name == known)?;
-        let mut track = JointFrames { joint, frames: Vec::new(), rotations: Vec::new() };
-        while self.scanner.at_number() {
-            self.scanner.exactly(track.frames.len() as u32, "the ID")?;
-            track.frames.push(self.frame(track.frames.last().copied(), frames)?);
-            let rotation = matrices::quaternion(self.scanner.quaternion("a rotation", &mut self.off_unit)?);
-            track.rotations.push(match track.rotations.last() {
-                Some(&last) => apart(last, rotation),
-                None => rotation,
-            });
+        file.accepted(&expected, Scanner::string, |name| name == known)?;
+        let mut track = Self { joint, frames: Vec::new(), rotations: Vec::new() };
+        while file.at_number() {
+            file.exactly(track.frames.len() as u32, "the ID")?;
+            // Far beyond this, neighbouring frames would have the same time in f32 seconds.
+            let end = frames.unwrap_or(u32::MAX).min(1 << 20);
+            let first = track.frames.last().map_or(0, |previous| previous + 1);
+            let expected = format!("a frame from {first} to before {end}");
+            track.frames.push(file.accepted(&expected, Scanner::integer, |frame| (first..end).contains(frame))?);
+            let rotation = matrices::quaternion(file.quaternion("a rotation")?);
+            track.rotations.push(track.rotations.last().map_or(rotation, |&last| apart(last, rotation)));
         }
         Ok(track)
     }
 
-    fn frame(&mut self, previous: Option<u32>, frames: Option<u32>) -> Result<u32, Fault> {
-        // Far beyond this, neighbouring frames would have the same time in f32 seconds.
-        let first = previous.map_or(0, |p| p + 1);
-        let end = frames.unwrap_or(u32::MAX).min(1 << 20);
-        let expected = format!("a frame from {first} to before {end}");
-        self.scanner.accepted(&expected, Scanner::integer, |frame| (first..end).contains(frame))
-    }
-
     /// Converts to keys in seconds. In the remaining frames of the period, the track interpolates from its last key to
     /// its first, across the period's end.
-    fn keys(&self, track: JointFrames, period: u32) -> Keys {
-        let JointFrames { joint, frames, mut rotations } = track;
+    fn keys(self, period: u32, orientations: &[DQuat], joint_of: &[u16]) -> Keys {
+        let Self { joint, frames, mut rotations } = self;
         let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
         if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
             let [first, last, period] = [*first, *last, period].map(f64::from);
@@ -116,9 +95,9 @@ impl Reader<'_> {
                 (times, rotations) = keys.into_iter().unzip();
             }
         }
-        let orientation = self.orientations[joint];
+        let orientation = orientations[joint];
         let values = rotations.iter().flat_map(|&r| (orientation * r).as_quat().to_array()).collect();
-        Keys::linear(self.joint_of[joint], Channel::Rotation, times.into_iter().map(seconds).collect(), values)
+        Keys::linear(joint_of[joint], Channel::Rotation, times.into_iter().map(seconds).collect(), values)
     }
 }
 

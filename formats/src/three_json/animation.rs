@@ -2,7 +2,7 @@
 
 use super::document::{Animation, Geometry, Key, Pose};
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit};
+use crate::fault::{Fault, OffUnit, ensure};
 use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
 
 /// Frame rate of files that count frames and state none.
@@ -43,11 +43,10 @@ fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut Off
         let place = format!("{place}.");
         return frames(&animation.keyframes, animation.fps, &animation.name, &place, joint_of, off_unit);
     }
-    if animation.hierarchy.len() > joint_of.len() {
-        let problem =
-            format!("{} tracks; expected one per bone, at most {}", animation.hierarchy.len(), joint_of.len());
-        return Err(Fault::new(format!("{place}.hierarchy"), problem));
-    }
+    let (tracks, bones) = (animation.hierarchy.len(), joint_of.len());
+    ensure(tracks <= bones, || {
+        Fault::new(format!("{place}.hierarchy"), format!("{tracks} tracks; expected one per bone, at most {bones}"))
+    })?;
     let rate = rate(animation.fps, &format!("{place}.fps"))?;
     let length = animation.length.filter(|l| *l > 0.0);
     let last = animation.hierarchy.iter().flat_map(|t| &t.keys).map(|k| k.time).fold(0.0, f32::max);
@@ -62,10 +61,10 @@ fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut Off
         let mut channels = Channels::new(joint);
         let mut previous = f32::NEG_INFINITY;
         for (at, key) in track.keys.iter().enumerate() {
-            if !(key.time.is_finite() && key.time >= 0.0 && key.time > previous) {
+            ensure(key.time.is_finite() && key.time >= 0.0 && key.time > previous, || {
                 let problem = format!("{}; expected a time of 0 or more, after the one before", key.time);
-                return Err(Fault::new(place(at, "time"), problem));
-            }
+                Fault::new(place(at, "time"), problem)
+            })?;
             previous = key.time;
             let checked = key.rot.map_or(Ok(()), |rotation| off_unit.check(&rotation));
             checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
@@ -74,7 +73,7 @@ fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut Off
         keys.extend(channels.into_keys());
     }
     let clip = Clip::new(&animation.name, length, RotationBlend::Slerp, keys);
-    clip.map_err(|error| Fault::new(format!("{place}, {}", error.place), error.problem))
+    clip.map_err(|error| error.within(place))
 }
 
 /// Converts the tutorial's variant; the first frame follows the last one.
@@ -89,10 +88,10 @@ fn frames(
     let rate = f64::from(rate(rate_in_file, &format!("{path}fps"))?);
     for (index, poses) in frames.iter().enumerate() {
         let place = format!("{path}keyframes[{index}]");
-        if poses.len() != joint_of.len() {
+        ensure(poses.len() == joint_of.len(), || {
             let problem = format!("{} poses; expected one for each of {} bones", poses.len(), joint_of.len());
-            return Err(Fault::new(place, problem));
-        }
+            Fault::new(&place, problem)
+        })?;
         for (bone, pose) in poses.iter().enumerate() {
             let checked = off_unit.check(&pose.rot);
             checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
@@ -109,14 +108,13 @@ fn frames(
         keys.extend(channels.into_keys());
     }
     let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
-    clip.map_err(|error| Fault::new(format!("{path}keyframes, {}", error.place), error.problem))
+    clip.map_err(|error| error.within(format!("{path}keyframes")))
 }
 
 fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
-    match fps.unwrap_or(FRAMES_PER_SECOND) {
-        rate if rate.is_finite() && rate > 0.0 => Ok(rate),
-        rate => Err(Fault::new(place, format!("{rate}; expected frames per second, more than 0"))),
-    }
+    let rate = fps.unwrap_or(FRAMES_PER_SECOND);
+    let problem = || Fault::new(place, format!("{rate}; expected frames per second, more than 0"));
+    ensure(rate.is_finite() && rate > 0.0, problem).map(|()| rate)
 }
 
 /// A bone's tracks. A key without a value for a channel does not count for that channel, and a channel without keys

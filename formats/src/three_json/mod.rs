@@ -8,14 +8,13 @@ mod document;
 mod faces;
 
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit};
+use crate::fault::{Fault, OffUnit, ensure, in_file};
 use crate::textures::LeftOut;
 use crate::{ImportError, seams, textures};
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
 use skinbench_kernels::model::{
-    Influences, Joint, JointTransform, Material, ModelError, ModelParts, Repair, Skeleton, SkinData, Texture,
-    Transform, Wrap,
+    Influences, Joint, Material, ModelParts, Repair, Skeleton, SkinData, Texture, Transform, Wrap,
 };
 use std::path::Path;
 
@@ -36,7 +35,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 /// Reads a file.
 pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let bytes = crate::read_file::read_file(file)?;
-    read(file, &bytes).map_err(|fault| fault.in_file(file))
+    read(file, &bytes).map_err(in_file(file))
 }
 
 fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
@@ -73,7 +72,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
             ..material(found)
         })
         .collect();
-    left_out.describe(&mut repairs);
+    repairs.extend(left_out.describe());
     if materials.is_empty() {
         materials = vec![Material::default(); usize::from(most) + 1];
     } else if usize::from(most) >= materials.len() {
@@ -84,8 +83,8 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
 
     let mut off_unit = OffUnit::default();
     let clips = animation::clips(geometry, &path, &joint_of, &mut off_unit, &budget)?;
-    off_unit.describe("rotation keys", &mut repairs);
-    let of_bones = |error: ModelError| Fault::new(format!("{path}bones, {}", error.place), error.problem);
+    repairs.extend(off_unit.describe("rotation keys"));
+    let of_bones = |error: Fault| error.within(format!("{path}bones"));
     let skin = SkinData::at_rest(&skeleton, joint_of).map_err(of_bones)?;
     let parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
     Ok(ModelParts { clips, materials, repairs, ..parts })
@@ -147,20 +146,20 @@ fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Resul
             translation: Vec3::from_array(*pos),
             scale: scl.map_or(Vec3::ONE, Vec3::from_array),
         };
-        joints.push(Joint { name: name.clone(), parent, rest: JointTransform::Transform(rest) });
+        joints.push(Joint::new(name, parent, rest));
     }
-    off_unit.describe("rotations of bones", repairs);
-    Skeleton::new(joints).map_err(|error| Fault::new(format!("{path}bones, {}", error.place), error.problem))
+    repairs.extend(off_unit.describe("rotations of bones"));
+    Skeleton::new(joints).map_err(|error| error.within(format!("{path}bones")))
 }
 
 fn check_numbers(geometry: &Geometry, path: &str) -> Result<(), Fault> {
     let lists = [("vertices", &geometry.vertices, 3), ("normals", &geometry.normals, 3)];
     let uvs = geometry.uvs.iter().map(|layer| ("uvs", layer, 2));
     for (name, numbers, width) in lists.into_iter().chain(uvs) {
-        if !numbers.len().is_multiple_of(width) {
+        ensure(numbers.len().is_multiple_of(width), || {
             let problem = format!("{} numbers; expected a multiple of {width}", numbers.len());
-            return Err(Fault::new(format!("{path}{name}"), problem));
-        }
+            Fault::new(format!("{path}{name}"), problem)
+        })?;
         // JSON has no infinity, but a JSON number can exceed the range of f32.
         if let Some(at) = numbers.iter().position(|v| !v.is_finite()) {
             return Err(Fault::new(format!("{path}{name}[{at}]"), "is too large; expected a finite number"));
@@ -172,9 +171,9 @@ fn check_numbers(geometry: &Geometry, path: &str) -> Result<(), Fault> {
 fn positions(geometry: &Geometry, path: &str) -> Result<Vec<[f32; 3]>, Fault> {
     let scale = geometry.scale.unwrap_or(1.0);
     let factor = scale.recip();
-    if !(scale.is_finite() && factor.is_finite()) {
-        return Err(Fault::new(format!("{path}scale"), format!("{scale}; expected a number that is not 0")));
-    }
+    ensure(scale.is_finite() && factor.is_finite(), || {
+        Fault::new(format!("{path}scale"), format!("{scale}; expected a number that is not 0"))
+    })?;
     let positions = geometry.vertices.as_chunks::<3>().0;
     Ok(positions.iter().map(|p| p.map(|v| v * factor)).collect())
 }
@@ -187,10 +186,10 @@ fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
         Fault::new(place("influencesPerVertex"), format!("{each}; expected the number of influences per vertex"))
     })?;
     for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
-        if length != expected {
+        ensure(length == expected, || {
             let problem = format!("{length} numbers; expected {expected}, {each} for each of {vertices} vertices");
-            return Err(Fault::new(place(name), problem));
-        }
+            Fault::new(place(name), problem)
+        })?;
     }
     let mut influences = Influences::default();
     let weights = geometry.skin_weights.chunks(each);
@@ -198,10 +197,9 @@ fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
         let mut pairs = Vec::with_capacity(each);
         for (at, (&weight, &bone)) in weights.iter().zip(bones).enumerate() {
             let at = vertex * each + at;
-            if !(weight.is_finite() && weight >= 0.0) {
-                let problem = format!("{weight}; expected a weight of 0 or more");
-                return Err(Fault::new(format!("{path}skinWeights[{at}]"), problem));
-            }
+            ensure(weight.is_finite() && weight >= 0.0, || {
+                Fault::new(format!("{path}skinWeights[{at}]"), format!("{weight}; expected a weight of 0 or more"))
+            })?;
             // Padding refers to any bone, mostly -1.
             if weight > 0.0 {
                 let bone = usize::try_from(bone).ok().filter(|&b| b < geometry.bones.len()).ok_or_else(|| {

@@ -66,10 +66,7 @@ impl Base {
         let (surface, body) = surface(&rig.landmarks, vertices);
         let weights = Weights::new(&rig, body.finger_join);
         let held: Vec<_> = surface.positions.par_iter().map(|&p| weights.of(p, &body)).collect();
-        let mut influences = Influences::default();
-        for pairs in held {
-            influences.push(pairs.map(|(joint, weight)| (joint as u16, weight as f32)));
-        }
+        let influences = held.iter().map(|pairs| pairs.map(|(joint, weight)| (joint as u16, weight as f32))).collect();
         let triangles = covered(&rig, &surface, &body);
         Ok(Self { rig, surface, influences, triangles })
     }

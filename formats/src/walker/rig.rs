@@ -1,7 +1,7 @@
 //! Landmarks of the body and the 67 joints on them.
 
 use glam::{DMat3, DQuat, DVec3, dvec3};
-use skinbench_kernels::model::{Joint, JointTransform, ModelError, Skeleton, Transform};
+use skinbench_kernels::model::{Joint, ModelError, Skeleton, Transform};
 
 /// Centre of the left eyeball.
 pub(super) const EYE: DVec3 = dvec3(0.031, 1.640, 0.066);
@@ -352,14 +352,10 @@ impl Rig {
     }
 
     pub(super) fn skeleton(&self) -> Result<Skeleton, ModelError> {
-        let joints = self.joints.iter().enumerate().map(|(index, joint)| Joint {
-            name: joint.name.clone(),
-            parent: joint.parent,
-            rest: JointTransform::Transform(Transform {
-                rotation: self.local_rotation(index, DQuat::IDENTITY).as_quat(),
-                translation: self.local_translation(index, DVec3::ZERO).as_vec3(),
-                ..Transform::IDENTITY
-            }),
+        let joints = self.joints.iter().enumerate().map(|(index, joint)| {
+            let rotation = self.local_rotation(index, DQuat::IDENTITY).as_quat();
+            let translation = self.local_translation(index, DVec3::ZERO).as_vec3();
+            Joint::new(&joint.name, joint.parent, Transform { rotation, translation, ..Transform::IDENTITY })
         });
         Skeleton::new(joints.collect()).map(|(skeleton, _)| skeleton)
     }

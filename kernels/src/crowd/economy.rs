@@ -3,7 +3,7 @@
 
 use super::update_rate::UpdateRate;
 use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers, SharedPoses};
-use crate::model::{IDENTITY_ROWS, Rows};
+use crate::model::{IDENTITY_ROWS, Rows, ensure};
 use fnv::FnvHashMap;
 
 impl Crowd {
@@ -14,9 +14,7 @@ impl Crowd {
     /// # Errors
     /// No bucket, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
-        if buckets == 0 {
-            return Err(CrowdError("0 phase buckets; expected 1 or more".into()));
-        }
+        ensure(buckets > 0, || CrowdError("0 phase buckets; expected 1 or more".into()))?;
         self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
         let mut of = Vec::with_capacity(self.instance_count());
@@ -50,9 +48,8 @@ impl Crowd {
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let of: Vec<u32> = self.placements.iter().map(every).collect();
-        if of.contains(&0) {
-            return Err(CrowdError("an instance posed every 0 ticks; expected 1 or more".into()));
-        }
+        let problem = "an instance posed every 0 ticks; expected 1 or more";
+        ensure(!of.contains(&0), || CrowdError(problem.into()))?;
         let mut order: Vec<u32> = (0..of.len() as u32).collect();
         for group in &self.groups {
             order[group.instances.start as usize..group.instances.end as usize].sort_by_key(|&i| of[i as usize]);

@@ -14,7 +14,7 @@ impl Crowd {
         mut self,
         expressions: impl IntoIterator<Item = Expression<'a>>,
     ) -> Result<Self, CrowdError> {
-        let mut made = Expressions::new();
+        let mut made = Expressions::default();
         for (instance, expression) in expressions.into_iter().enumerate().take(self.instance_count()) {
             let model = &self.groups[self.group_of(instance as u32)].model;
             let count = model.mesh().targets().len();

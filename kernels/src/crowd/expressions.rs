@@ -1,5 +1,6 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
+use super::lists::Lists;
 use crate::model::TargetWeight;
 
 /// Weights of an instance's morph targets besides those of its clips.
@@ -11,33 +12,26 @@ pub struct Expression<'a> {
     pub alone: bool,
 }
 
-/// The expressions of all instances in compressed-row form.
-#[derive(Debug, Clone)]
+/// The expressions of all instances.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Expressions {
-    offsets: Vec<u32>,
-    pinned: Vec<TargetWeight>,
+    pinned: Lists<TargetWeight>,
     alone: Vec<bool>,
 }
 
 impl Expressions {
-    pub(super) fn new() -> Self {
-        Self { offsets: vec![0], pinned: Vec::new(), alone: Vec::new() }
-    }
-
     pub(super) fn of(&self, instance: usize) -> Expression<'_> {
-        let pinned = &self.pinned[self.offsets[instance] as usize..self.offsets[instance + 1] as usize];
-        Expression { pinned, alone: self.alone[instance] }
+        Expression { pinned: self.pinned.of(instance), alone: self.alone[instance] }
     }
 
     pub(super) fn push(&mut self, expression: Expression) {
-        self.pinned.extend_from_slice(expression.pinned);
-        self.offsets.push(self.pinned.len() as u32);
+        self.pinned.push(expression.pinned);
         self.alone.push(expression.alone);
     }
 
     /// The same expressions for instances in another order.
     pub(super) fn reordered(&self, order: &[u32]) -> Self {
-        let mut made = Self::new();
+        let mut made = Self::default();
         order.iter().for_each(|&instance| made.push(self.of(instance as usize)));
         made
     }
@@ -48,6 +42,6 @@ impl Expressions {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.offsets[..]) + size_of_val(&self.pinned[..]) + size_of_val(&self.alone[..])
+        size_of_val(self.pinned.offsets()) + size_of_val(self.pinned.all()) + size_of_val(&self.alone[..])
     }
 }

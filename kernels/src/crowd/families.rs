@@ -1,6 +1,7 @@
 //! Families: instances at several levels of detail, of which a frame shows one at a time.
 
 use super::{Crowd, CrowdError};
+use crate::model::ensure;
 
 /// Most levels of a family.
 pub const MOST_LEVELS: usize = 4;
@@ -17,13 +18,13 @@ impl Crowd {
     pub fn with_families(mut self, sizes: &[f32]) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let levels = sizes.len() + 1;
-        if !(2..=MOST_LEVELS).contains(&levels) || !sizes.is_sorted_by(|a, b| a > b) {
-            return Err(CrowdError(format!("the sizes {sizes:?} of levels; expected 1 to 3 that fall")));
-        }
-        if !self.groups.len().is_multiple_of(levels) {
-            let groups = self.groups.len();
-            return Err(CrowdError(format!("{groups} groups at {levels} levels; expected a multiple")));
-        }
+        ensure((2..=MOST_LEVELS).contains(&levels) && sizes.is_sorted_by(|a, b| a > b), || {
+            CrowdError(format!("the sizes {sizes:?} of levels; expected 1 to 3 that fall"))
+        })?;
+        let groups = self.groups.len();
+        ensure(groups.is_multiple_of(levels), || {
+            CrowdError(format!("{groups} groups at {levels} levels; expected a multiple"))
+        })?;
         for family in self.groups.chunks(levels) {
             let own = |at: usize, place: u32| (family[at].instances.start + place) as usize;
             let alike = |at: usize| {
@@ -34,10 +35,10 @@ impl Crowd {
                             && self.layers.of(own(at, place)) == self.layers.of(own(0, place))
                     })
             };
-            if !(1..levels).all(alike) {
+            ensure((1..levels).all(alike), || {
                 let name = family[0].model.name();
-                return Err(CrowdError(format!("levels of {name:?} with different instances; expected the same")));
-            }
+                CrowdError(format!("levels of {name:?} with different instances; expected the same"))
+            })?;
         }
         self.level_sizes = sizes.to_vec();
         Ok(self)

@@ -13,6 +13,7 @@ pub const MAX_LAYERS: usize = 8;
 
 /// Operation that combines a layer with the layers before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 #[repr(u8)]
 pub enum LayerKind {
     /// Averaged with the other merge layers by weight. Merge layers come first. A joint that none of them moves has its
@@ -38,6 +39,7 @@ pub enum Playback {
 
 /// Kind of transition at the start and end of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 #[repr(u8)]
 pub enum Fade {
     /// The weight changes gradually.
@@ -253,41 +255,6 @@ impl Inertia {
             true => layers[index].weight,
             false => layers[index].weight_at(tick.wrapping_sub(self.elapsed.wrapping_add(back))),
         }
-    }
-}
-
-/// The layers of all instances in compressed-row form.
-#[derive(Debug, Clone)]
-pub struct Layers {
-    offsets: Vec<u32>,
-    layers: Vec<Layer>,
-}
-
-impl Default for Layers {
-    fn default() -> Self {
-        Self { offsets: vec![0], layers: Vec::new() }
-    }
-}
-
-impl Layers {
-    /// An instance's layers.
-    pub fn of(&self, instance: usize) -> &[Layer] {
-        &self.layers[self.offsets[instance] as usize..self.offsets[instance + 1] as usize]
-    }
-
-    /// Offset of each instance's layers, and the end of the last instance's: one item more than instances.
-    pub fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
-
-    /// All layers, instance after instance.
-    pub fn all(&self) -> &[Layer] {
-        &self.layers
-    }
-
-    pub(super) fn push(&mut self, layers: &[Layer]) {
-        self.layers.extend_from_slice(layers);
-        self.offsets.push(self.layers.len() as u32);
     }
 }
 

@@ -9,18 +9,20 @@ mod expressing;
 mod expressions;
 mod families;
 mod layers;
+mod lists;
 mod reach;
 mod schedule;
 mod update_rate;
 
 pub use expressions::Expression;
 pub use families::MOST_LEVELS;
-pub use layers::{Fade, Inertia, Layer, LayerKind, Layers, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use layers::{Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use lists::Lists;
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Model, RotationBlend, Rows};
+use crate::model::{Model, RotationBlend, Rows, ensure};
 use crate::vertex::{Attributes, VertexFormat};
 use expressions::Expressions;
 use std::ops::Range;
@@ -28,6 +30,9 @@ use std::sync::Arc;
 
 /// Instances per block: the unit in which CPU kernels put instances in SIMD lanes.
 pub const BLOCK: usize = 16;
+
+/// The layers of all instances.
+pub type Layers = Lists<Layer>;
 
 /// Error for instances or options that a crowd cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -142,16 +147,14 @@ impl Crowd {
             let layers = layers.as_ref();
             check_layers(&model, masks.len(), layers)?;
             let most = u32::MAX as usize;
-            if self.placements.len() == most || self.layers.all().len() + layers.len() > most {
-                return Err(CrowdError(format!("more than {most} instances or layers")));
-            }
+            ensure(self.placements.len() < most && self.layers.all().len() + layers.len() <= most, || {
+                CrowdError(format!("more than {most} instances or layers"))
+            })?;
             self.placements.push(placement);
             self.layers.push(layers);
         }
         let end = self.placements.len() as u32;
-        if end == first {
-            return Err(CrowdError(format!("no instance of {:?}; expected at least one", model.name())));
-        }
+        ensure(end > first, || CrowdError(format!("no instance of {:?}; expected at least one", model.name())))?;
         let mut format = self.format;
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
@@ -231,10 +234,8 @@ impl Crowd {
     }
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
-        match self.is_reduced() {
-            true => Err(CrowdError("poses are shared or updated less often already; expected one of them".into())),
-            false => Ok(()),
-        }
+        let problem = "poses are shared or updated less often already; expected one of them";
+        ensure(!self.is_reduced(), || CrowdError(problem.into()))
     }
 
     /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less

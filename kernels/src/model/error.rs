@@ -15,4 +15,14 @@ impl ModelError {
     pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { place: place.into(), problem: problem.into() }
     }
+
+    /// The fault with another place before its own.
+    pub fn within(self, place: impl std::fmt::Display) -> Self {
+        Self { place: format!("{place}, {}", self.place), ..self }
+    }
+}
+
+/// Refuses what does not hold.
+pub(crate) fn ensure<E>(holds: bool, error: impl FnOnce() -> E) -> Result<(), E> {
+    if holds { Ok(()) } else { Err(error()) }
 }

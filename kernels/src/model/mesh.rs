@@ -1,6 +1,6 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
-use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets};
+use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
 use crate::vertex::Cube;
 use glam::DVec3;
 use std::ops::Range;
@@ -25,6 +25,15 @@ impl Default for Influences {
     /// Influences of no vertex.
     fn default() -> Self {
         Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
+    /// The pairs of each vertex, as [`Influences::push`].
+    fn from_iter<V: IntoIterator<Item = I>>(vertices: V) -> Self {
+        let mut influences = Self::default();
+        vertices.into_iter().for_each(|pairs| influences.push(pairs));
+        influences
     }
 }
 
@@ -108,8 +117,7 @@ impl PrimitiveData {
             kept.iter().map(|&vertex| values[vertex as usize]).collect()
         }
         let Self { skin, positions, normals, tangents, uvs, influences: from, dumped_vertices, targets, .. } = self;
-        let mut influences = Influences::default();
-        kept.iter().for_each(|&vertex| influences.push(from.of(vertex as usize)));
+        let influences = kept.iter().map(|&vertex| from.of(vertex as usize)).collect();
         Self {
             skin: *skin,
             positions: gathered(positions, kept),
@@ -203,13 +211,11 @@ impl Mesh {
         repairs: &mut Vec<Repair>,
     ) -> Result<Self, ModelError> {
         let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
-        if vertex_count == 0 {
-            return Err(ModelError::new("mesh", "no skinned vertex; expected at least one"));
-        }
-        if vertex_count > u32::MAX as usize / MAX_INFLUENCES {
-            let problem = format!("{vertex_count} vertices; expected at most {}", u32::MAX as usize / MAX_INFLUENCES);
-            return Err(ModelError::new("mesh", problem));
-        }
+        ensure(vertex_count > 0, || ModelError::new("mesh", "no skinned vertex; expected at least one"))?;
+        let most = u32::MAX as usize / MAX_INFLUENCES;
+        ensure(vertex_count <= most, || {
+            ModelError::new("mesh", format!("{vertex_count} vertices; expected at most {most}"))
+        })?;
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials, targets.len())
                 .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
@@ -280,24 +286,15 @@ impl Mesh {
             }
         }
 
-        let mut first_of = Vec::with_capacity(primitives.len());
-        let mut stored = vec![0u32; vertex_count];
-        let mut first = 0;
-        for primitive in &primitives {
-            first_of.push(first);
-            first += primitive.positions.len();
+        let mut stored: Vec<Vec<u32>> = primitives.iter().map(|p| vec![0; p.positions.len()]).collect();
+        for (vertex, source) in (0..).zip(&mesh.sources) {
+            stored[source.primitive as usize][source.vertex as usize] = vertex;
         }
-        for (vertex, source) in mesh.sources.iter().enumerate() {
-            stored[first_of[source.primitive as usize] + source.vertex as usize] = vertex as u32;
-        }
-        let own = primitives
-            .iter()
-            .zip(&first_of)
-            .map(|(primitive, &first)| (&primitive.targets[..], &stored[first..first + primitive.positions.len()]));
+        let own = primitives.iter().zip(&stored).map(|(primitive, stored)| (&primitive.targets[..], &stored[..]));
         mesh.targets = Targets::new(targets, own, vertex_count, with_tangents)?;
-        for (primitive, first) in primitives.iter().zip(first_of) {
+        for (primitive, stored) in primitives.iter().zip(stored) {
             let first_index = mesh.indices.len() as u32;
-            mesh.indices.extend(primitive.indices.iter().map(|&i| stored[first + i as usize]));
+            mesh.indices.extend(primitive.indices.iter().map(|&i| stored[i as usize]));
             mesh.primitives.push(Primitive {
                 skin: primitive.skin,
                 vertex_count: primitive.positions.len() as u32,
@@ -328,10 +325,8 @@ impl Mesh {
             rest = after;
             let own = || own.iter().map(|&(_, vertex)| vertex);
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
-            let mut influences = Influences::default();
-            own().for_each(|v| {
-                influences.push(self.influences_of(v).map(|(entry, weight)| (entry - first_entry, weight)))
-            });
+            let pairs = |v| self.influences_of(v).map(move |(entry, weight)| (entry - first_entry, weight));
+            let influences = own().map(pairs).collect();
             let mut data = PrimitiveData {
                 skin: primitive.skin,
                 positions: own().map(|v| self.positions[v]).collect(),
@@ -339,10 +334,8 @@ impl Mesh {
                 tangents: self.tangents.as_ref().map(|t| own().map(|v| t[v]).collect()),
                 uvs: self.uvs.as_ref().map(|t| own().map(|v| t[v]).collect()),
                 influences,
-                indices: Vec::new(),
-                subsets: Vec::new(),
                 dumped_vertices: primitive.dumped_vertices,
-                targets: Vec::new(),
+                ..PrimitiveData::default()
             };
             for subset in &primitive.subsets {
                 let first = data.indices.len() as u32;
@@ -473,9 +466,8 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
     let Some(skin) = skins.get(usize::from(p.skin)) else {
         return Err(format!("skin {} is out of range; there are {}", p.skin, skins.len()));
     };
-    let length = |name: &str, got: usize| match got == count {
-        true => Ok(()),
-        false => Err(format!("{got} {name} for {count} positions; expected as many")),
+    let length = |name: &str, got: usize| {
+        ensure(got == count, || format!("{got} {name} for {count} positions; expected as many"))
     };
     let stream = |name: &str, numbers: &[f32], width: usize| {
         length(&format!("{name}s"), numbers.len() / width)?;
@@ -494,9 +486,9 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
     let rising = influences.offsets.first() == Some(&0)
         && influences.offsets.is_sorted()
         && influences.offsets.last() == Some(&(pairs as u32));
-    if !rising || influences.weights.len() != pairs {
-        return Err("the influence offsets do not cover the joints and weights".into());
-    }
+    ensure(rising && influences.weights.len() == pairs, || {
+        "the influence offsets do not cover the joints and weights".to_owned()
+    })?;
     let vertex_of = |pair: usize| influences.offsets.partition_point(|&o| o as usize <= pair) - 1;
     let joints = skin.entries.len();
     if let Some(pair) = influences.joints.iter().position(|&joint| usize::from(joint) >= joints) {
@@ -507,27 +499,24 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
         let weight = influences.weights[pair];
         return Err(format!("vertex {} has the weight {weight}; expected 0 or more", vertex_of(pair)));
     }
-    if !p.indices.len().is_multiple_of(3) {
-        return Err(format!("{} indices; expected a multiple of 3", p.indices.len()));
-    }
+    let indices = p.indices.len();
+    ensure(indices.is_multiple_of(3), || format!("{indices} indices; expected a multiple of 3"))?;
     if let Some(at) = p.indices.iter().position(|&i| i as usize >= count) {
         return Err(format!("triangle {} names vertex {}; there are {count}", at / 3, p.indices[at]));
     }
     for subset in &p.subsets {
-        if usize::from(subset.material) >= materials {
-            return Err(format!("material {} is out of range; there are {materials}", subset.material));
-        }
-        if subset.indices.start > subset.indices.end || subset.indices.end as usize > p.indices.len() {
-            return Err(format!("a subset covers indices {:?}; there are {}", subset.indices, p.indices.len()));
-        }
+        let Subset { material, indices: covered } = subset;
+        ensure(usize::from(*material) < materials, || {
+            format!("material {material} is out of range; there are {materials}")
+        })?;
+        ensure(covered.start <= covered.end && covered.end as usize <= indices, || {
+            format!("a subset covers indices {covered:?}; there are {indices}")
+        })?;
     }
     for deltas in &p.targets {
         deltas.check(count, targets)?;
     }
-    if p.dumped_vertices as usize > count {
-        return Err(format!("{} vertices of the file among {count}", p.dumped_vertices));
-    }
-    Ok(())
+    ensure(p.dumped_vertices as usize <= count, || format!("{} vertices of the file among {count}", p.dumped_vertices))
 }
 
 /// Counts repairs, so that each kind is reported once.
@@ -616,11 +605,9 @@ mod tests {
     use super::*;
 
     fn primitive(pairs: &[&[(u16, f32)]]) -> PrimitiveData {
-        let mut influences = Influences::default();
-        pairs.iter().for_each(|p| influences.push(p.iter().copied()));
         PrimitiveData {
             positions: (0..pairs.len()).map(|i| [i as f32, 0.0, 0.0]).collect(),
-            influences,
+            influences: pairs.iter().map(|p| p.iter().copied()).collect(),
             dumped_vertices: pairs.len() as u32,
             ..Default::default()
         }

@@ -17,8 +17,11 @@ mod targets;
 
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use clip::compact;
-pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys};
+pub use clip::{
+    Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys, sphere,
+};
 pub use error::ModelError;
+pub(crate) use error::ensure;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
     area_normals,
@@ -67,24 +70,14 @@ impl Model {
         let mut palette_joints = Vec::new();
         let mut inverse_binds = Vec::new();
         for (index, skin) in skins.into_iter().enumerate() {
-            let refused = |problem: String| Err(ModelError::new(format!("skin {index} {:?}", skin.name), problem));
-            let (joints, binds) = (skin.joints.len(), skin.inverse_binds.len());
-            if joints == 0 || joints != binds {
-                let expected = "expected the same number of each, at least one";
-                return refused(format!("{joints} joints and {binds} inverse binds; {expected}"));
-            }
-            if let Some(joint) = skin.joints.iter().find(|&&j| usize::from(j) >= skeleton.len()) {
-                return refused(format!("joint {joint} is out of range; the skeleton has {}", skeleton.len()));
-            }
-            if let Some(entry) = skin.inverse_binds.iter().position(|m| m.iter().any(|v| !v.is_finite())) {
-                return refused(format!("inverse bind {entry} holds a number that is not finite"));
-            }
+            let place = format!("skin {index} {:?}", skin.name);
+            skin.check(skeleton.len()).map_err(|problem| ModelError::new(&place, problem))?;
             let first = palette_joints.len() as u32;
-            palette_joints.extend_from_slice(&skin.joints);
-            inverse_binds.extend_from_slice(&skin.inverse_binds);
-            if palette_joints.len() > MAX_JOINTS {
-                return refused(format!("the skins hold more than {MAX_JOINTS} palette entries together"));
-            }
+            palette_joints.extend(skin.joints);
+            inverse_binds.extend(skin.inverse_binds);
+            ensure(palette_joints.len() <= MAX_JOINTS, || {
+                ModelError::new(place, format!("the skins hold more than {MAX_JOINTS} palette entries together"))
+            })?;
             ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
         }
         for clip in &clips {
@@ -92,9 +85,9 @@ impl Model {
         }
         let mut mesh = Mesh::new(primitives, targets, &ranges, materials.len(), &mut repairs)?;
         let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh);
-        if !(bounds.min.is_finite() && bounds.max.is_finite()) {
-            return Err(ModelError::new("rest pose", "skinned vertices are not finite"));
-        }
+        ensure(bounds.min.is_finite() && bounds.max.is_finite(), || {
+            ModelError::new("rest pose", "skinned vertices are not finite")
+        })?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
         Ok(Self {
             name,
@@ -225,16 +218,13 @@ impl Model {
 }
 
 fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), ModelError> {
+    let refused = |problem: String| Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
     if let Some(end) = clip.weights().iter().map(|track| track.targets.end).find(|&end| end as usize > targets) {
-        let problem = format!("a track sets the weight of target {}; the model has {targets}", end - 1);
-        return Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
+        return refused(format!("a track sets the weight of target {}; the model has {targets}", end - 1));
     }
     match clip.keys().joints().find(|&joint| usize::from(joint) >= skeleton.len()) {
         None => Ok(()),
-        Some(joint) => Err(ModelError::new(
-            format!("clip {:?}", clip.name()),
-            format!("a track moves joint {joint}; the skeleton has {}", skeleton.len()),
-        )),
+        Some(joint) => refused(format!("a track moves joint {joint}; the skeleton has {}", skeleton.len())),
     }
 }
 

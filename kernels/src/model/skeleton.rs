@@ -1,7 +1,7 @@
 //! Joints in parent-first order, structure-of-arrays.
 
-use super::{ModelError, Rows, rows_to_affine};
-use glam::{DAffine3, DQuat, Quat, Vec3};
+use super::{ModelError, Rows, ensure, rows_to_affine};
+use glam::{DAffine3, Quat, Vec3};
 
 /// Parent of a joint without one.
 pub const NO_PARENT: u16 = u16::MAX;
@@ -58,6 +58,13 @@ pub struct Joint {
     pub rest: JointTransform,
 }
 
+impl Joint {
+    /// A joint that clips can move.
+    pub fn new(name: impl Into<String>, parent: Option<usize>, rest: Transform) -> Self {
+        Self { name: name.into(), parent, rest: JointTransform::Transform(rest) }
+    }
+}
+
 /// Joints and every ancestor that moves them, each after its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
@@ -77,9 +84,9 @@ impl Skeleton {
     /// rotation of zero length.
     pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), ModelError> {
         let count = joints.len();
-        if count == 0 || count > MAX_JOINTS {
-            return Err(ModelError::new("skeleton", format!("{count} joints; expected 1 to {MAX_JOINTS}")));
-        }
+        ensure((1..=MAX_JOINTS).contains(&count), || {
+            ModelError::new("skeleton", format!("{count} joints; expected 1 to {MAX_JOINTS}"))
+        })?;
         let mut children = vec![Vec::new(); count];
         let mut stack = Vec::new();
         for (index, joint) in joints.iter().enumerate() {
@@ -112,19 +119,10 @@ impl Skeleton {
         };
         for &index in &order {
             let joint = &joints[index];
-            let rest = match joint.rest {
-                JointTransform::Transform(t) => {
-                    checked(t).map_err(|problem| ModelError::new(place(index, joint), problem))?
-                }
-                JointTransform::Matrix(rows) => {
-                    if rows.iter().any(|v| !v.is_finite()) {
-                        let problem = "its matrix holds a number that is not finite";
-                        return Err(ModelError::new(place(index, joint), problem));
-                    }
-                    skeleton.matrices.push((skeleton.names.len() as u16, rows));
-                    Transform::IDENTITY
-                }
-            };
+            let rest = checked(joint.rest).map_err(|problem| ModelError::new(place(index, joint), problem))?;
+            if let JointTransform::Matrix(rows) = joint.rest {
+                skeleton.matrices.push((skeleton.names.len() as u16, rows));
+            }
             skeleton.names.push(joint.name.clone());
             skeleton.parents.push(joint.parent.map_or(NO_PARENT, |p| new_index[p]));
             skeleton.rest.push(rest);
@@ -183,15 +181,20 @@ fn place(index: usize, joint: &Joint) -> String {
     format!("joint {index} {:?}", joint.name)
 }
 
-fn checked(t: Transform) -> Result<Transform, String> {
-    if !(t.rotation.is_finite() && t.translation.is_finite() && t.scale.is_finite()) {
-        return Err("its rest transform holds a number that is not finite".into());
-    }
-    let rotation = DQuat::from_array(t.rotation.to_array().map(f64::from));
-    if rotation.length() < 1e-6 {
-        return Err("its rest rotation has zero length; expected a unit quaternion".into());
-    }
-    Ok(Transform { rotation: Quat::from_array(rotation.normalize().to_array().map(|v| v as f32)), ..t })
+/// The transform with a unit quaternion; the identity for a matrix.
+fn checked(rest: JointTransform) -> Result<Transform, &'static str> {
+    let t = match rest {
+        JointTransform::Transform(t) => t,
+        JointTransform::Matrix(rows) => {
+            let finite = rows.iter().all(|v| v.is_finite());
+            return ensure(finite, || "its matrix holds a number that is not finite").map(|()| Transform::IDENTITY);
+        }
+    };
+    let finite = t.rotation.is_finite() && t.translation.is_finite() && t.scale.is_finite();
+    ensure(finite, || "its rest transform holds a number that is not finite")?;
+    let rotation = t.rotation.as_dquat();
+    ensure(rotation.length() >= 1e-6, || "its rest rotation has zero length; expected a unit quaternion")?;
+    Ok(Transform { rotation: rotation.normalize().as_quat(), ..t })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A builder of skeletons by hand.
 
-use super::{Channel, Joint, JointTransform, Keys, ModelError, Skeleton, Transform};
+use super::{Channel, Joint, Keys, ModelError, Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
@@ -143,7 +143,7 @@ impl SkeletonBuilder {
                 }
             };
             let rest = Transform { rotation: joint.orientation, translation: joint.offset, scale: Vec3::ONE };
-            joints.push(Joint { name: joint.name.clone(), parent, rest: JointTransform::Transform(rest) });
+            joints.push(Joint::new(&joint.name, parent, rest));
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
         let mut lengths = vec![None; skeleton.len()];

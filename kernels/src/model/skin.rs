@@ -1,7 +1,7 @@
 //! Skins: lists of joints with their inverse bind matrices.
 
 use super::affine::{Rows, affine_to_rows};
-use super::error::ModelError;
+use super::error::{ModelError, ensure};
 use super::skeleton::Skeleton;
 use std::ops::Range;
 
@@ -27,6 +27,22 @@ pub struct SkinData {
 }
 
 impl SkinData {
+    /// Describes the first fault for a skeleton of so many joints.
+    pub(super) fn check(&self, skeleton: usize) -> Result<(), String> {
+        let (joints, binds) = (self.joints.len(), self.inverse_binds.len());
+        ensure(joints > 0 && joints == binds, || {
+            let expected = "expected the same number of each, at least one";
+            format!("{joints} joints and {binds} inverse binds; {expected}")
+        })?;
+        if let Some(joint) = self.joints.iter().find(|&&joint| usize::from(joint) >= skeleton) {
+            return Err(format!("joint {joint} is out of range; the skeleton has {skeleton}"));
+        }
+        match self.inverse_binds.iter().position(|m| m.iter().any(|v| !v.is_finite())) {
+            Some(entry) => Err(format!("inverse bind {entry} holds a number that is not finite")),
+            None => Ok(()),
+        }
+    }
+
     /// A skin of these joints for a mesh that was modelled around the rest pose.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
-use super::ModelError;
+use super::{ModelError, ensure};
 
 /// Most targets of a model.
 pub const MAX_TARGETS: usize = u16::MAX as usize;
@@ -66,15 +66,12 @@ impl TargetDeltas {
     /// Describes the first fault among the deltas for a primitive of `count` vertices.
     pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
         let Self { target, vertices, positions, normals, tangents } = self;
-        if *target as usize >= targets {
-            return Err(format!("deltas of target {target}; the model has {targets}"));
-        }
-        let lengths = [positions.len(), normals.len(), tangents.len()];
-        if lengths != [vertices.len(); 3] {
-            let [p, n, t] = lengths;
+        ensure((*target as usize) < targets, || format!("deltas of target {target}; the model has {targets}"))?;
+        let [p, n, t] = [positions.len(), normals.len(), tangents.len()];
+        ensure([p, n, t] == [vertices.len(); 3], || {
             let problem = format!("{p} position, {n} normal and {t} tangent deltas for {} vertices", vertices.len());
-            return Err(format!("target {target} has {problem}; expected one of each per vertex"));
-        }
+            format!("target {target} has {problem}; expected one of each per vertex")
+        })?;
         if let Some(at) = vertices.array_windows().position(|[a, b]| b <= a) {
             let (a, b) = (vertices[at], vertices[at + 1]);
             return Err(format!("target {target} has vertex {b} after {a}; expected rising ones"));
@@ -135,10 +132,9 @@ impl Targets {
         vertices: usize,
         with_tangents: bool,
     ) -> Result<Self, ModelError> {
-        if list.len() > MAX_TARGETS {
-            let problem = format!("{} in a model; expected at most {MAX_TARGETS}", list.len());
-            return Err(ModelError::new("targets", problem));
-        }
+        ensure(list.len() <= MAX_TARGETS, || {
+            ModelError::new("targets", format!("{} in a model; expected at most {MAX_TARGETS}", list.len()))
+        })?;
         if let Some(target) = list.iter().position(|target| !target.weight.is_finite()) {
             return Err(ModelError::new(format!("target {target}"), "a weight that is not finite"));
         }
@@ -152,10 +148,9 @@ impl Targets {
         if list.is_empty() {
             return Ok(Self::default());
         }
-        if sorted.len() > u32::MAX as usize {
-            let problem = format!("{} deltas; expected at most {}", sorted.len(), u32::MAX);
-            return Err(ModelError::new("targets", problem));
-        }
+        ensure(sorted.len() <= u32::MAX as usize, || {
+            ModelError::new("targets", format!("{} deltas; expected at most {}", sorted.len(), u32::MAX))
+        })?;
         sorted.sort_unstable_by_key(|&(target, vertex, ..)| (target, vertex));
         if let Some([(target, ..), _]) = sorted.array_windows().find(|[a, b]| (a.0, a.1) == (b.0, b.1)) {
             return Err(ModelError::new(format!("target {target}"), "two deltas for a vertex; expected one"));

@@ -1,8 +1,8 @@
 //! Sampling of compact clips, by the definition in docs/animation.md.
 
-use super::local_pose::{LocalPose, sphere};
-use crate::model::Channel;
+use super::local_pose::LocalPose;
 use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::model::{Channel, sphere};
 use glam::{DQuat, DVec3, DVec4};
 
 pub(super) fn sample(compact: &Compact, time: f64, local: &mut [LocalPose]) {

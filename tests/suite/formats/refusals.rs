@@ -189,7 +189,7 @@ fn md5() {
     refused("MD5Version 10", "MD5Version 11", "line 1 column 12", "\"11\"; expected the version 10");
     refused("\"tip\" 1", "\"tip\" 9", "line 10 column 2", "parent 9 is out of range; there are 4 joints");
     refused("\"root\" -1", "\"root\" 3", "joint 0 \"root\"", "is a cycle");
-    refused("vert 1 ", "vert 2 ", "line 18 column 2", "index 2; expected 1");
+    refused("vert 1 ", "vert 2 ", "line 18 column 7", "\"2\"; expected the index 1");
     refused("tri 0 0 ", "tri 0 96 ", "line 114 column 8", "vertex 96 is out of range; there are 96");
     refused("weight 0 0 ", "weight 0 4 ", "line 291 column 11", "joint 4 is out of range; there are 4");
     refused(" ) 0 1\n", " ) 0 999\n", "line 17 column 2", "999 weights from 0; expected them among the mesh's");
@@ -197,7 +197,7 @@ fn md5() {
     let refused = |from, to, place, problem| sample.refused("a.md5anim", from, to, place, problem);
     refused("numJoints 4", "numJoints 5", "line 5 column 1", "5 joints; expected 4, as the mesh has");
     refused("\"tip\" 1 56 6", "\"top\" 1 56 6", "line 12 column 2", "as the mesh has");
-    refused("\"tip\" 1 56 6", "\"tip\" 1 64 6", "line 12 column 2", "flags 64; expected 0 to 63");
+    refused("\"tip\" 1 56 6", "\"tip\" 1 64 6", "line 12 column 10", "\"64\"; expected flags, 0 to 63");
     refused(
         "\"tip\" 1 56 6",
         "\"tip\" 1 56 11",
@@ -205,7 +205,7 @@ fn md5() {
         "3 components from 11; expected them among a frame's 12",
     );
     refused("frameRate 25", "frameRate 0", "line 6 column 11", "\"0\"; expected frames per second, more than 0");
-    refused("frame 1 {", "frame 2 {", "line 66 column 1", "frame 2; expected 1");
+    refused("frame 1 {", "frame 2 {", "line 66 column 7", "\"2\"; expected the frame 1");
 }
 
 #[test]

@@ -7,8 +7,6 @@ use glam::Vec4;
 
 /// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which component it leaves out.
 pub const ANY: u8 = 4;
-/// Bound of the three stored components in that case.
-pub const ANY_RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
 /// Bits of a component at most; one less if each key says which one it leaves out.
 const MOST_BITS: u8 = 16;
 /// Bits of a key of [`ANY`] rotations that say which component it leaves out; they follow its numbers.

@@ -2,10 +2,12 @@
 
 pub mod compact;
 mod derived;
+mod exact;
 mod keys;
 mod raw;
 mod weights;
 
+pub use exact::sphere;
 pub use keys::{Channel, Interpolation, Keys, RotationBlend};
 pub use raw::{RawKeys, Timeline, Track};
 pub use weights::WeightKeys;
