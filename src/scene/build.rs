@@ -2,7 +2,7 @@
 
 use super::camera::Camera;
 use super::description::{ClipChoice, GroupDescription, Scene};
-use super::error::{Place, SceneError};
+use super::error::SceneError;
 use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
@@ -10,6 +10,7 @@ use super::lod::{self, Levels};
 use super::model_source::ModelSource;
 use super::placing::Stand;
 use super::settings::{Clips, Settings};
+use crate::asset::Place;
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
@@ -134,7 +135,7 @@ impl Scene {
         hash.number(self.resolution[0]);
         hash.number(self.resolution[1]);
         let Camera { orbit, elevation, distance, field_of_view } = self.camera;
-        [orbit, elevation, distance, field_of_view].iter().for_each(|value| hash.float(*value));
+        hash.reals([orbit, elevation, distance, field_of_view]);
         let format = settings.format();
         hash.bytes(format.attributes.name().as_bytes());
         hash.bytes(format.normals.name().as_bytes());

@@ -1,13 +1,7 @@
 //! The error type of reading and building scenes.
 
+use crate::asset::Place;
 use std::fmt;
-
-/// Line and column in a scene file, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub line: usize,
-    pub column: usize,
-}
 
 /// Error for a scene that cannot be read or built: one line with the file, the place in it and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]

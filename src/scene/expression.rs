@@ -1,6 +1,6 @@
 //! Weights of morph targets that a scene gives to the instances of a group.
 
-use super::error::Place;
+use crate::asset::Place;
 use crate::crowd::Expression;
 use crate::model::{Model, TargetWeight};
 use crate::wording;

@@ -3,7 +3,7 @@
 use super::description::GroupDescription;
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
 use super::settings::Settings;
-use crate::model::{Clip, ClipKeys, Interpolation, Model, RotationBlend, Targets};
+use crate::model::{Clip, ClipKeys, Interpolation, Model, Targets};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
@@ -22,8 +22,9 @@ impl SceneHash {
         self.0.write(&number.into().to_le_bytes());
     }
 
-    pub(super) fn float(&mut self, value: f64) {
-        self.number(value.to_bits());
+    /// Numbers whose count is fixed.
+    pub(super) fn reals<const N: usize>(&mut self, values: [f64; N]) {
+        values.iter().for_each(|value| self.number(value.to_bits()));
     }
 
     fn floats<const N: usize>(&mut self, values: &[[f32; N]]) {
@@ -39,25 +40,22 @@ impl SceneHash {
     pub(super) fn group(&mut self, group: &GroupDescription, model: &Model, found: &ResolvedClips) {
         self.number(group.count);
         self.bytes(group.layout.name().as_bytes());
-        self.float(group.spacing.unwrap_or(0.0));
-        self.float(group.scale.unwrap_or(0.0));
+        self.reals([group.spacing.unwrap_or(0.0), group.scale.unwrap_or(0.0)]);
         let play = &group.play;
-        [group.speed, group.speed_spread, play.phase_spread, group.yaw, group.yaw_spread, play.frames_per_second]
-            .iter()
-            .for_each(|value| self.float(*value));
+        self.reals([group.speed, group.speed_spread, play.phase_spread]);
+        self.reals([group.yaw, group.yaw_spread, play.frames_per_second]);
         found.clips.iter().for_each(|clip| self.number(*clip));
         self.model(model);
         // Only if they are used, so that scenes without them keep the hashes of older results.
         if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
-            self.float(group.weight);
-            self.float(play.offset);
+            self.reals([group.weight, play.offset]);
             self.number(play.mode as u8);
         }
         if !group.expression.is_empty() {
             self.number(group.expression.active.map_or(u64::MAX, u64::from));
             for (name, weight) in &group.expression.weights {
                 self.bytes(name.as_bytes());
-                self.float(*weight);
+                self.reals([*weight]);
             }
         }
         for (layer, found) in group.layers.iter().zip(&found.layers) {
@@ -68,19 +66,14 @@ impl SceneHash {
 
     fn layer(&mut self, layer: &LayerPlan, clip: u32) {
         self.number(clip);
-        [layer.kind as u8, layer.fade as u8, layer.play.mode as u8, layer.mask.is_some().into()]
-            .iter()
-            .for_each(|value| self.number(*value));
+        let choices = [layer.kind as u8, layer.fade as u8, layer.play.mode as u8, layer.mask.is_some().into()];
+        choices.iter().for_each(|value| self.number(*value));
         let play = &layer.play;
         let speed = layer.speed.unwrap_or(f64::INFINITY);
-        [layer.weight, speed, play.phase_spread, play.offset, play.frames_per_second]
-            .iter()
-            .for_each(|value| self.float(*value));
+        self.reals([layer.weight, speed, play.phase_spread, play.offset, play.frames_per_second]);
         if let Some(times) = layer.times {
             let (every, lasts) = (times.every.unwrap_or(0.0), times.lasts.unwrap_or(0.0));
-            [every, lasts, times.start, times.stagger, times.fade_in, times.fade_out]
-                .iter()
-                .for_each(|value| self.float(*value));
+            self.reals([every, lasts, times.start, times.stagger, times.fade_in, times.fade_out]);
         }
     }
 
@@ -124,12 +117,8 @@ impl SceneHash {
     }
 
     fn clip(&mut self, clip: &Clip) {
-        self.float(clip.duration().into());
-        self.number(match clip.rotation_blend() {
-            RotationBlend::Slerp => 0u32,
-            RotationBlend::Nlerp => 1,
-            RotationBlend::AuthoredPath => 2,
-        });
+        self.reals([clip.duration().into()]);
+        self.number(clip.rotation_blend() as u8);
         for track in clip.weights() {
             self.number(track.targets.start);
             self.number(track.targets.end);
@@ -144,12 +133,7 @@ impl SceneHash {
                 for track in raw.tracks() {
                     self.number(track.joint);
                     self.number(track.channel as u8);
-                    self.number(match track.interpolation {
-                        Interpolation::Step => 0u32,
-                        Interpolation::Linear => 1,
-                        Interpolation::CubicSpline => 2,
-                        Interpolation::Squad => 3,
-                    });
+                    self.number(track.interpolation as u8);
                     self.floats(raw.times_of(track).as_chunks::<1>().0);
                 }
                 self.floats(raw.values().as_chunks::<1>().0);
@@ -177,7 +161,7 @@ impl SceneHash {
     /// Only if they are used, as above.
     pub(super) fn reuse(&mut self, settings: &Settings) {
         settings.phase_buckets.iter().for_each(|buckets| self.number(*buckets));
-        settings.update_rate.iter().flatten().for_each(|metres| self.float(*metres));
+        settings.update_rate.iter().flatten().for_each(|metres| self.reals([*metres]));
     }
 
     pub(super) fn finish(self) -> u64 {

@@ -1,7 +1,7 @@
 //! The layers of a group: their plan in a scene file, and the layers of each instance.
 
-use super::error::Place;
 use super::find_clip::find_among;
+use crate::asset::Place;
 use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
 use crate::model::{Clip, Model, NO_PARENT};
 use crate::wording;

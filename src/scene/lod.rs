@@ -64,12 +64,9 @@ impl FromStr for Lod {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut lod = Self::default();
         for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
-            match name {
-                "mesh" => lod.mesh = true,
-                "joints" => lod.joints = true,
-                "influences" => lod.influences = true,
-                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
-            }
+            let kind = Self::KINDS.iter().position(|kind| *kind == name);
+            let kind = kind.ok_or_else(|| wording::unknown("kind of level", name, &Self::KINDS))?;
+            *[&mut lod.mesh, &mut lod.joints, &mut lod.influences][kind] = true;
         }
         Ok(lod)
     }

@@ -5,8 +5,9 @@ use super::lod::Lod;
 use crate::frame::Retention;
 use crate::model::MAX_INFLUENCES;
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
+#[cfg(feature = "cli")]
 use crate::wording;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 use std::ops::Not;
 
 /// Storage of clips during playback.
@@ -75,13 +76,11 @@ pub struct Settings {
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...|none"))]
     pub lod: Option<Lod>,
     /// Skinned attributes: position (p), normal (n), tangent (t); default: pn
-    #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = named::<Attributes>))]
-    #[serde(with = "by_name")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = attributes))]
     pub attributes: Option<Attributes>,
     /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact); default:
     /// unit
-    #[cfg_attr(feature = "cli", arg(long, value_name = "unit|raw|exact", value_parser = named::<Normals>))]
-    #[serde(with = "by_name")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "unit|raw|exact", value_parser = normals))]
     pub normals: Option<Normals>,
     /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size (compact);
     /// default: raw
@@ -237,42 +236,12 @@ fn distances(text: &str) -> Result<[f64; 2], &'static str> {
     metres.and_then(|metres| metres.try_into().ok()).ok_or("expected two distances in metres, such as 20,40")
 }
 
-/// Values that have names.
-trait Named: Copy + 'static {
-    const KIND: &'static str;
-    const ALL: &'static [Self];
-    fn name(self) -> &'static str;
+#[cfg(feature = "cli")]
+fn attributes(name: &str) -> Result<Attributes, String> {
+    wording::named("attributes", name, &Attributes::ALL, Attributes::name)
 }
 
-impl Named for Attributes {
-    const KIND: &'static str = "attributes";
-    const ALL: &'static [Self] = &Self::ALL;
-    fn name(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Named for Normals {
-    const KIND: &'static str = "treatment of normals";
-    const ALL: &'static [Self] = &Self::ALL;
-    fn name(self) -> &'static str {
-        self.name()
-    }
-}
-
-fn named<T: Named>(name: &str) -> Result<T, String> {
-    wording::named(T::KIND, name, T::ALL, T::name)
-}
-
-/// Values of the kernels crate in scene files.
-mod by_name {
-    use super::*;
-
-    pub fn serialize<T: Named, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
-        value.map(T::name).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, T: Named, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-        named(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
-    }
+#[cfg(feature = "cli")]
+fn normals(name: &str) -> Result<Normals, String> {
+    wording::named("treatment of normals", name, &Normals::ALL, Normals::name)
 }

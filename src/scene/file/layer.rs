@@ -6,7 +6,6 @@ use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMo
 use super::checked_text::{SceneText, positive};
 use super::toml_keys::{GroupKeys, LayerKeys, MaskKeys};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
-use crate::wording;
 use toml::Spanned;
 
 pub(super) fn or_more(value: f64) -> bool {
@@ -17,40 +16,8 @@ pub(super) fn playback(mode: Option<&Spanned<PlaybackMode>>) -> PlaybackMode {
     mode.map_or(PlaybackMode::default(), |mode| *mode.get_ref())
 }
 
-pub(super) fn frames_per_second(source: &SceneText, rate: Option<&Spanned<f64>>) -> Result<f64, SceneError> {
+pub(super) fn frames_per_second(source: &SceneText, rate: &Option<Spanned<f64>>) -> Result<f64, SceneError> {
     source.number("frames_per_second", rate, 0.0, |v| (1.0..=50.0).contains(&v), "1 to 50")
-}
-
-fn named<T: Copy>(
-    source: &SceneText,
-    key: &str,
-    name: Option<&Spanned<String>>,
-    all: &[T],
-    name_of: fn(T) -> &'static str,
-) -> Result<T, SceneError> {
-    let Some(name) = name else { return Ok(all[0]) };
-    wording::named(key, name.get_ref(), all, name_of).map_err(|problem| source.error(name, problem))
-}
-
-/// Kinds of layers, the default first.
-const KINDS: [LayerKind; 3] = [LayerKind::Override, LayerKind::Merge, LayerKind::Additive];
-
-fn kind_name(kind: LayerKind) -> &'static str {
-    match kind {
-        LayerKind::Merge => "merge",
-        LayerKind::Override => "override",
-        LayerKind::Additive => "additive",
-    }
-}
-
-/// Fades, the default first.
-const FADES: [Fade; 2] = [Fade::Cross, Fade::Inertial];
-
-fn fade_name(fade: Fade) -> &'static str {
-    match fade {
-        Fade::Cross => "cross",
-        Fade::Inertial => "inertial",
-    }
 }
 
 /// A group's layers, checked against each other.
@@ -85,25 +52,22 @@ pub(super) fn layers(source: &SceneText, group: &GroupKeys) -> Result<Vec<LayerP
 }
 
 fn layer(source: &SceneText, keys: &LayerKeys) -> Result<LayerPlan, SceneError> {
-    let seconds = |v: f64| (0.0..=LONGEST_SECONDS).contains(&v);
-    let positive_seconds = |v: f64| positive(v) && v <= LONGEST_SECONDS;
     let part = |v: f64| (0.0..=1.0).contains(&v);
     let clip = match keys.clip.get_ref() {
         ClipChoice::Named(name) => name.clone(),
         _ => return Err(source.error(&keys.clip, "clip = \"*\"; expected one clip, by name or index".into())),
     };
-    let kind = named(source, "kind", keys.kind.as_ref(), &KINDS, kind_name)?;
-    let weight = keys.weight.as_ref();
+    let kind = keys.kind.unwrap_or(LayerKind::Override);
     let weight = match kind {
-        LayerKind::Merge => source.number("weight", weight, 1.0, or_more, "a finite number, 0 or more")?,
-        _ => source.number("weight", weight, 1.0, part, "0 to 1, as the layer does not merge")?,
+        LayerKind::Merge => source.number("weight", &keys.weight, 1.0, or_more, "a finite number, 0 or more")?,
+        _ => source.number("weight", &keys.weight, 1.0, part, "0 to 1, as the layer does not merge")?,
     };
-    let fade = named(source, "fade", keys.fade.as_ref(), &FADES, fade_name)?;
+    let fade = keys.fade.as_ref().map_or(Fade::Cross, |fade| *fade.get_ref());
     if let (Some(name), Fade::Inertial, LayerKind::Merge) = (&keys.fade, fade, kind) {
         return Err(source.error(name, "an inertial merge layer; expected kind override or additive".into()));
     }
     let mode = playback(keys.playback.as_ref());
-    let speed = source.optional("speed", keys.speed.as_ref(), f64::is_finite, "a finite number")?;
+    let speed = source.optional("speed", &keys.speed, f64::is_finite, "a finite number")?;
     if keys.in_step {
         for (key, value) in [("speed", &keys.speed), ("phase_spread", &keys.phase_spread), ("offset", &keys.offset)] {
             if let Some(value) = value {
@@ -123,30 +87,27 @@ fn layer(source: &SceneText, keys: &LayerKeys) -> Result<LayerPlan, SceneError> 
         speed: if keys.in_step { None } else { speed.or(Some(1.0)) },
         play: Play {
             mode,
-            phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
-            offset: source.number("offset", keys.offset.as_ref(), 0.0, f64::is_finite, "seconds")?,
-            frames_per_second: frames_per_second(source, keys.frames_per_second.as_ref())?,
+            phase_spread: source.number("phase_spread", &keys.phase_spread, 1.0, part, "0 to 1")?,
+            offset: source.number("offset", &keys.offset, 0.0, f64::is_finite, "seconds")?,
+            frames_per_second: frames_per_second(source, &keys.frames_per_second)?,
         },
         fade,
-        times: times(source, keys, seconds, positive_seconds)?,
+        times: times(source, keys)?,
         clip_place: source.place(keys.clip.span().start),
     })
 }
 
-fn times(
-    source: &SceneText,
-    keys: &LayerKeys,
-    seconds: impl Fn(f64) -> bool + Copy,
-    positive_seconds: impl Fn(f64) -> bool + Copy,
-) -> Result<Option<Times>, SceneError> {
+fn times(source: &SceneText, keys: &LayerKeys) -> Result<Option<Times>, SceneError> {
+    let seconds = |v: f64| (0.0..=LONGEST_SECONDS).contains(&v);
+    let positive_seconds = |v: f64| positive(v) && v <= LONGEST_SECONDS;
     let accepted = format!("seconds, 0 to {LONGEST_SECONDS}");
     let times = Times {
-        every: source.optional("every", keys.every.as_ref(), positive_seconds, "seconds, more than 0")?,
-        lasts: source.optional("lasts", keys.lasts.as_ref(), positive_seconds, "seconds, more than 0")?,
-        start: source.number("start", keys.start.as_ref(), 0.0, seconds, &accepted)?,
-        stagger: source.number("stagger", keys.stagger.as_ref(), 1.0, |v| (0.0..=1.0).contains(&v), "0 to 1")?,
-        fade_in: source.number("fade_in", keys.fade_in.as_ref(), 0.0, seconds, &accepted)?,
-        fade_out: source.number("fade_out", keys.fade_out.as_ref(), 0.0, seconds, &accepted)?,
+        every: source.optional("every", &keys.every, positive_seconds, "seconds, more than 0")?,
+        lasts: source.optional("lasts", &keys.lasts, positive_seconds, "seconds, more than 0")?,
+        start: source.number("start", &keys.start, 0.0, seconds, &accepted)?,
+        stagger: source.number("stagger", &keys.stagger, 1.0, |v| (0.0..=1.0).contains(&v), "0 to 1")?,
+        fade_in: source.number("fade_in", &keys.fade_in, 0.0, seconds, &accepted)?,
+        fade_out: source.number("fade_out", &keys.fade_out, 0.0, seconds, &accepted)?,
     };
     let given = [&keys.every, &keys.lasts, &keys.start, &keys.stagger, &keys.fade_in, &keys.fade_out];
     let Some(first) = given.into_iter().flatten().next() else {
@@ -180,7 +141,7 @@ fn mask(source: &SceneText, keys: &Spanned<MaskKeys>) -> Result<MaskPlan, SceneE
     let MaskKeys { joints, subtree, weights } = keys.get_ref();
     let weights = weights.iter().map(|(name, weight)| {
         let accepted = |v: f64| (0.0..=1.0).contains(&v);
-        Ok((name.clone(), source.number(name, Some(weight), 0.0, accepted, "0 to 1")?))
+        Ok((name.clone(), source.checked(name, weight, accepted, "0 to 1")?))
     });
     Ok(MaskPlan {
         joints: joints.clone(),

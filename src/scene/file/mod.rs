@@ -73,18 +73,12 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         seed: keys.seed.unwrap_or(1),
         resolution: [width, height],
         camera: Camera {
-            orbit: source.number("orbit", camera.orbit.as_ref(), 25.0, f64::is_finite, "degrees")?,
-            elevation: source.number(
-                "elevation",
-                camera.elevation.as_ref(),
-                20.0,
-                |v| v.abs() <= 89.0,
-                "-89 to 89 degrees",
-            )?,
-            distance: source.number("distance", camera.distance.as_ref(), 1.0, positive, "a factor of more than 0")?,
+            orbit: source.number("orbit", &camera.orbit, 25.0, f64::is_finite, "degrees")?,
+            elevation: source.number("elevation", &camera.elevation, 20.0, |v| v.abs() <= 89.0, "-89 to 89 degrees")?,
+            distance: source.number("distance", &camera.distance, 1.0, positive, "a factor of more than 0")?,
             field_of_view: source.number(
                 "field_of_view",
-                camera.field_of_view.as_ref(),
+                &camera.field_of_view,
                 40.0,
                 |v| v > 0.0 && v < 180.0,
                 "more than 0 and less than 180 degrees",
@@ -99,36 +93,36 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
 fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupDescription, SceneError> {
     let part = |v: f64| (0.0..=1.0).contains(&v);
     let mut model = model(source, keys, folder)?;
-    model.vertices = source.optional("vertices", keys.vertices.as_ref(), |n| n > 0, "1 or more")?;
-    model.influences = source.optional("influences", keys.influences.as_ref(), |n| (1..=16).contains(&n), "1 to 16")?;
+    model.vertices = source.optional("vertices", &keys.vertices, |n| n > 0, "1 or more")?;
+    model.influences = source.optional("influences", &keys.influences, |n| (1..=16).contains(&n), "1 to 16")?;
     model.smooth = keys.interpolation == Interpolation::Smooth;
-    let count = source.number("count", keys.count.as_ref(), 1, |n| n > 0, "1 or more")?;
+    let count = source.number("count", &keys.count, 1, |n| n > 0, "1 or more")?;
     Ok(GroupDescription {
         models: models(source, keys, model, count)?,
         count,
         layout: keys.layout,
-        spacing: source.optional("spacing", keys.spacing.as_ref(), positive, "metres, more than 0")?,
+        spacing: source.optional("spacing", &keys.spacing, positive, "metres, more than 0")?,
         clip: keys.clip.as_ref().map_or(ClipChoice::First, |clip| clip.get_ref().clone()),
-        speed: source.number("speed", keys.speed.as_ref(), 1.0, f64::is_finite, "a finite number")?,
-        speed_spread: source.number("speed_spread", keys.speed_spread.as_ref(), 0.0, part, "0 to 1")?,
+        speed: source.number("speed", &keys.speed, 1.0, f64::is_finite, "a finite number")?,
+        speed_spread: source.number("speed_spread", &keys.speed_spread, 0.0, part, "0 to 1")?,
         play: Play {
             mode: layer::playback(keys.playback.as_ref()),
-            phase_spread: source.number("phase_spread", keys.phase_spread.as_ref(), 1.0, part, "0 to 1")?,
-            offset: source.number("offset", keys.offset.as_ref(), 0.0, f64::is_finite, "seconds")?,
-            frames_per_second: layer::frames_per_second(source, keys.frames_per_second.as_ref())?,
+            phase_spread: source.number("phase_spread", &keys.phase_spread, 1.0, part, "0 to 1")?,
+            offset: source.number("offset", &keys.offset, 0.0, f64::is_finite, "seconds")?,
+            frames_per_second: layer::frames_per_second(source, &keys.frames_per_second)?,
         },
-        weight: source.number("weight", keys.weight.as_ref(), 1.0, layer::or_more, "a finite number, 0 or more")?,
+        weight: source.number("weight", &keys.weight, 1.0, layer::or_more, "a finite number, 0 or more")?,
         layers: layer::layers(source, keys)?,
         expression: expression(source, keys)?,
-        yaw: source.number("yaw", keys.yaw.as_ref(), 0.0, f64::is_finite, "degrees")?,
+        yaw: source.number("yaw", &keys.yaw, 0.0, f64::is_finite, "degrees")?,
         yaw_spread: source.number(
             "yaw_spread",
-            keys.yaw_spread.as_ref(),
+            &keys.yaw_spread,
             0.0,
             |v| (0.0..=180.0).contains(&v),
             "0 to 180 degrees",
         )?,
-        scale: source.optional("scale", keys.scale.as_ref(), positive, "metres per unit, more than 0")?,
+        scale: source.optional("scale", &keys.scale, positive, "metres per unit, more than 0")?,
         model_place: Some(source.place(keys.vertices.as_ref().map_or(keys.model.span(), Spanned::span).start)),
         clip_place: keys.clip.as_ref().map(|clip| source.place(clip.span().start)),
     })
@@ -137,7 +131,7 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
 fn expression(source: &SceneText, keys: &GroupKeys) -> Result<ExpressionPlan, SceneError> {
     let mut plan = ExpressionPlan { active: keys.active_targets.as_ref().map(|n| *n.get_ref()), ..Default::default() };
     for (name, weight) in keys.weights.iter().flat_map(|weights| weights.get_ref()) {
-        let value = source.number(&format!("weights.{name}"), Some(weight), 0.0, f64::is_finite, "a finite number")?;
+        let value = source.checked(&format!("weights.{name}"), weight, f64::is_finite, "a finite number")?;
         plan.weights.push((name.clone(), value));
     }
     let weights = keys.weights.as_ref().map(Spanned::span);
@@ -155,7 +149,7 @@ fn models(
 ) -> Result<Vec<ModelSource>, SceneError> {
     let most = Settings::MOST_MODELS;
     let expected = format!("1 to {most}");
-    let wanted = source.optional("models", keys.models.as_ref(), |n| (1..=most).contains(&n), &expected)?;
+    let wanted = source.optional("models", &keys.models, |n| (1..=most).contains(&n), &expected)?;
     match (model.people(wanted.unwrap_or(DEFAULT_PEOPLE)), &keys.models) {
         (Some(people), Some(models)) if people.len() as u64 > count => {
             Err(source

@@ -4,6 +4,7 @@ use super::super::description::ClipChoice;
 use super::super::layer::PlaybackMode;
 use super::super::placing::Layout;
 use super::super::settings::Interpolation;
+use crate::crowd::{Fade, LayerKind};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -106,7 +107,7 @@ pub(super) struct LayerKeys {
     pub(super) clip: Spanned<ClipChoice>,
     /// Operation that combines it with those before it: `"merge"` (averaged by weight), `"override"` or `"additive"`
     /// (its difference from its first frame); default `"override"`.
-    pub(super) kind: Option<Spanned<String>>,
+    pub(super) kind: Option<LayerKind>,
     /// Weight: 0 or more for merge layers, 0 to 1 for the others. Default 1.
     pub(super) weight: Option<Spanned<f64>>,
     /// The joints that it moves; default: all.
@@ -138,7 +139,7 @@ pub(super) struct LayerKeys {
     pub(super) fade_out: Option<Spanned<f64>>,
     /// Kind of fade: `"cross"` (by weight) or `"inertial"` (at once, plus the difference from the old pose, which
     /// decays); default `"cross"`.
-    pub(super) fade: Option<Spanned<String>>,
+    pub(super) fade: Option<Spanned<Fade>>,
 }
 
 /// `mask` of a layer.
