@@ -84,8 +84,7 @@ fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: u
     ]
 }
 
-/// Product of the parent's matrix and the joint's own, column by column: three registers of the joint's at a time leave
-/// room for the others.
+/// Product of the parent's matrix and the joint's own.
 #[inline(always)]
 fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,
@@ -93,14 +92,15 @@ fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     group: usize,
     out: &mut Affine<N>,
 ) {
-    for column in 0..4 {
-        let b = [b[column], b[4 + column], b[8 + column]];
-        for row in [0, 4, 8] {
+    for row in 0..3 {
+        for column in 0..4 {
+            let row = 4 * row;
             let [x, y, z] = [
                 load_group::<N, W, S>(&a[row], group),
                 load_group::<N, W, S>(&a[row + 1], group),
                 load_group::<N, W, S>(&a[row + 2], group),
             ];
+            let b = [b[column], b[4 + column], b[8 + column]];
             let sum = match column {
                 3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&a[row + 3], group)),
                 _ => dot3::<W, S>([x, y, z], b),

@@ -89,8 +89,7 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
     }
 }
 
-/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind. Each of its
-/// columns is broadcast once for three rows.
+/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind.
 #[inline(always)]
 fn entry<const N: usize, const W: usize, S: Simd<W>>(
     model: &Affine<N>,
@@ -98,14 +97,18 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(
     group: usize,
     out: &mut Affine<N>,
 ) {
-    for column in 0..4 {
-        let b =
-            [S::splat(inverse_bind[column]), S::splat(inverse_bind[4 + column]), S::splat(inverse_bind[8 + column])];
-        for row in [0, 4, 8] {
+    for row in 0..3 {
+        for column in 0..4 {
+            let row = 4 * row;
             let [x, y, z] = [
                 load_group::<N, W, S>(&model[row], group),
                 load_group::<N, W, S>(&model[row + 1], group),
                 load_group::<N, W, S>(&model[row + 2], group),
+            ];
+            let b = [
+                S::splat(inverse_bind[column]),
+                S::splat(inverse_bind[4 + column]),
+                S::splat(inverse_bind[8 + column]),
             ];
             let sum = match column {
                 3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),

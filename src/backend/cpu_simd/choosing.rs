@@ -11,8 +11,9 @@ use crate::pose::PoseData;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts.
-const ROUNDS: [u32; 2] = [3, 12];
+/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ by
+/// chance more than kernels do, unless there are many.
+const ROUNDS: [u32; 2] = [3, 64];
 /// Time after which no further round begins.
 const TRIAL: Duration = Duration::from_millis(150);
 
