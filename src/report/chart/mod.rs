@@ -5,11 +5,9 @@ mod curves;
 mod drawing;
 mod levels;
 mod memory;
-mod page;
 mod plot;
 
 pub use drawing::{Chart, STYLE};
-pub use page::escaped;
 
 use crate::results::study::Study;
 use std::collections::HashSet;

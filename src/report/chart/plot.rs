@@ -1,27 +1,17 @@
-//! A chart as data, and its conversion to SVG: plotters lays out axes, ticks and scales.
+//! A chart as data, and its SVG, with classes instead of colours, which a style sheet paints for light and dark.
 
-use super::page::{AXIS, GRID, INK, Page, escaped, points};
-use plotters::chart::ChartBuilder;
-use plotters::coord::Shift;
-use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
-use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{Drawable, PointCollection};
-use plotters::prelude::{IntoLogRange, LogCoord};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{IntoTextStyle, TextStyle};
-use plotters_backend::{BackendCoord, DrawingErrorKind};
-use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;
 
 /// Width of every chart; charts shrink with the window.
 const WIDTH: u32 = 760;
-/// Font size, and width of an average character.
-const TEXT: f64 = 13.0;
+/// Width of an average character.
 const CHARACTER: f64 = 7.2;
-/// Space for numbers below the plot, and beside it if there are numbers.
+/// Space for numbers below the plot, and beside it if there are numbers; space above and on the right.
 const BELOW: u32 = 44;
 const BESIDE: u32 = 76;
+const ABOVE: u32 = 8;
+const RIGHT: u32 = 16;
 /// Largest end of a scale, and smallest of a logarithmic one.
 const MOST: f64 = 1e15;
 const LEAST: f64 = 1e-9;
@@ -47,10 +37,56 @@ impl Scale {
     pub fn linear(title: &str, range: (f64, f64), label: fn(f64) -> String, ticks: usize) -> Self {
         Self { title: title.into(), range, logarithmic: false, label: Some(label), ticks }
     }
+
+    /// The smallest and the largest value that are drawn.
+    fn ends(&self) -> Range<f64> {
+        if self.logarithmic { positive(self.range) } else { linear(self.range) }
+    }
+
+    /// The place of a value between the ends, 0 to 1; of a value beyond them that of the nearer end.
+    fn place(&self, value: f64) -> f64 {
+        let Range { start, end } = self.ends();
+        let value = value.clamp(start, end);
+        match self.logarithmic {
+            true => (value / start).ln() / (end / start).ln(),
+            false => (value - start) / (end - start),
+        }
+    }
+
+    /// Round values and their labels; none for a scale whose items are named.
+    fn labels(&self) -> impl Iterator<Item = (f64, String)> {
+        let labelled = self.label.map(|label| self.round_values().into_iter().map(move |value| (value, label(value))));
+        labelled.into_iter().flatten()
+    }
+
+    /// The values that have labels: round ones, as many as fit.
+    fn round_values(&self) -> Vec<f64> {
+        let (Range { start, end }, most) = (self.ends(), self.ticks);
+        if self.logarithmic {
+            let powers = || (start.log10().floor() as i32..=end.log10().floor() as i32).map(|power| 10f64.powi(power));
+            let of = |digits: &[f64]| -> Vec<f64> {
+                let values = powers().flat_map(|power| digits.iter().map(move |digit| digit * power));
+                values.filter(|value| (start..=end).contains(value)).collect()
+            };
+            let tens = of(&[1.0]);
+            if tens.len() > most {
+                return tens.iter().copied().step_by(tens.len().div_ceil(most.max(1))).collect();
+            }
+            let choices = [of(&[1.0, 2.0, 5.0]), of(&[1.0, 3.0]), tens];
+            if let Some(values) = choices.into_iter().find(|values| (2..=most).contains(&values.len())) {
+                return values;
+            }
+        }
+        let power = 10f64.powi(((end - start) / most.max(1) as f64).log10().floor() as i32);
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
+        let fits = |step: &f64| (end / step).floor() - (start / step).ceil() < most as f64;
+        let step = steps.into_iter().find(fits).unwrap_or(f64::INFINITY);
+        let first = (start / step).ceil();
+        (0..most).map(|at| (first + at as f64) * step).filter(|value| (start..=end).contains(value)).collect()
+    }
 }
 
 /// Appearance of an item.
-#[derive(Debug, Clone)]
 pub enum Shape {
     /// A line through its points, dashed by its class.
     Line,
@@ -93,13 +129,34 @@ impl Item {
         Self { words, ..self }
     }
 
-    /// The item with all of its points inside of the scales: pixels of points far outside overflow.
-    fn within(&self, x: &Scale, y: &Scale) -> Self {
-        let range = |scale: &Scale| if scale.logarithmic { positive(scale.range) } else { linear(scale.range) };
-        let (x, y) = (range(x), range(y));
-        let inside = |point: &(f64, f64)| (point.0.clamp(x.start, x.end), point.1.clamp(y.start, y.end));
-        let points = self.points.iter().map(inside).collect();
-        Self { shape: self.shape.clone(), class: self.class.clone(), points, words: self.words.clone() }
+    /// Its elements, with its points in pixels.
+    fn svg(&self, at: &[(i32, i32)]) -> String {
+        let class = &self.class;
+        let shape = match (&self.shape, at) {
+            (Shape::Line, _) => polyline(&format!("line {class}"), at),
+            (Shape::Rule, _) => polyline("rule", at),
+            (Shape::Dot(form), [(x, y)]) => dot(*form, *x, *y, class),
+            (Shape::Bar, [(x0, y0), (x1, y1)]) => {
+                let (left, top) = (x0.min(x1), y0.min(y1));
+                let (width, height) = ((x1 - x0).abs().max(1), (y1 - y0).abs());
+                format!(r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#)
+            }
+            (Shape::Strokes, _) => {
+                let strokes: String = at.iter().map(|(x, y)| format!("M{x} {}v12", y - 6)).collect();
+                format!(r#"<path class="strokes {class}" d="{strokes}"/>"#)
+            }
+            (Shape::Stroke, [(x, y)]) => format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13),
+            (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
+            (Shape::Name(name), [(x, y)]) => text((x - 8, y + 4), "end", name),
+            _ => String::new(),
+        };
+        if self.words.is_empty() {
+            return shape;
+        }
+        let words = escaped(&self.words);
+        format!(
+            "<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\"><title>{words}</title>{shape}</g>\n"
+        )
     }
 }
 
@@ -133,18 +190,30 @@ impl Plot {
     pub fn svg(&self) -> String {
         let (legend, lines) = self.legend();
         let height = self.height + BELOW + lines * LEGEND + 12;
+        let left = if self.y.label.is_some() { BESIDE } else { self.left };
+        let across = f64::from(left)..f64::from(WIDTH - RIGHT);
+        let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
+        let place = |&(x, y): &(f64, f64)| {
+            let (right, up) = (self.x.place(x), self.y.place(y));
+            let x = across.start + right * (across.end - across.start);
+            (x.round() as i32, (down.end - up * (down.end - down.start)).round() as i32)
+        };
+        let (low, high) = (place(&(self.x.range.0, self.y.range.0)), place(&(self.x.range.1, self.y.range.1)));
         let mut body = String::new();
-        {
-            let area = Page::new((WIDTH, height), &mut body).into_drawing_area();
-            let (_, area) = area.split_vertically(lines * LEGEND);
-            let drawn = match (self.x.logarithmic, self.y.logarithmic) {
-                (true, true) => self.draw(&area, log(self.x.range), log(self.y.range)),
-                (false, true) => self.draw(&area, linear(self.x.range), log(self.y.range)),
-                (true, false) => self.draw(&area, log(self.x.range), linear(self.y.range)),
-                (false, false) => self.draw(&area, linear(self.x.range), linear(self.y.range)),
-            };
-            // This page's errors are Infallible; plotters has others, for images, which this page never draws.
-            debug_assert!(drawn.is_ok(), "{}: {drawn:?}", self.id);
+        for (value, label) in self.x.labels() {
+            let (x, _) = place(&(value, self.y.range.0));
+            body += &polyline("grid", &[(x, low.1), (x, high.1)]);
+            body += &text((x, low.1 + 20), "middle", &label);
+        }
+        for (value, label) in self.y.labels() {
+            let (_, y) = place(&(self.x.range.0, value));
+            body += &polyline("grid", &[(low.0, y), (high.0, y)]);
+            body += &text((low.0 - 10, y + 4), "end", &label);
+        }
+        body += &polyline("axis", &[(low.0, high.1), low, (high.0, low.1)]);
+        body += &text(((low.0 + high.0) / 2, low.1 + 38), "middle", &self.x.title);
+        for item in &self.items {
+            body += &item.svg(&item.points.iter().map(place).collect::<Vec<_>>());
         }
         let title = escaped(&self.title);
         format!(
@@ -176,53 +245,10 @@ impl Plot {
         }
         (out, if self.legend.is_empty() { 0 } else { line + 1 })
     }
-
-    fn draw<'a, X, Y>(&self, area: &DrawingArea<Page<'a>, Shift>, x: X, y: Y) -> Result<(), Box<dyn std::error::Error>>
-    where
-        X: AsRangedCoord<Value = f64>,
-        Y: AsRangedCoord<Value = f64>,
-        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-    {
-        let beside = if self.y.label.is_some() { BESIDE } else { self.left };
-        let mut chart = ChartBuilder::on(area)
-            .margin_right(16)
-            .margin_top(8)
-            .x_label_area_size(BELOW)
-            .y_label_area_size(beside)
-            .build_cartesian_2d(x, y)
-            .map_err(|error| error.to_string())?;
-        let text = |pos: Pos| -> TextStyle { ("sans-serif", TEXT).into_text_style(area).color(&INK).pos(pos) };
-        let name = |scale: &Scale, value: &f64| scale.label.map_or(String::new(), |label| label(*value));
-        let (x_name, y_name) = (|value: &f64| name(&self.x, value), |value: &f64| name(&self.y, value));
-        let mut mesh = chart.configure_mesh();
-        mesh.x_labels(self.x.ticks)
-            .y_labels(self.y.ticks)
-            .max_light_lines(0)
-            .axis_style(AXIS)
-            .bold_line_style(GRID)
-            .x_label_formatter(&x_name)
-            .y_label_formatter(&y_name)
-            .x_label_style(text(Pos::new(HPos::Center, VPos::Top)))
-            .y_label_style(text(Pos::new(HPos::Right, VPos::Center)))
-            .axis_desc_style(text(Pos::new(HPos::Center, VPos::Center)))
-            .x_desc(self.x.title.as_str());
-        if self.y.label.is_some() {
-            mesh.y_desc(self.y.title.as_str());
-        } else {
-            mesh.disable_y_mesh();
-        }
-        mesh.draw().map_err(|error| error.to_string())?;
-        for item in &self.items {
-            let item = item.within(&self.x, &self.y);
-            chart.plotting_area().draw(&item).map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
 }
 
-/// A range that a scale can be drawn for: figures of others may be anything, and the search for ticks of an empty or an
-/// infinite range does not end.
+/// A range that a scale can be drawn for: figures of others may be anything, and an empty or an infinite range has no
+/// round values.
 fn linear((low, high): (f64, f64)) -> Range<f64> {
     let end = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(-MOST, MOST) };
     let (low, high) = (end(low), end(high));
@@ -235,59 +261,23 @@ fn positive((low, high): (f64, f64)) -> Range<f64> {
     if high > low { low..high.min(MOST) } else { low..10.0 * low }
 }
 
-fn log(range: (f64, f64)) -> LogCoord<f64> {
-    positive(range).log_scale().into()
+/// Text that is escaped for an attribute or between tags.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-impl<'a> PointCollection<'a, (f64, f64)> for &'a Item {
-    type Point = &'a (f64, f64);
-    type IntoIter = &'a [(f64, f64)];
-
-    fn point_iter(self) -> Self::IntoIter {
-        &self.points
-    }
+/// A list of points for `points=`.
+fn points(path: &[(i32, i32)]) -> String {
+    path.iter().map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
 }
 
-impl Drawable<Page<'_>> for Item {
-    fn draw<I: Iterator<Item = BackendCoord>>(
-        &self,
-        pos: I,
-        page: &mut Page,
-        _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<Infallible>> {
-        let at: Vec<BackendCoord> = pos.collect();
-        let class = &self.class;
-        let shape = match (&self.shape, &at[..]) {
-            (Shape::Line, _) => format!(r#"<polyline class="line {class}" points="{}"/>"#, points(&at)),
-            (Shape::Rule, _) => format!(r#"<polyline class="rule" points="{}"/>"#, points(&at)),
-            (Shape::Dot(form), [(x, y)]) => dot(*form, *x, *y, class),
-            (Shape::Bar, [(x0, y0), (x1, y1)]) => {
-                let (left, top) = (x0.min(x1), y0.min(y1));
-                let (width, height) = ((x1 - x0).abs().max(1), (y1 - y0).abs());
-                format!(r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#)
-            }
-            (Shape::Strokes, _) => {
-                let strokes: String = at.iter().map(|(x, y)| format!("M{x} {}v12", y - 6)).collect();
-                format!(r#"<path class="strokes {class}" d="{strokes}"/>"#)
-            }
-            (Shape::Stroke, [(x, y)]) => format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13),
-            (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
-            (Shape::Name(name), [(x, y)]) => {
-                let (x, y, words) = (x - 8, y + 4, escaped(name));
-                format!(r#"<text class="ink" x="{x}" y="{y}" text-anchor="end">{words}</text>"#)
-            }
-            _ => String::new(),
-        };
-        if self.words.is_empty() {
-            page.raw(&format!("{shape}\n"));
-        } else {
-            let words = escaped(&self.words);
-            page.raw(&format!(
-                "<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\"><title>{words}</title>{shape}</g>\n"
-            ));
-        }
-        Ok(())
-    }
+fn polyline(class: &str, path: &[(i32, i32)]) -> String {
+    format!("<polyline class=\"{class}\" points=\"{}\"/>\n", points(path))
+}
+
+/// Text whose baseline ends, begins or has its middle at a point.
+fn text((x, y): (i32, i32), anchor: &str, words: &str) -> String {
+    format!("<text class=\"ink\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>\n", escaped(words))
 }
 
 /// Forms that can be distinguished without colour.
@@ -316,8 +306,10 @@ mod tests {
             for logarithmic in [false, true] {
                 let scale =
                     || Scale { title: "t".into(), range, logarithmic, label: Some(|v| v.to_string()), ticks: 6 };
-                let drawn = if logarithmic { positive(range) } else { linear(range) };
+                let drawn = scale().ends();
                 assert!(drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(), "{range:?}: {drawn:?}");
+                let values = scale().round_values();
+                assert!(values.len() <= 6 && values.iter().all(|value| (drawn.start..=drawn.end).contains(value)));
                 let (id, title) = (String::new(), String::new());
                 let points = vec![range, (f64::MAX, -f64::MAX)];
                 let bar = Item { shape: Shape::Bar, class: "c".into(), points, words: String::new() };
@@ -335,5 +327,23 @@ mod tests {
             }
         }
         assert_eq!((linear((0.0, 2.0)), positive((0.5, 2.0))), (0.0..2.0, 0.5..2.0), "ordinary ranges stay");
+    }
+
+    #[test]
+    fn labels_are_round_and_places_are_in_proportion() {
+        let scale = |range, logarithmic, ticks| Scale {
+            title: String::new(),
+            range,
+            logarithmic,
+            label: Some(|value| value.to_string()),
+            ticks,
+        };
+        let even = scale((-1.0, 9.0), false, 6);
+        assert_eq!(even.round_values(), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!([-5.0, -1.0, 4.0, 9.0, f64::INFINITY].map(|value| even.place(value)), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(scale((8.0, 1_200.0), true, 8).round_values(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]);
+        assert_eq!(scale((1.0, 1e6), true, 4).round_values(), [1.0, 100.0, 1e4, 1e6]);
+        assert_eq!(scale((110.0, 190.0), true, 4).round_values(), [120.0, 140.0, 160.0, 180.0], "no power of ten");
+        assert!((scale((10.0, 1_000.0), true, 8).place(100.0) - 0.5).abs() < 1e-12);
     }
 }
