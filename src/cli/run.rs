@@ -9,15 +9,14 @@ use anyhow::Context as _;
 use clap::Args;
 use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::{Adapter, Environment};
-use skinbench::harness::fidelity;
 use skinbench::harness::hardware::Conditions;
 use skinbench::harness::limits::Host;
 use skinbench::harness::run::{self, Disturbance, Observer, Outcome, RunOptions, Step, counters};
 use skinbench::report::{run_text, sustained, table};
 use skinbench::results::files::Results;
-use skinbench::results::rows::{LimitsRow, measurements};
+use skinbench::results::rows::{LimitsRow, MeasuredScene};
 use skinbench::results::warnings;
-use skinbench::scene::{BuiltScene, Scene};
+use skinbench::scene::Scene;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,9 +63,7 @@ fn sustain(text: &str) -> Result<Duration, &'static str> {
 
 /// Writes each backend's rows as soon as it is finished, and shows the progress.
 struct Recorder<'a> {
-    environment: &'a Environment,
-    scene: &'a BuiltScene,
-    clip_error: Option<f64>,
+    measured: MeasuredScene<'a>,
     results: &'a mut Results,
     progress: &'a mut Progress,
     /// Finished backends, if the progress is shown.
@@ -78,7 +75,7 @@ struct Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn progress(&mut self, step: &Step) {
-        self.progress.show(&self.scene.name, step);
+        self.progress.show(&self.measured.scene.name, step);
     }
 
     fn interrupted(&self) -> bool {
@@ -90,10 +87,10 @@ impl Observer for Recorder<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.results.write(&measurements(self.environment, self.scene, self.clip_error, outcome))?;
+        self.results.write(&self.measured.measurements(outcome))?;
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
-            let study = table::study_of(self.environment, self.scene, self.clip_error, &self.shown);
+            let study = table::study_of(&self.measured, &self.shown);
             self.progress.finished(&outcome.name(), &table::result(outcome));
             self.progress.show_verdict(&table::verdicts(&study));
         }
@@ -146,11 +143,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let hosts = Host::measure_all(context.isa, &context.threads);
         let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
         results.write_limits(limits).with_context(cannot_write)?;
-        let clip_error = fidelity::clip_error(scene);
+        let measured = MeasuredScene::new(&environment, scene);
         let mut recorder = Recorder {
-            environment: &environment,
-            scene,
-            clip_error,
+            measured,
             results: &mut results,
             progress: &mut progress,
             shown: Vec::new(),
@@ -159,7 +154,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let first = recorder.first.take();
-        let mut text = run_text::text(&environment, scene, clip_error, &hosts, &outcomes, arguments.card);
+        let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card);
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }

@@ -19,7 +19,7 @@ use skinbench::report::text;
 use skinbench::results::files::Results;
 use skinbench::results::key::Point;
 use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::measurements;
+use skinbench::results::rows::MeasuredScene;
 use skinbench::results::study::Study;
 use skinbench::results::warnings::{of_machine, warnings};
 use skinbench::scene::BuiltScene;
@@ -283,7 +283,8 @@ impl Log for SweepFolder {
         let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
         self.troubles
             .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
-        self.results.write(&measurements(environment, scene, self.clip_error, outcome))
+        let measured = MeasuredScene { environment, scene, clip_error: self.clip_error };
+        self.results.write(&measured.measurements(outcome))
     }
 
     fn note(&mut self, text: &str) {

@@ -2,28 +2,21 @@
 
 use super::{card, table};
 use crate::frame::{Event, StageGroup};
-use crate::harness::environment::Environment;
 use crate::harness::limits::Host;
 use crate::harness::run::Outcome;
+use crate::results::rows::MeasuredScene;
 use crate::results::warnings::warnings;
 use crate::scene::BuiltScene;
 
-/// The text about a run of a scene. `clip_error` is the scene's, `hosts` are the rates of the processor just before;
-/// `with_card` adds the decision card.
-pub fn text(
-    environment: &Environment,
-    scene: &BuiltScene,
-    clip_error: Option<f64>,
-    hosts: &[Host],
-    outcomes: &[Outcome],
-    with_card: bool,
-) -> String {
-    let mut text = table::measured(environment, scene, clip_error, outcomes);
+/// The text about a run of a scene. `hosts` are the rates of the processor just before; `with_card` adds the decision
+/// card.
+pub fn text(measured: &MeasuredScene, hosts: &[Host], outcomes: &[Outcome], with_card: bool) -> String {
+    let mut text = table::measured(measured, outcomes);
     text += &table::limits(hosts);
     if with_card {
-        text += &card::text(&table::study_of(environment, scene, clip_error, outcomes));
+        text += &card::text(&table::study_of(measured, outcomes));
     }
-    text += &counted(scene, outcomes);
+    text += &counted(measured.scene, outcomes);
     warnings(outcomes).iter().for_each(|warning| text += &format!("warning: {warning}\n"));
     text
 }

@@ -11,7 +11,7 @@ use crate::harness::run::{Floor, Outcome, Status};
 use crate::results::key::Point;
 use crate::results::ranking::ranking;
 use crate::results::recorded::Recorded;
-use crate::results::rows::{Measurement, measurements};
+use crate::results::rows::{MeasuredScene, Measurement};
 use crate::results::study::{Quantity, Study, StudyEntry};
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
@@ -30,14 +30,10 @@ pub fn new_table(columns: &[&str]) -> Table {
 }
 
 /// Table of a scene's measurements: a heading, one row per backend, the reasons why some are missing, and the fastest.
-/// Figures are those of the rows of `summary.csv`; `clip_error` is the scene's.
-pub fn measured(
-    environment: &Environment,
-    scene: &BuiltScene,
-    clip_error: Option<f64>,
-    outcomes: &[Outcome],
-) -> String {
-    let study = study_of(environment, scene, clip_error, outcomes);
+/// Figures are those of the rows of `summary.csv`.
+pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
+    let &MeasuredScene { environment, scene, clip_error } = measured;
+    let study = study_of(measured, outcomes);
     let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
     for entry in &study.entries {
         table.add_row(cells(entry));
@@ -80,8 +76,8 @@ pub fn result(outcome: &Outcome) -> String {
 }
 
 /// The results of a scene in order, as `report` reads them from the files.
-pub fn study_of(environment: &Environment, scene: &BuiltScene, clip_error: Option<f64>, outcomes: &[Outcome]) -> Study {
-    let measurements = outcomes.iter().flat_map(|outcome| measurements(environment, scene, clip_error, outcome));
+pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
+    let measurements = outcomes.iter().flat_map(|outcome| measured.measurements(outcome));
     Study::new(Recorded { measurements: measurements.collect(), ..Recorded::default() })
 }
 

@@ -205,7 +205,7 @@ mod tests {
     use crate::frame::{Clock, Stage};
     use crate::harness::environment::{Build, Environment};
     use crate::harness::run::{Outcome, StageTimes, Status};
-    use crate::results::rows::measurements;
+    use crate::results::rows::MeasuredScene;
     use crate::scene::{Scene, Settings};
 
     fn outcome(stages: Vec<StageTimes>) -> Outcome {
@@ -218,6 +218,7 @@ mod tests {
         let environment = Environment::collect(Build::default(), None);
         let few = Settings { instances: Some(3), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+        let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
         let mut results = Results::create(folder.path()).unwrap();
         let times = StageTimes {
             stage: Stage::Skin,
@@ -228,7 +229,7 @@ mod tests {
             counts: crate::frame::CountSum::default(),
         };
         for stages in [vec![times], vec![]] {
-            results.write(&measurements(&environment, &scene, None, &outcome(stages))).unwrap();
+            results.write(&measured.measurements(&outcome(stages))).unwrap();
         }
         let summary = std::fs::read_to_string(results.summary_path()).unwrap();
         let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();

@@ -250,114 +250,121 @@ pub struct Measurement {
     pub samples: Vec<(u32, u64)>,
 }
 
-/// A run's measurements of a backend: one per stage and clock, or a single one without times. `clip_error` is the
-/// scene's, from [`fidelity::clip_error`].
-pub fn measurements(
-    environment: &Environment,
-    scene: &BuiltScene,
-    clip_error: Option<f64>,
-    outcome: &Outcome,
-) -> Vec<Measurement> {
-    let measurement = |times: Option<&StageTimes>| Measurement {
-        row: row(environment, scene, clip_error, outcome, times),
-        samples: times.map_or(Vec::new(), |times| times.samples.clone()),
-    };
-    match &outcome.stages[..] {
-        [] => vec![measurement(None)],
-        stages => stages.iter().map(|times| measurement(Some(times))).collect(),
-    }
+/// A scene, and the machine that measures it.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredScene<'a> {
+    /// The machine, the program and the time.
+    pub environment: &'a Environment,
+    /// The scene.
+    pub scene: &'a BuiltScene,
+    /// Its [`fidelity::clip_error`].
+    pub clip_error: Option<f64>,
 }
 
-fn row(
-    environment: &Environment,
-    scene: &BuiltScene,
-    clip_error: Option<f64>,
-    outcome: &Outcome,
-    times: Option<&StageTimes>,
-) -> SummaryRow {
-    let summary = times.and_then(StageTimes::summary);
-    let floor = times.and_then(|t| t.floor);
-    let adapter = environment.adapter.as_ref();
-    let crowd = &scene.crowd;
-    let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
-    let resources = outcome.resources.filter(|_| of_frame);
-    let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
-    let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
-    let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
-    let count = |event| times.and_then(|times| times.counts.mean(event));
-    let lod = lod_error::of_scene(scene);
-    let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
-    SummaryRow {
-        schema: SCHEMA,
-        run_id: environment.run_id.clone(),
-        utc: environment.utc.clone(),
-        git_rev: environment.build.git_rev.clone(),
-        dirty: environment.build.dirty,
-        rustc: text(&environment.build.rustc),
-        os: text(&environment.os),
-        cpu: text(&environment.cpu),
-        threads: point.threads,
-        adapter: adapter.map(Adapter::label),
-        driver: adapter.and_then(|a| text(&a.driver)),
-        scene: point.scene,
-        scene_hash: point.scene_hash,
-        instances: point.instances,
-        joints: crowd.joint_count(),
-        vertices: crowd.vertex_count(),
-        influences: point.influences,
-        attributes: point.attributes,
-        options: text(&point.options.to_string()),
-        passes: point.passes,
-        visible: outcome.visible(),
-        backend: outcome.backend.into(),
-        variant: text(outcome.variant),
-        stage: times.map_or(Stage::Frame, |t| t.stage),
-        clock: times.map_or(Clock::Wall, |t| t.clock),
-        status: outcome.status,
-        error: outcome.problem.clone(),
-        frames: times.map(|t| t.samples.len()),
-        dropped: times.map(|t| t.dropped),
-        noisy: summary.map(|s| s.is_noisy()),
-        median_ns: summary.map(|s| s.median),
-        mad_ns: summary.map(|s| s.mad),
-        min_ns: summary.map(|s| s.min),
-        p95_ns: summary.map(|s| s.p95),
-        max_ns: summary.map(|s| s.max),
-        bytes: floor.map(|f| f.bytes),
-        limit: floor.map(|f| f.limit),
-        pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
-        parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
-        parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
-        clip_error: fidelity::of_backend(clip_error, outcome.parity.as_ref()),
-        host_bytes: resources.map(|r| r.memory.host.resident()),
-        device_bytes: resources.map(|r| r.memory.device.resident()),
-        upload_bytes: resources.map(|r| r.work.uploaded),
-        draws: resources.map(|r| r.work.draws),
-        dispatches: resources.map(|r| r.work.dispatches),
-        host_mesh: host(Purpose::Mesh),
-        host_clips: host(Purpose::Clips),
-        host_palettes: host(Purpose::Palettes),
-        host_output: host(Purpose::Output),
-        host_scratch: host(Purpose::Scratch),
-        device_mesh: device(Purpose::Mesh),
-        device_clips: device(Purpose::Clips),
-        device_palettes: device(Purpose::Palettes),
-        device_output: device(Purpose::Output),
-        device_scratch: device(Purpose::Scratch),
-        device_targets: device(Purpose::Targets),
-        device_staging: device(Purpose::Staging),
-        delay_frames: outcome.gameplay_delay.filter(|_| reads),
-        models: scene.mixed_models,
-        lod_error: lod.map(|lod| lod.relative),
-        lod_error_px: lod.map(|lod| lod.pixels),
-        energy_uj: resources.and_then(|r| r.energy).map(|energy| energy.microjoules),
-        energy_error_uj: resources.and_then(|r| r.energy).map(|energy| energy.error),
-        first_ns: outcome.first_ns.filter(|_| of_frame),
-        cycles: count(Event::Cycles),
-        instructions: count(Event::Instructions),
-        llc_misses: count(Event::CacheMisses),
-        context_switches: count(Event::ContextSwitches),
-        owner: text(outcome.owner),
+impl<'a> MeasuredScene<'a> {
+    /// A scene on a machine. Its clip error is measured here.
+    pub fn new(environment: &'a Environment, scene: &'a BuiltScene) -> Self {
+        Self { environment, scene, clip_error: fidelity::clip_error(scene) }
+    }
+
+    /// The measurements of a backend: one per stage and clock, or a single one without times.
+    pub fn measurements(&self, outcome: &Outcome) -> Vec<Measurement> {
+        let measurement = |times: Option<&StageTimes>| Measurement {
+            row: self.row(outcome, times),
+            samples: times.map_or(Vec::new(), |times| times.samples.clone()),
+        };
+        match &outcome.stages[..] {
+            [] => vec![measurement(None)],
+            stages => stages.iter().map(|times| measurement(Some(times))).collect(),
+        }
+    }
+
+    fn row(&self, outcome: &Outcome, times: Option<&StageTimes>) -> SummaryRow {
+        let &Self { environment, scene, clip_error } = self;
+        let summary = times.and_then(StageTimes::summary);
+        let floor = times.and_then(|t| t.floor);
+        let adapter = environment.adapter.as_ref();
+        let crowd = &scene.crowd;
+        let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
+        let resources = outcome.resources.filter(|_| of_frame);
+        let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
+        let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
+        let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
+        let count = |event| times.and_then(|times| times.counts.mean(event));
+        let lod = lod_error::of_scene(scene);
+        let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
+        SummaryRow {
+            schema: SCHEMA,
+            run_id: environment.run_id.clone(),
+            utc: environment.utc.clone(),
+            git_rev: environment.build.git_rev.clone(),
+            dirty: environment.build.dirty,
+            rustc: text(&environment.build.rustc),
+            os: text(&environment.os),
+            cpu: text(&environment.cpu),
+            threads: point.threads,
+            adapter: adapter.map(Adapter::label),
+            driver: adapter.and_then(|a| text(&a.driver)),
+            scene: point.scene,
+            scene_hash: point.scene_hash,
+            instances: point.instances,
+            joints: crowd.joint_count(),
+            vertices: crowd.vertex_count(),
+            influences: point.influences,
+            attributes: point.attributes,
+            options: text(&point.options.to_string()),
+            passes: point.passes,
+            visible: outcome.visible(),
+            backend: outcome.backend.into(),
+            variant: text(outcome.variant),
+            stage: times.map_or(Stage::Frame, |t| t.stage),
+            clock: times.map_or(Clock::Wall, |t| t.clock),
+            status: outcome.status,
+            error: outcome.problem.clone(),
+            frames: times.map(|t| t.samples.len()),
+            dropped: times.map(|t| t.dropped),
+            noisy: summary.map(|s| s.is_noisy()),
+            median_ns: summary.map(|s| s.median),
+            mad_ns: summary.map(|s| s.mad),
+            min_ns: summary.map(|s| s.min),
+            p95_ns: summary.map(|s| s.p95),
+            max_ns: summary.map(|s| s.max),
+            bytes: floor.map(|f| f.bytes),
+            limit: floor.map(|f| f.limit),
+            pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
+            parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
+            parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
+            clip_error: fidelity::of_backend(clip_error, outcome.parity.as_ref()),
+            host_bytes: resources.map(|r| r.memory.host.resident()),
+            device_bytes: resources.map(|r| r.memory.device.resident()),
+            upload_bytes: resources.map(|r| r.work.uploaded),
+            draws: resources.map(|r| r.work.draws),
+            dispatches: resources.map(|r| r.work.dispatches),
+            host_mesh: host(Purpose::Mesh),
+            host_clips: host(Purpose::Clips),
+            host_palettes: host(Purpose::Palettes),
+            host_output: host(Purpose::Output),
+            host_scratch: host(Purpose::Scratch),
+            device_mesh: device(Purpose::Mesh),
+            device_clips: device(Purpose::Clips),
+            device_palettes: device(Purpose::Palettes),
+            device_output: device(Purpose::Output),
+            device_scratch: device(Purpose::Scratch),
+            device_targets: device(Purpose::Targets),
+            device_staging: device(Purpose::Staging),
+            delay_frames: outcome.gameplay_delay.filter(|_| reads),
+            models: scene.mixed_models,
+            lod_error: lod.map(|lod| lod.relative),
+            lod_error_px: lod.map(|lod| lod.pixels),
+            energy_uj: resources.and_then(|r| r.energy).map(|energy| energy.microjoules),
+            energy_error_uj: resources.and_then(|r| r.energy).map(|energy| energy.error),
+            first_ns: outcome.first_ns.filter(|_| of_frame),
+            cycles: count(Event::Cycles),
+            instructions: count(Event::Instructions),
+            llc_misses: count(Event::CacheMisses),
+            context_switches: count(Event::ContextSwitches),
+            owner: text(outcome.owner),
+        }
     }
 }
 

@@ -12,11 +12,11 @@ use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::frustum::Frustum;
 use crate::gpu::{Beneath, Ground, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
-use crate::harness::fidelity;
 use crate::harness::limits::Host;
 use crate::harness::run::{self, Observer, RunOptions};
 use crate::registry;
 use crate::report::run_text;
+use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
 use std::sync::Arc;
@@ -312,7 +312,7 @@ impl Engine {
         };
         let hosts = Host::measure_all(context.isa, &context.threads);
         let outcomes = run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
-        Ok(run_text::text(&environment, &built, fidelity::clip_error(&built), &hosts, &outcomes, false))
+        Ok(run_text::text(&MeasuredScene::new(&environment, &built), &hosts, &outcomes, false))
     }
 
     /// Makes a pool of that many threads, unless it exists already.

@@ -7,7 +7,7 @@ use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::{markdown, table};
 use skinbench::results::files::Results;
 use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::measurements;
+use skinbench::results::rows::MeasuredScene;
 use skinbench::results::study::Study;
 use skinbench::scene::{Scene, Settings};
 
@@ -31,13 +31,14 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let environment = Environment::collect(Build::default(), Some(adapter));
     let few = Settings { instances: Some(3), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+    let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
     let folder = tempfile::tempdir().unwrap();
     let mut results = Results::create(folder.path()).unwrap();
     for outcome in outcomes {
-        results.write(&measurements(&environment, &scene, None, outcome)).unwrap();
+        results.write(&measured.measurements(outcome)).unwrap();
     }
     let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
-    let printed = table::measured(&environment, &scene, None, outcomes);
+    let printed = table::measured(&measured, outcomes);
     let of_run = printed.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
     let of_report = report.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
     assert!(of_report.ends_with(of_run), "run: {of_run:?}, report: {of_report:?}");
