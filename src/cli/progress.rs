@@ -1,7 +1,7 @@
 //! Progress on stderr with the time left, on a terminal only.
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skinbench::harness::run::{Activity, Step};
+use skinbench::harness::run::Step;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -55,14 +55,9 @@ impl Progress {
     pub fn show(&mut self, scene: &str, step: &Step) {
         self.bar.set_message(format!("{scene}: {step}"));
         self.bar.set_position(self.scene * STEPS + (step.done * STEPS as f64) as u64);
-        let activity = match step.activity {
-            Activity::Verifying => "verifying",
-            Activity::MeasuringMachine => return,
-            Activity::WarmingUp => "warming up",
-            Activity::Measuring => "measuring",
-        };
+        let Some(backend) = step.backend else { return };
         let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
-        self.set_line(step.backend, &format!("{activity}{}", verified.unwrap_or_default()));
+        self.set_line(backend, &format!("{}{}", step.activity, verified.unwrap_or_default()));
     }
 
     /// Shows the result of a backend that is finished.

@@ -25,7 +25,7 @@ use skinbench::results::warnings::{of_machine, warnings};
 use skinbench::scene::BuiltScene;
 use std::collections::HashSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -131,8 +131,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
     let session = common::session(&environment, &context)?;
     let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
-    let (frames, clock) = (arguments.frames, clock.label());
-    let mut folder = SweepFolder::open(&arguments.results, frames, arguments.disturbance, clock, binary, interrupted)?;
+    let results = Results::append(&arguments.results)?;
+    // An empty folder is not an error.
+    let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
+    let mut folder = SweepFolder {
+        results,
+        kept: kept(&recorded, arguments.frames, clock.label(), &binary),
+        environment: environment.clone(),
+        binary,
+        disturbance: arguments.disturbance,
+        at: None,
+        moves: 0,
+        clip_error: None,
+        progress: Progress::told(),
+        troubles: of_machine().into_iter().collect(),
+        share: (0.0, 1.0),
+        interrupted,
+    };
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
     folder.results.record(session).with_context(cannot_write)?;
     let mut ending = Ending::default();
@@ -140,7 +155,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         folder.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
         // There are as many contexts as groups, in the same order; a single one without --threads.
         let context = &contexts[done];
-        folder.environment = Some(Environment { threads: context.threads.count(), ..environment.clone() });
+        folder.environment = Environment { threads: context.threads.count(), ..environment.clone() };
         let part = sweep(threads).drive(context, &mut folder)?;
         ending.statuses.extend(part.statuses);
         ending.kept += part.kept;
@@ -181,7 +196,7 @@ struct SweepFolder {
     results: Results,
     /// Results that this binary measured before.
     kept: Vec<(ResultKey, KnownResult)>,
-    environment: Option<Environment>,
+    environment: Environment,
     /// The first digits of the executable's SHA-256.
     binary: String,
     disturbance: Disturbance,
@@ -201,58 +216,34 @@ struct SweepFolder {
 /// Key of a measurement: point, adapter and backend.
 type ResultKey = (Point, Option<String>, String);
 
-impl SweepFolder {
-    fn open(
-        folder: &Path,
-        frames: Option<u32>,
-        disturbance: Disturbance,
-        clock: Clock,
-        binary: String,
-        interrupted: &'static AtomicBool,
-    ) -> anyhow::Result<Self> {
-        let results = Results::append(folder)?;
-        let mut kept = Vec::new();
-        // An empty folder is not an error.
-        let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
-        let own = format!("-{binary}.");
-        // Results whose device stages were timed by another clock are measured again.
-        let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
-            .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
-            .map(|m| (m.row.run_id.as_str(), m.backend()))
-            .collect();
-        for measurement in &recorded.measurements {
-            let row = &measurement.row;
-            let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
-            let done = match row.status {
-                Status::Ok => frames.is_none_or(enough),
-                status => status != Status::Error,
-            };
-            let timed = !foreign.contains(&(row.run_id.as_str(), measurement.backend()));
-            if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
-                let place = (row.point(), row.adapter.clone(), measurement.backend());
-                kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
-            }
+/// The results of a folder that need not be measured again: those of this executable, by this clock, of enough frames.
+fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) -> Vec<(ResultKey, KnownResult)> {
+    let mut kept = Vec::new();
+    let own = format!("-{binary}.");
+    // Results whose device stages were timed by another clock are measured again.
+    let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
+        .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
+        .map(|m| (m.row.run_id.as_str(), m.backend()))
+        .collect();
+    for measurement in &recorded.measurements {
+        let row = &measurement.row;
+        let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
+        let done = match row.status {
+            Status::Ok => frames.is_none_or(enough),
+            status => status != Status::Error,
+        };
+        let timed = !foreign.contains(&(row.run_id.as_str(), measurement.backend()));
+        if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
+            let place = (row.point(), row.adapter.clone(), measurement.backend());
+            kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
         }
-        Ok(Self {
-            results,
-            kept,
-            environment: None,
-            binary,
-            disturbance,
-            at: None,
-            moves: 0,
-            clip_error: None,
-            progress: Progress::told(),
-            troubles: of_machine().into_iter().collect(),
-            share: (0.0, 1.0),
-            interrupted,
-        })
     }
+    kept
 }
 
 impl Log for SweepFolder {
     fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
-        let environment = self.environment.as_ref()?;
+        let environment = &self.environment;
         let point = Point::of(scene, environment.threads, passes, self.disturbance);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
         self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)
@@ -268,7 +259,7 @@ impl Log for SweepFolder {
     }
 
     fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()> {
-        let Some(environment) = &mut self.environment else { return Ok(()) };
+        let environment = &mut self.environment;
         let at = Some((scene.hash, outcome.passes, environment.threads));
         if self.at != at {
             // Each point is a run of its own, which keeps its samples apart from those of the others.

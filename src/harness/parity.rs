@@ -55,7 +55,7 @@ impl Tolerance {
 }
 
 /// Ticks and instances to verify.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Coverage {
     /// Frames, as ticks.
     pub ticks: Vec<u32>,
@@ -84,7 +84,7 @@ impl Coverage {
                 instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
             }
         }
-        Self { ticks: ticks.into(), instances, frustum: Frustum::default(), eye: Eye::default() }
+        Self { ticks: ticks.into(), instances, ..Self::default() }
     }
 
     /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and the
@@ -96,12 +96,7 @@ impl Coverage {
         }
         chosen.sort_unstable();
         chosen.dedup();
-        Self {
-            ticks: ticks.into(),
-            instances: chosen.into_iter().map(|i| i..i + 1).collect(),
-            frustum: Frustum::default(),
-            eye: Eye::default(),
-        }
+        Self { ticks: ticks.into(), instances: chosen.into_iter().map(|i| i..i + 1).collect(), ..Self::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The digest of some bytes.
 pub fn of_bytes(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// The digest of a file.
@@ -17,7 +17,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 pub fn of_file(path: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hasher)?;
-    Ok(hexadecimal(&hasher.finalize()))
+    Ok(format!("{:x}", hasher.finalize()))
 }
 
 /// The digest of the names and texts of all shaders of this build; `None` without GPU backends.
@@ -31,14 +31,10 @@ pub fn of_shaders() -> Option<String> {
                 hasher.update(part);
             }
         }
-        Some(hexadecimal(&hasher.finalize()))
+        Some(format!("{:x}", hasher.finalize()))
     }
     #[cfg(not(feature = "gpu"))]
     None
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -16,25 +16,18 @@ const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
 /// One line per kind of problem, with the backends that it affects.
 pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
-    let mut found = Vec::new();
-    let slow = named(outcomes, starts_slowly);
-    if !slow.is_empty() {
-        found.push(format!("first frames slow: {slow}; measure more with --frames, or run again"));
-    }
-    let drifting = named(outcomes, drifts);
-    if !drifting.is_empty() {
-        found.push(format!("drift between the thirds of the run: {drifting}; let the machine cool, then run again"));
-    }
-    let short: Vec<String> = outcomes
+    let short = outcomes
         .iter()
         .flat_map(|outcome| outcome.stages.iter().map(move |stage| (outcome, stage)))
         .filter(|(_, times)| times.summary().is_some_and(|s| s.median < RESOLUTION))
-        .map(|(outcome, times)| format!("{} {}", outcome.name(), times.stage.name()))
-        .collect();
-    if !short.is_empty() {
-        found.push(format!("below the clock's resolution: {}; measure more instances", short.join(", ")));
-    }
-    found
+        .map(|(outcome, times)| format!("{} {}", outcome.name(), times.stage.name()));
+    let found = [
+        ("first frames slow", named(outcomes, starts_slowly), "measure more with --frames, or run again"),
+        ("drift between the thirds of the run", named(outcomes, drifts), "let the machine cool, then run again"),
+        ("below the clock's resolution", short.collect::<Vec<_>>().join(", "), "measure more instances"),
+    ];
+    let found = found.into_iter().filter(|(_, who, _)| !who.is_empty());
+    found.map(|(what, who, advice)| format!("{what}: {who}; {advice}")).collect()
 }
 
 /// Warning about settings of the machine that disturb every measurement.

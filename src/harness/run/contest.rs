@@ -5,7 +5,7 @@ use super::bench::{Bench, Contender};
 use super::counters;
 use super::demand::{Demand, crowd_for};
 use super::energy::Spent;
-use super::observer::{Activity, Observer, Step};
+use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Order, Pace, WarmUp, Window};
 use super::outcome::{Floor, Outcome, StageTimes, Status};
@@ -147,7 +147,8 @@ impl<'a> Contest<'a> {
                 return Ok(());
             }
             let done = self.done(verified.len(), 0.0);
-            self.observer.progress(&Step { activity: Activity::Verifying, backend: entry.name, parity: None, done });
+            let step = Step { activity: "verifying", backend: Some(entry.name), parity: None, done };
+            self.observer.progress(&step);
             bench.device.work_for(entry.name);
             let prepared = match backend.prepare(crowd, &self.demand.job) {
                 Ok(prepared) => prepared,
@@ -261,7 +262,7 @@ impl<'a> Contest<'a> {
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
         let at_hand = contenders.len();
         for mut contender in contenders {
-            self.tell(Activity::WarmingUp, &contender, self.done(at_hand, 0.0));
+            self.tell("warming up", &contender, self.done(at_hand, 0.0));
             match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
                     estimates.push(contender.warm_up.estimate());
@@ -289,7 +290,7 @@ impl<'a> Contest<'a> {
             }
             let at_hand = racing.iter().flatten().count();
             let Some(mut contender) = racing[index].take() else { break };
-            self.tell(Activity::Measuring, &contender, self.done(at_hand, schedule.progress()));
+            self.tell("measuring", &contender, self.done(at_hand, schedule.progress()));
             let measured = self.measure_block(&mut contender, bench, &mut schedule, index, frames);
             match measured {
                 Ok(Some(wrong)) => {
@@ -376,7 +377,7 @@ impl<'a> Contest<'a> {
     /// Measures the machine's limits for the stages' traffic.
     fn measure_limits(&mut self, contenders: &[Contender], device: &dyn DeviceSide) {
         let done = self.done(contenders.len(), 0.0);
-        self.observer.progress(&Step { activity: Activity::MeasuringMachine, backend: "", parity: None, done });
+        self.observer.progress(&Step { activity: "measuring", backend: None, parity: None, done });
         for traffic in contenders.iter().flat_map(|c| c.prepared.traffic(c.crowd)) {
             if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
                 // A bandwidth that was not measured sets no limit.
@@ -402,8 +403,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    fn tell(&mut self, activity: Activity, contender: &Contender, done: f64) {
-        let (backend, parity) = (contender.entry.name, contender.parity.as_ref());
+    fn tell(&mut self, activity: &'static str, contender: &Contender, done: f64) {
+        let (backend, parity) = (Some(contender.entry.name), contender.parity.as_ref());
         self.observer.progress(&Step { activity, backend, parity, done });
     }
 

@@ -19,7 +19,7 @@ mod thread_clocks;
 
 pub use demand::{passes, promised_memory};
 pub use energy::Energy;
-pub use observer::{Activity, Observer, Step};
+pub use observer::{Observer, Step};
 pub use options::{Disturbance, RunOptions};
 pub use outcome::{Floor, Outcome, Resources, StageTimes, Status};
 

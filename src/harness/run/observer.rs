@@ -5,26 +5,13 @@ use crate::harness::parity::Parity;
 use std::fmt;
 use std::io;
 
-/// Kind of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activity {
-    /// A backend is prepared and compared with the reference.
-    Verifying,
-    /// The bandwidth of the machine is measured.
-    MeasuringMachine,
-    /// A backend runs frames that are not recorded.
-    WarmingUp,
-    /// A backend runs frames that are recorded.
-    Measuring,
-}
-
 /// Current step of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// Kind of the step.
-    pub activity: Activity,
-    /// Name of the backend at work; empty while the machine is measured.
-    pub backend: &'static str,
+    /// What is done: `verifying`, `warming up` or `measuring`.
+    pub activity: &'static str,
+    /// Name of the backend at work; `None` while the machine is measured.
+    pub backend: Option<&'static str>,
     /// Comparison of the backend with the reference, once it has been made.
     pub parity: Option<&'a Parity>,
     /// Fraction of the scene's work that is done, 0 to 1.
@@ -33,12 +20,7 @@ pub struct Step<'a> {
 
 impl fmt::Display for Step<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self.activity {
-            Activity::Verifying => write!(f, "verifying {}", self.backend),
-            Activity::MeasuringMachine => f.write_str("measuring the machine"),
-            Activity::WarmingUp => write!(f, "warming up {}", self.backend),
-            Activity::Measuring => write!(f, "measuring {}", self.backend),
-        }
+        write!(f, "{} {}", self.activity, self.backend.unwrap_or("the machine"))
     }
 }
 
