@@ -4,7 +4,8 @@ use super::common::{self, MachineArguments, seconds};
 use super::exit::Exit;
 use super::output::write_file;
 use anyhow::{Context as _, anyhow};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use skinbench::crowd::{Crowd, Layer, REST};
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::harness::single;
@@ -27,8 +28,8 @@ pub struct Arguments {
     #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
     time: Option<f32>,
     /// Interpolation of rotations between keys; default: as defined by the file's format
-    #[arg(long)]
-    rotation: Option<Rotation>,
+    #[arg(long, value_parser = rotation())]
+    rotation: Option<RotationBlend>,
     /// Backend that skins
     #[arg(short, long, value_name = "BACKEND", default_value = "cpu-scalar")]
     backend: String,
@@ -39,20 +40,17 @@ pub struct Arguments {
     machine: MachineArguments,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Rotation {
-    Slerp,
-    Nlerp,
+/// Parses an interpolation of rotations.
+fn rotation() -> impl TypedValueParser<Value = RotationBlend> {
+    let blend = |name: String| if name == "slerp" { RotationBlend::Slerp } else { RotationBlend::Nlerp };
+    PossibleValuesParser::new(["slerp", "nlerp"]).map(blend)
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let mut model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
     if let Some(rotation) = arguments.rotation {
-        model = model.with_rotation_blend(match rotation {
-            Rotation::Slerp => RotationBlend::Slerp,
-            Rotation::Nlerp => RotationBlend::Nlerp,
-        });
+        model = model.with_rotation_blend(rotation);
     }
     let clip = match &arguments.clip {
         None => REST,

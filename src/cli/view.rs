@@ -5,6 +5,7 @@ use super::common::{self, MachineArguments, positive};
 use super::exit::Exit;
 use super::output::write_png;
 use anyhow::bail;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
@@ -38,8 +39,8 @@ pub struct Arguments {
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     show: Vec<Part>,
     /// Colours of the window; default: as the system has them
-    #[arg(long)]
-    theme: Option<Theme>,
+    #[arg(long, value_parser = PossibleValuesParser::new(["dark", "light"]))]
+    theme: Option<String>,
     /// Write what the window shows as PNG, then close it
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
@@ -62,12 +63,6 @@ enum Part {
     Ground,
     /// A colour for each instance
     Tint,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Theme {
-    Dark,
-    Light,
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
@@ -99,7 +94,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         show.tint = shown(Part::Tint);
     }
     if let Some(theme) = arguments.theme {
-        settings.dark = Some(theme == Theme::Dark);
+        settings.dark = Some(theme == "dark");
     }
     let last = settings.recent.first().filter(|last| State::open(last, Preferences::default()).is_ok());
     let scene = match arguments.scenes.first() {
