@@ -198,7 +198,7 @@ impl Plot {
             let x = across.start + right * (across.end - across.start);
             (x.round() as i32, (down.end - up * (down.end - down.start)).round() as i32)
         };
-        let (low, high) = (place(&(self.x.range.0, self.y.range.0)), place(&(self.x.range.1, self.y.range.1)));
+        let (low, high) = ((across.start as i32, down.end as i32), (across.end as i32, down.start as i32));
         let mut body = String::new();
         for (value, label) in self.x.labels() {
             let (x, _) = place(&(value, self.y.range.0));
