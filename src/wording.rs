@@ -1,4 +1,4 @@
-//! Words for messages: lists, and suggestions for unknown names.
+//! Words for messages: lists, suggestions for unknown names, and texts of others.
 
 /// One line about an unknown name: the closest known one, and all that are accepted.
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
@@ -18,6 +18,13 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
 pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
     let names = || all.iter().map(|&value| name_of(value)).collect::<Vec<_>>();
     all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))
+}
+
+/// A text in one line with at most so many characters, without those that control a terminal.
+pub fn one_line(text: &str, most: usize) -> String {
+    let kept: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let more = text.chars().nth(most).map(|_| "...");
+    kept.split_whitespace().chain(more).collect::<Vec<_>>().join(" ")
 }
 
 /// A number that is not negative, rounded to a whole one with this many digits other than 0.
@@ -42,6 +49,12 @@ mod tests {
     #[test]
     fn the_first_digits_stay() {
         assert_eq!([0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)), [0, 8, 1_230, 100_000]);
+    }
+
+    #[test]
+    fn texts_of_others_are_short_and_plain() {
+        assert_eq!(one_line("a\n\x1b[31m b\t", 80), "a [31m b");
+        assert_eq!(one_line("äöü", 2), "äö ...");
     }
 
     #[test]

@@ -5,14 +5,21 @@ use crate::fault::Fault;
 use crate::regular_file;
 use serde::de::DeserializeOwned;
 use std::fs::File;
+use std::io::{Read, Take};
 use std::path::Path;
 
-pub(super) fn open(file: &Path) -> Result<File, ImportError> {
-    regular_file::open(file).map_err(|error| unreadable(file, &error))
+/// Most bytes of a file.
+pub(super) const MOST_BYTES: u64 = 1 << 30;
+
+pub(super) fn open(file: &Path) -> Result<Take<File>, ImportError> {
+    match regular_file::open(file) {
+        Ok(opened) => Ok(opened.take(MOST_BYTES)),
+        Err(error) => Err(unreadable(file, &error)),
+    }
 }
 
 pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
-    regular_file::read(file).map_err(|error| unreadable(file, &error))
+    regular_file::read(file, MOST_BYTES).map_err(|error| unreadable(file, &error))
 }
 
 pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {

@@ -16,24 +16,29 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The bytes of a regular file.
+/// The bytes of a regular file of at most so many; a file with holes may claim more than the machine can hold.
 ///
 /// # Errors
-/// The file cannot be opened or read, or is none.
-pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// The file cannot be opened or read, is none, or is larger.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
+    open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("larger than the {most} bytes that are accepted"),
+        ));
+    }
     Ok(bytes)
 }
 
-/// The text of a regular file.
+/// The text of a regular file of at most so many bytes.
 ///
 /// # Errors
-/// The file cannot be opened or read, is none, or is not UTF-8.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    open(path)?.read_to_string(&mut text)?;
-    Ok(text)
+/// As [`read`], or the file is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let not_utf_8 = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    String::from_utf8(read(path, most)?).map_err(not_utf_8)
 }
 
 #[cfg(test)]
@@ -41,14 +46,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_and_devices_are_refused() {
+    fn folders_devices_and_large_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |path: &Path| read(path).unwrap_err().to_string();
+        let said = |path: &Path| read(path, 4).unwrap_err().to_string();
         assert_eq!(said(folder.path()), "is no regular file");
         #[cfg(unix)]
         assert_eq!(said(Path::new("/dev/zero")), "is no regular file");
         let file = folder.path().join("file");
         fs::write(&file, "text").unwrap();
-        assert_eq!(read_text(&file).unwrap(), "text");
+        assert_eq!(read_text(&file, 4).unwrap(), "text");
+        fs::File::create(&file).unwrap().set_len(1 << 50).unwrap();
+        assert_eq!(said(&file), "larger than the 4 bytes that are accepted");
     }
 }

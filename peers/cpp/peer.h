@@ -247,8 +247,10 @@ inline int serve(const char* hello, bool whole, const std::function<Crowd*(Load&
                               int(request["threads"].number)});
                 std::cout << crowd->loaded() << std::endl;
             } else if (name == "write") {
-                Clock clock;
-                crowd->frame(uint32_t(request["tick"].number), clock);
+                if (auto* tick = request.find("tick")) {
+                    Clock clock;
+                    crowd->frame(uint32_t(tick->number), clock);
+                }
                 for (auto& [output, path] : request["outputs"].fields) {
                     auto numbers = crowd->output(output);
                     FILE* file = std::fopen(path.text.c_str(), "wb");

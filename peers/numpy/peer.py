@@ -69,6 +69,7 @@ def skin(palette):
 
 
 def frame(tick):
+    global last
     clock, now = [time.perf_counter_ns()], lambda: clock.append(time.perf_counter_ns())
     local = sample(tick); now()
     posed = to_model(local); now()
@@ -76,18 +77,20 @@ def frame(tick):
     palette = times(posed[:, array(model["palette_joints"], "<u4")], binds); now()
     skinned = skin(palette); now()
     stages = dict(zip(["sample", "local_to_model", "palette", "skin"], np.diff(clock).tolist()))
-    return {"local": local, "model": posed, "palette": palette, "vertices": skinned}, stages | {"frame": clock[-1] - clock[0]}
+    last = {"local": local, "model": posed, "palette": palette, "vertices": skinned}
+    return stages | {"frame": clock[-1] - clock[0]}
 
 
 def write(request):
-    outputs, _ = frame(request["tick"])
+    if "tick" in request:
+        frame(request["tick"])
     for name, path in request["outputs"].items():
-        outputs[name].astype("<f4").tofile(path)
+        last[name].astype("<f4").tofile(path)
     return {}
 
 
 def measure(request):
-    measured = [frame(request["tick"] + i)[1] for i in range(request["frames"])]
+    measured = [frame(request["tick"] + i) for i in range(request["frames"])]
     return {"stages": {stage: [times[stage] for times in measured] for stage in measured[0]}}
 
 

@@ -82,7 +82,7 @@ function pose(tick) {
 }
 
 async function write({ tick, outputs }) {
-  pose(tick);
+  if (tick !== undefined) pose(tick);
   for (const output of Object.keys(outputs)) await post(`/output/${output}`, scene.palettes());
   return {};
 }

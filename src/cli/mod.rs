@@ -27,6 +27,7 @@ mod web;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use exit::{Exit, UsageError};
+use skinbench::wording::one_line;
 use std::io;
 use std::process::ExitCode;
 
@@ -97,7 +98,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     if error.chain().any(closed_pipe) {
         return Exit::Done.into();
     }
-    eprintln!("error: {}", one_line(&format!("{error:#}")));
+    eprintln!("error: {}", one_line(&format!("{error:#}"), usize::MAX));
     if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Error.into() }
 }
 
@@ -109,10 +110,6 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<_> = said.filter(|line| !line.starts_with("For more information")).collect();
-    eprintln!("{}", one_line(&said.join(" ")));
+    eprintln!("{}", one_line(&said.join(" "), usize::MAX));
     Exit::Usage.into()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

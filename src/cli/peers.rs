@@ -63,7 +63,7 @@ fn with_default(argument: Arg, default: &str) -> Arg {
 
 #[derive(Debug, Args)]
 struct Selection {
-    /// Peers by name or pattern, or manifests (.toml); default: all in the folder
+    /// Peers by name or pattern, or manifests (.toml); default: all in the folder, of which only `list` takes engines, too
     #[arg(short, long = "peer", value_name = "NAMES", value_delimiter = ',')]
     peers: Vec<String>,
     /// Folder of manifests
@@ -99,10 +99,21 @@ impl Selection {
         Ok(found)
     }
 
+    /// The same, without engines unless they were named.
+    fn without_engines(&self) -> anyhow::Result<Vec<Manifest>> {
+        let all = self.manifests()?.into_iter();
+        let (engines, others): (Vec<Manifest>, Vec<Manifest>) = all.partition(|m| m.engine && self.peers.is_empty());
+        if !engines.is_empty() {
+            let names: Vec<&str> = engines.iter().map(|engine| &engine.name[..]).collect();
+            eprintln!("note: left out, as engines that were not named with -p: {}", names.join(", "));
+        }
+        Ok(others)
+    }
+
     /// Rows for the harness. What is not built yet is built; what cannot be is skipped with the reason.
     fn entries(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
         let mut entries = Vec::new();
-        for mut manifest in self.manifests()? {
+        for mut manifest in self.without_engines()? {
             manifest.missing = manifest.lack();
             if manifest.missing.is_none() && !manifest.is_built() {
                 eprintln!("building {}", manifest.name);
@@ -130,7 +141,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         }
         Verb::Build(selection) => {
             let mut exit = Exit::Done;
-            for manifest in selection.manifests()? {
+            for manifest in selection.without_engines()? {
                 let built = manifest.build();
                 exit = if built.is_err() { Exit::Error } else { exit };
                 let state = built.err().unwrap_or_else(|| "built".into());

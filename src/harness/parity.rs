@@ -176,8 +176,8 @@ pub fn verify(
     Ok(comparison.parity)
 }
 
-/// Compares the vertices of a backend's last frame, as they are, with the reference of its tick. Returns the first
-/// failure; it names the tick of `earlier` that the vertices belong to, if they belong to one.
+/// Compares the vertices of a backend's last frame, or poses if it computes none, as they are, with the reference of its
+/// tick. Returns the first failure; it names the tick of `earlier` that they belong to, if they belong to one.
 ///
 /// `coverage` says which instances are compared; `tolerance` includes the backend's stated error.
 ///
@@ -192,15 +192,19 @@ pub fn audit(
     earlier: &[u32],
     tolerance: Tolerance,
 ) -> Result<Option<String>> {
+    let has_vertices = backend.has_vertices();
+    let poses = [PoseData::Local, PoseData::Model, PoseData::Palette].map(|what| backend.has_poses(what));
+    let [local, model, palette] = poses.map(|has| has && !has_vertices);
     let mut failure_at = |tick: u32| {
-        let mut comparison = Comparison::new(backend, crowd, tolerance, [false, false, false, true]);
+        let mut comparison = Comparison::new(backend, crowd, tolerance, [local, model, palette, has_vertices]);
         comparison.add_frame(backend, crowd, arena, coverage, tick)?;
         Ok(comparison.parity.failure)
     };
     let Some(failure) = failure_at(tick)? else { return Ok(None) };
     for &tick in earlier {
         if failure_at(tick)?.is_none() {
-            return Ok(Some(format!("{failure}; the vertices are those of tick {tick}")));
+            let what = if has_vertices { "vertices" } else { "poses" };
+            return Ok(Some(format!("{failure}; the {what} are those of tick {tick}")));
         }
     }
     Ok(Some(failure))

@@ -1,5 +1,6 @@
 //! Manifests of peers: how each is built and started, and whose code it is.
 
+use crate::asset::regular_file;
 use crate::registry::REGISTRY;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
@@ -16,6 +17,9 @@ const SHARED: &str = "SKINBENCH_SHARED";
 const BUILT: &str = "built.toml";
 /// File in a build folder that has what the commands printed.
 const LOG: &str = "build.log";
+/// Most bytes of a manifest, and of a log whose last line is repeated.
+const MOST_BYTES: u64 = 1 << 16;
+const MOST_LOG: u64 = 64 << 20;
 
 /// A peer's manifest, as `peers/NAME.toml` has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -44,6 +48,9 @@ pub struct Manifest {
     /// `true` if it can use several threads.
     #[serde(default)]
     pub threads: bool,
+    /// `true` for an engine, whose frames contain more than ours.
+    #[serde(default)]
+    pub engine: bool,
     /// Most seconds that an answer may take.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
@@ -102,7 +109,7 @@ impl Manifest {
     /// The file cannot be read, or is no manifest.
     pub fn read(file: &Path, builds: &Path) -> Result<Self, String> {
         let wrong = |problem: String| format!("{}: {problem}", file.display());
-        let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let text = regular_file::read_text(file, MOST_BYTES).map_err(|error| wrong(error.to_string()))?;
         let manifest: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let word = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         if manifest.name.is_empty() || !word(&manifest.name) {
@@ -185,7 +192,7 @@ impl Manifest {
             command.stdin(Stdio::null()).stdout(output().map_err(failed)?).stderr(output().map_err(failed)?);
             let status = command.status().map_err(|error| format!("cannot start {}: {error}", words[0]))?;
             if !status.success() {
-                let text = fs::read(&path).unwrap_or_default();
+                let text = regular_file::read(&path, MOST_LOG).unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
                 let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
                 return Err(format!("{} failed ({status}): {}; see {}", words[0], last.trim(), path.display()));

@@ -16,15 +16,18 @@ use crate::frame::{
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::registry::BackendEntry;
+use crate::wording::one_line;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Largest error that a peer may state.
+/// Largest error that a peer may state, and most bytes for a purpose.
 const MOST_STATED: f64 = 0.01;
+const MOST_BYTES: u64 = 1 << 48;
+/// Most characters of the description of a device.
+const MOST_DEVICE: usize = 80;
 /// What crowds and jobs ask that peers are not given.
 const LACKS: [Ability; 10] = [
     Ability::PackedOutput,
@@ -89,7 +92,8 @@ impl Backend for Peer {
         for (option, made, asked) in [("attributes", &able.attributes, attributes), ("normals", &able.normals, normals)]
         {
             if makes_vertices && !made.iter().any(|name| name == asked) {
-                return Err(BackendError::Unavailable(format!("needs --{option} {}", made.join(" or "))));
+                let made = one_line(&made.join(" or "), MOST_DEVICE);
+                return Err(BackendError::Unavailable(format!("needs --{option} {made}")));
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
@@ -108,6 +112,10 @@ impl Backend for Peer {
         {
             return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
         }
+        let PeerMemory { mesh, clips, palettes, output, scratch } = loaded.memory;
+        if [mesh, clips, palettes, output, scratch].iter().any(|bytes| *bytes > MOST_BYTES) {
+            return Err(BackendError::Failed(format!("states memory of more than {MOST_BYTES} bytes")));
+        }
         let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
         Ok(Box::new(Running { process, able, loaded, vertices, threads: self.threads, folder, written: None }))
     }
@@ -122,15 +130,36 @@ struct Running {
     vertices: Option<u64>,
     threads: usize,
     folder: TempDir,
-    /// Outputs of the last frame that it wrote.
+    /// Outputs of the last frame, if it wrote them.
     written: Option<TempDir>,
 }
 
 impl Running {
+    /// Lets the peer compute the frame of a tick, or takes the last one that it measured, and write its outputs to a new
+    /// folder, so that no file of an earlier frame is read for this one. Returns the folder.
+    fn write(&mut self, tick: Option<u32>) -> Result<&TempDir> {
+        self.written = None;
+        let folder = TempDir::new_in(&self.folder).map_err(|error| BackendError::Failed(error.to_string()))?;
+        let path = |output: &Output| (*output, folder.path().join(<&str>::from(output)));
+        let outputs = self.able.outputs.iter().map(path).collect();
+        let Written {} = self.process.ask(&Request::Write { tick, outputs })?;
+        Ok(self.written.insert(folder))
+    }
+
     /// Appends the items of some instances from an output of the last frame, which has `words` numbers per instance.
-    fn read(&self, crowd: &Crowd, output: Output, words: usize, range: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let name = name_of(output);
-        let Some(folder) = &self.written else { return Err(BackendError::Failed(format!("wrote no {name}"))) };
+    fn read(
+        &mut self,
+        crowd: &Crowd,
+        output: Output,
+        words: usize,
+        range: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let name: &str = output.into();
+        let folder = match &self.written {
+            Some(folder) => folder,
+            None => self.write(None)?,
+        };
         let path = folder.path().join(name);
         let size = (words * size_of::<f32>()) as u64;
         let expected = size * crowd.instance_count() as u64;
@@ -159,7 +188,7 @@ impl Running {
 
 impl Prepared for Running {
     fn device(&self) -> String {
-        self.loaded.device.chars().filter(|c| !c.is_control()).take(80).collect()
+        one_line(&self.loaded.device, MOST_DEVICE)
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
@@ -209,13 +238,7 @@ impl Prepared for Running {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-        // A new folder for each frame, so that no file of an earlier one is read for this one.
-        self.written = None;
-        let folder = TempDir::new_in(&self.folder).map_err(|error| BackendError::Failed(error.to_string()))?;
-        let path = |output: &Output| -> (Output, PathBuf) { (*output, folder.path().join(name_of(*output))) };
-        let outputs = self.able.outputs.iter().map(path).collect();
-        let Written {} = self.process.ask(&Request::Write { tick: frame.tick, outputs })?;
-        self.written = Some(folder);
+        self.write(Some(frame.tick))?;
         Ok(Ticket::default())
     }
 
@@ -244,15 +267,5 @@ fn output_of(what: PoseData) -> Output {
         PoseData::Local => Output::Local,
         PoseData::Model => Output::Model,
         PoseData::Palette => Output::Palette,
-    }
-}
-
-/// Name of an output and of its file.
-fn name_of(output: Output) -> &'static str {
-    match output {
-        Output::Local => "local",
-        Output::Model => "model",
-        Output::Palette => "palette",
-        Output::Vertices => "vertices",
     }
 }

@@ -2,6 +2,7 @@
 
 use super::protocol::Request;
 use crate::frame::{BackendError, Result};
+use crate::wording::one_line;
 #[cfg(unix)]
 use nix::{
     sys::signal::{Signal, killpg},
@@ -80,10 +81,10 @@ impl Process {
     /// [`BackendError::Unavailable`] if the peer refuses, and [`BackendError::Failed`] if it fails, ends, takes too
     /// long, or answers anything else than was asked. It must not be asked again after that.
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T> {
-        let name = request.name();
+        let name: &str = request.into();
         let failed = |what: String| Err(BackendError::Failed(what));
         if let Ok(Line::Text(line)) = self.lines.try_recv() {
-            return failed(format!("wrote a line before it was asked to {name}: {}", cut(&line)));
+            return failed(format!("wrote a line before it was asked to {name}: {}", one_line(&line, KEPT)));
         }
         // A peer that has ended is noticed when its answer is read.
         let _ = self.send(request);
@@ -99,12 +100,14 @@ impl Process {
                 return failed(format!("took more than {} s to answer {name}", self.timeout.as_secs()));
             }
         };
-        let unreadable =
-            |error: serde_json::Error| BackendError::Failed(format!("answered {name} with {}: {error}", cut(&line)));
+        let unreadable = |error: serde_json::Error| {
+            let [line, error] = [&line, &error.to_string()].map(|text| one_line(text, KEPT));
+            BackendError::Failed(format!("answered {name} with {line}: {error}"))
+        };
         let value: Value = serde_json::from_str(&line).map_err(unreadable)?;
         match (&value["refused"], &value["failed"]) {
-            (Value::String(why), _) => Err(BackendError::Unavailable(cut(why))),
-            (_, Value::String(why)) => failed(format!("failed at {name}: {}", cut(why))),
+            (Value::String(why), _) => Err(BackendError::Unavailable(one_line(why, KEPT))),
+            (_, Value::String(why)) => failed(format!("failed at {name}: {}", one_line(why, KEPT))),
             _ => serde_json::from_value(value).map_err(unreadable),
         }
     }
@@ -126,7 +129,7 @@ impl Process {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&said);
         let last = text.lines().rfind(|line| !line.trim().is_empty());
-        last.map_or(status.clone(), |line| format!("{status}: {}", cut(line.trim())))
+        last.map_or(status.clone(), |line| format!("{status}: {}", one_line(line, KEPT)))
     }
 }
 
@@ -167,13 +170,5 @@ fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
         kept.extend_from_slice(&chunk[..length]);
         let excess = kept.len().saturating_sub(KEPT);
         kept.drain(..excess);
-    }
-}
-
-/// The beginning of a text, short enough for a message.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(KEPT) {
-        Some((end, _)) => format!("{} ...", &text[..end]),
-        None => text.into(),
     }
 }

@@ -4,13 +4,15 @@ use crate::frame::Stage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use strum::IntoStaticStr;
 
 /// Version of the protocol.
 pub const PROTOCOL: u32 = 1;
 
 /// A line to a peer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(tag = "request", rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Request {
     /// Asks for its abilities.
     Hello {
@@ -34,10 +36,11 @@ pub enum Request {
         /// Threads that frames may use.
         threads: usize,
     },
-    /// Computes a frame and writes files.
+    /// Computes a frame, or takes the last one of [`Request::Measure`] as it is, and writes files.
     Write {
-        /// Time of the frame.
-        tick: u32,
+        /// Time of the frame to compute.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tick: Option<u32>,
         /// The files to write.
         outputs: BTreeMap<Output, PathBuf>,
     },
@@ -52,22 +55,10 @@ pub enum Request {
     Quit,
 }
 
-impl Request {
-    /// Name on the line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Hello { .. } => "hello",
-            Self::Load { .. } => "load",
-            Self::Write { .. } => "write",
-            Self::Measure { .. } => "measure",
-            Self::Quit => "quit",
-        }
-    }
-}
-
 /// An output of a peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Output {
     /// Local poses.
     Local,

@@ -4,20 +4,8 @@ use super::protocol::Times;
 use crate::frame::{Clock, Stage, StageTime};
 use std::time::Duration;
 
-/// Stages that a peer may time.
-const STAGES: [Stage; 11] = [
-    Stage::Sample,
-    Stage::Blend,
-    Stage::LocalToModel,
-    Stage::Palette,
-    Stage::Pose,
-    Stage::Upload,
-    Stage::Skin,
-    Stage::PoseSkin,
-    Stage::Draw,
-    Stage::Frame,
-    Stage::EngineFrame,
-];
+/// Stages that peers do not have.
+const ONLY_OURS: [Stage; 5] = [Stage::Cull, Stage::Bounds, Stage::Sockets, Stage::Morph, Stage::Throughput];
 /// Time of a request besides its frames that is not counted.
 const PIPE: Duration = Duration::from_millis(5);
 /// Bytes per nanosecond that a thread cannot write, not even to its nearest cache.
@@ -46,7 +34,7 @@ pub fn spans(times: &Times, asked: &Asked) -> Result<Vec<Vec<StageTime>>, String
     let count = asked.frames;
     for (stage, list) in &times.stages {
         let name = stage.name();
-        if !STAGES.contains(stage) {
+        if ONLY_OURS.contains(stage) {
             return Err(format!("times the stage {name}, which is not one of the protocol"));
         }
         if list.len() != count {

@@ -61,6 +61,24 @@ fn changes(backends: &[Ends]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::{Clock, CountSum};
+    use crate::harness::run::{StageTimes, Status};
+
+    #[test]
+    fn clocks_and_temperatures_stand_below_the_times() {
+        let (stage, clock, samples) = (Stage::Frame, Clock::Wall, vec![(0, 1_250_000)]);
+        let times = StageTimes { stage, clock, samples, dropped: 0, floor: None, counts: CountSum::default() };
+        let plain = Outcome::new("cpu-simd", 0, Status::Ok);
+        let outcome = Outcome { first_ns: Some(1_000_000), stages: vec![times], ..plain };
+        let at = |mhz, celsius| Conditions {
+            processor_mhz: Some(mhz),
+            celsius: [("die".into(), celsius)].into(),
+            ..Conditions::default()
+        };
+        let expected = "sustained, first against last window:\n  cpu-simd: 1.000 -> 1.250 ms (+25.0 %)\n  \
+            processor: 3000 -> 2400 MHz\n  die: 50 -> 90 °C\nthe order of the backends stays\n";
+        assert_eq!(text(&[outcome], &at(3_000, 50.0), &at(2_400, 90.0)), expected);
+    }
 
     #[test]
     fn backends_that_change_places_are_named() {

@@ -6,6 +6,7 @@ use super::units::{duration, grouped};
 use crate::harness::sweep::{Found, Largest, MemoryBounds};
 use crate::results::study::{Axis, Sheet, Study};
 use crate::scene::words;
+use crate::wording::one_line;
 use bytesize::ByteSize;
 use std::fmt::Display;
 use std::time::Duration;
@@ -45,7 +46,8 @@ fn times(study: &Study, sheet: &Sheet) -> String {
 
 /// Notes on problems of files, if there are any.
 pub fn notes(problems: &[impl Display]) -> String {
-    let mut text: String = problems.iter().take(LISTED).map(|problem| format!("note: {problem}\n")).collect();
+    let note = |problem: &dyn Display| format!("note: {}\n", one_line(&problem.to_string(), usize::MAX));
+    let mut text: String = problems.iter().take(LISTED).map(|problem| note(problem)).collect();
     if problems.len() > LISTED {
         text += &format!("note: {} more like these\n", problems.len() - LISTED);
     }

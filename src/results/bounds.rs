@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 /// Most bytes of a compressed file after decompression, or of all files of a bundle together.
 pub(super) const MOST_BYTES: u64 = 128 << 20;
+/// Most bytes of a file that is not compressed.
+pub(super) const MOST_PLAIN: u64 = 1 << 30;
 /// Most rows of all summaries that are read together.
 pub(super) const MOST_ROWS: usize = 250_000;
 /// Most problems of the lines of a file; the rest of such a file is not read.

@@ -112,11 +112,11 @@ impl Bundle {
                 return content(format!("no {file} in {place}; expected results of this version: measure again"));
             }
             let limits = place.join("limits.csv");
-            files.insert(name("summary.csv"), regular_file::read(&summary)?);
+            files.insert(name("summary.csv"), regular_file::read(&summary, MOST_BYTES)?);
             files.insert(name("samples.csv"), text_of(&samples)?.into_bytes());
-            files.insert(name(session::FILE), regular_file::read(&environment)?);
+            files.insert(name(session::FILE), regular_file::read(&environment, MOST_BYTES)?);
             if limits.is_file() {
-                files.insert(name("limits.csv"), regular_file::read(&limits)?);
+                files.insert(name("limits.csv"), regular_file::read(&limits, MOST_BYTES)?);
             }
         }
         if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {

@@ -1,6 +1,6 @@
 //! Reading of result files. Usable rows are used; others are listed with file and line.
 
-use super::bounds::{self, MOST_BYTES, MOST_ROWS};
+use super::bounds::{self, MOST_BYTES, MOST_PLAIN, MOST_ROWS};
 pub use super::csv_rows::Problem;
 use super::csv_rows::read_rows;
 use super::key::{Machine, MeasurementKey};
@@ -339,7 +339,7 @@ pub(super) fn samples_beside(summary: &Path) -> PathBuf {
 /// A file that cannot be read or decompressed, or holds too much.
 pub(super) fn text_of(file: &Path) -> io::Result<String> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-    let mut bytes = regular_file::read(file).map_err(named)?;
+    let mut bytes = regular_file::read(file, MOST_PLAIN).map_err(named)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
         let packed = std::mem::take(&mut bytes);
         GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(named)?;

@@ -107,7 +107,7 @@ pub struct SummaryRow {
     /// Error of a compressed clip.
     pub clip_error: Option<f64>,
     /// Bytes of main memory that frames need, without drawing. This column and those below are filled on the row of the
-    /// whole frame.
+    /// whole frame, or the last one of a peer that has none.
     pub host_bytes: Option<u64>,
     /// Bytes of device memory that frames need, without drawing.
     pub device_bytes: Option<u64>,
@@ -285,7 +285,9 @@ impl<'a> MeasuredScene<'a> {
         let floor = times.and_then(|t| t.floor);
         let adapter = environment.adapter.as_ref();
         let crowd = &scene.crowd;
-        let of_frame = times.is_some_and(|t| (t.stage, t.clock) == (Stage::Frame, Clock::Wall));
+        // That of the frame, unless a peer has none.
+        let last = outcome.stages.last().map(|last| (last.stage, last.clock));
+        let of_frame = times.is_some_and(|own| last == Some((own.stage, own.clock)));
         let resources = outcome.resources.filter(|_| of_frame);
         let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
         let host = |purpose| resources.map(|r| r.memory.host.get(purpose));

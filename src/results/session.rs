@@ -11,9 +11,8 @@ use crate::frame::{Clock, DeviceClock};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
-use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde_json::value::RawValue;
 use std::io;
 use std::path::Path;
 
@@ -119,48 +118,29 @@ impl Session {
 pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     let path = folder.join(FILE);
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    match regular_file::read(&path) {
+    match regular_file::read(&path, MOST_ENVIRONMENT) {
         Ok(bytes) => parse(&bytes).map_err(|problem| named(io::Error::new(io::ErrorKind::InvalidData, problem))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(named(error)),
     }
 }
 
-/// The sessions in the bytes of a file; they are counted while they are read.
+/// The sessions in the bytes of a file; they are counted before they are read.
 ///
 /// # Errors
 /// Not what [`write()`] writes, or more than bounds allow.
 pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
-    struct Counted;
-
-    impl<'de> Visitor<'de> for Counted {
-        type Value = Vec<Session>;
-
-        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-            write!(f, "a list of at most {MOST_SESSIONS} sessions")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Session>, A::Error> {
-            let mut sessions = Vec::new();
-            while let Some(session) = list.next_element()? {
-                sessions.push(session);
-                if sessions.len() > MOST_SESSIONS {
-                    return Err(A::Error::invalid_length(sessions.len(), &self));
-                }
-            }
-            Ok(sessions)
-        }
-    }
-
     if bytes.len() as u64 > MOST_ENVIRONMENT {
         return Err(format!("{} bytes; expected at most {MOST_ENVIRONMENT}", bytes.len()));
     }
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let sessions = deserializer.deserialize_seq(Counted).and_then(|sessions| {
-        deserializer.end()?;
-        Ok(sessions)
-    });
-    sessions.map_err(|error| error.to_string())
+    let texts: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if texts.len() > MOST_SESSIONS {
+        return Err(format!("{} sessions; expected at most {MOST_SESSIONS}", texts.len()));
+    }
+    let session = |(index, text): (usize, &&RawValue)| {
+        serde_json::from_str(text.get()).map_err(|error| format!("session {index}: {error}"))
+    };
+    texts.iter().enumerate().map(session).collect()
 }
 
 /// Writes the sessions of a folder; the file is complete at any time.

@@ -35,11 +35,22 @@ pub const BUILT_IN: [(&str, &str); 22] = [
 ];
 /// The scene of models that are used as one, with a model in their place.
 const OF_MODELS: &str = "[[group]]\nmodel = \"walker\"\ncount = 100\nclip = \"*\"";
+/// Most bytes of a scene file.
+const MOST_BYTES: u64 = 1 << 20;
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
 
 fn is_scene_file(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
+/// The text of a scene file.
+///
+/// # Errors
+/// The file cannot be read, or is too large.
+pub fn text_of(file: &str) -> Result<String, SceneError> {
+    let text = regular_file::read_text(Path::new(file), MOST_BYTES);
+    text.map_err(|error| SceneError::new(file, format!("cannot read: {error}")))
 }
 
 impl Scene {
@@ -54,8 +65,7 @@ impl Scene {
         }
         let path = Path::new(name);
         if is_scene_file(path) {
-            let text = regular_file::read_text(path)
-                .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
+            let text = text_of(name)?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
         }

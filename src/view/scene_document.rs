@@ -3,7 +3,7 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
@@ -76,11 +76,7 @@ impl SceneDocument {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == source);
         let (text, folder) = match built_in {
             Some((_, text)) => ((*text).to_owned(), PathBuf::new()),
-            None if is_scene_file(path) => {
-                let text = regular_file::read_text(path)
-                    .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
-                (text, path.parent().unwrap_or(Path::new("")).to_owned())
-            }
+            None if is_scene_file(path) => (scene::text_of(source)?, path.parent().unwrap_or(Path::new("")).to_owned()),
             None => {
                 // A scene loads its models when it is built, but a missing file is reported immediately.
                 if !BUILT_IN_MODELS.contains(&source) {

@@ -70,6 +70,9 @@ fn a_peer_is_measured_beside_ours() {
 fn what_peers_do_wrong_is_said_and_not_timed() {
     let faults = [
         ("weight", Status::ParityFailed, "position is off by "),
+        ("time", Status::ParityFailed, "palette is off by "),
+        ("late", Status::ParityFailed, "measured frame "),
+        ("idle", Status::ParityFailed, "; the vertices are those of tick 1000003"),
         ("nan", Status::ParityFailed, "off by NaN"),
         ("few", Status::Error, "wrote 13436 bytes of vertices; expected 13440"),
         ("many", Status::Error, "wrote 13444 bytes of vertices; expected 13440"),
@@ -85,8 +88,9 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
         ("flood", Status::Error, "answered hello with a line of more than 1048576 bytes"),
         ("version", Status::Error, "speaks protocol 7 and has 2 outputs; expected protocol 1"),
         ("hang", Status::Error, "took more than 3 s to answer measure"),
-        ("refuse", Status::Skipped, "the moon is full"),
+        ("refuse", Status::Skipped, "the moon [31m is full"),
         ("error", Status::Error, "states an error beyond 0 to 0.01"),
+        ("memory", Status::Error, "states memory of more than "),
         // If the second line is not there yet, it is taken for the answer to what is asked next.
         ("chatter", Status::Error, "wrote "),
     ];
@@ -118,6 +122,51 @@ fn processes_of_a_hanging_peer_end() {
     let left: Vec<_> =
         left.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == own)).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn engines_take_part_only_if_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    ["good", "refuse"].iter().for_each(|mode| manifest(&folder, mode));
+    let file = folder.path().join("refuse.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("engine = true\n{text}")).unwrap();
+    let verified = |more: &[&str]| {
+        let verify = ["verify", "walkers", "--instances", "1", "--peers", ".", "-b", "cpu-scalar"];
+        let finished = skinbench(&folder, &[&verify, more].concat());
+        String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap()
+    };
+    let said = verified(&[]);
+    let left_out = said.contains("note: left out, as engines that were not named with -p: refuse\n");
+    assert!(left_out && said.contains("│ good ") && !said.contains("│ refuse "), "{said}");
+    assert!(verified(&["-p", "refuse"]).contains("refuse: skipped: the moon [31m is full"));
+}
+
+/// A manifest may come from anywhere.
+#[test]
+fn manifests_are_small_regular_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.toml");
+    let refused = |expected: &str| {
+        let finished = skinbench(&folder, &["list", "-p", "x.toml"]);
+        let said = String::from_utf8(finished.stderr).unwrap();
+        assert_eq!((finished.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.starts_with("error: x.toml: ") && said.contains(expected), "{said}; expected {expected}");
+        std::fs::remove_file(&file).unwrap();
+    };
+    std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+    refused("larger than the 65536 bytes that are accepted");
+    std::fs::write(&file, format!("start = {}", "[".repeat(60_000))).unwrap();
+    refused("recursion");
+    std::fs::write(&file, "[[sources]]\n".repeat(5_000)).unwrap();
+    refused("missing field");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("x.toml", &file).unwrap();
+        refused("");
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        refused("is no regular file");
+    }
 }
 
 #[test]
@@ -170,7 +219,8 @@ fn lines_are_as_the_schema_says() {
             normals: "raw".into(),
             threads: 2,
         },
-        Request::Write { tick, outputs },
+        Request::Write { tick: Some(tick), outputs: outputs.clone() },
+        Request::Write { tick: None, outputs },
         Request::Measure { tick, frames: 10 },
         Request::Quit,
     ];

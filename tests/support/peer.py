@@ -72,17 +72,30 @@ def skin(palette):
 
 
 def frame(tick):
+    global last
     start = time.perf_counter_ns()
     seconds = [(((phase + step * tick) % 2**32) >> 8) * scale + base for _, phase, step, base, scale in instances]
+    if MODE == "time":
+        seconds[3] += 0.01
     palettes = [pose(instance[0], at) for instance, at in zip(instances, seconds)]
     posed = time.perf_counter_ns()
     vertices = [number for palette in palettes for number in skin(palette)]
     end = time.perf_counter_ns()
-    return palettes, vertices, {"pose": posed - start, "skin": end - posed, "frame": end - start}
+    last = palettes, vertices
+    return {"pose": posed - start, "skin": end - posed, "frame": end - start}
+
+
+def wait():
+    start = time.perf_counter_ns()
+    while time.perf_counter_ns() - start < 10**6:
+        pass
+    return {"frame": time.perf_counter_ns() - start}
 
 
 def write(request):
-    palettes, vertices, _ = frame(request["tick"])
+    if "tick" in request:
+        frame(request["tick"])
+    palettes, vertices = last
     if MODE == "nan":
         vertices[7] = math.nan
     if MODE == "few":
@@ -90,14 +103,17 @@ def write(request):
     if MODE == "many":
         vertices.append(0)
     for name, numbers in [("palette", [number for palette in palettes for entry in palette for number in entry]), ("vertices", vertices)]:
-        if MODE == "stale" and request["tick"] > 0:
+        if MODE == "stale" and request.get("tick") != 0:
             break
         open(request["outputs"][name], "wb").write(struct.pack(f"<{len(numbers)}f", *numbers))
     return {}
 
 
 def measure(request):
-    frames = [frame(request["tick"] + i)[2] for i in range(request["frames"])]
+    if MODE == "idle":
+        frames = [wait() for _ in range(request["frames"])]
+    else:
+        frames = [frame(request["tick"] + i - (MODE == "late")) for i in range(request["frames"])]
     if MODE == "zero":
         frames[0]["skin"] = 0
     if MODE == "faster":
@@ -137,9 +153,11 @@ for line in sys.stdin:
         time.sleep(1000)
     answer = {"hello": hello, "load": load, "write": write, "measure": measure}[name](request)
     if MODE == "refuse" and name == "load":
-        answer = {"refused": "the moon is full"}
+        answer = {"refused": "the moon\n\x1b[31m is full"}
     if MODE == "error" and name == "load":
         answer = {"device": "", "error": {"pose": 1, "position": 1, "normal": 1}}
     print(json.dumps(answer), flush=True)
+    if MODE == "memory" and name == "load":
+        answer = {"device": "", "memory": {"mesh": 2**64 - 1, "clips": 2**64 - 1}}
     if MODE == "chatter" and name == "write":
         print("{}", flush=True)

@@ -2,11 +2,12 @@
 
 use crate::fault::Fault;
 use crate::place::Place;
+use crate::read_file::MOST_BYTES;
 use crate::{ImportError, regular_file};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Take};
 use std::path::{Path, PathBuf};
 
 /// A start tag.
@@ -27,7 +28,7 @@ impl Element {
 /// Reads elements in order.
 pub(super) struct Xml {
     file: PathBuf,
-    reader: Reader<BufReader<File>>,
+    reader: Reader<BufReader<Take<File>>>,
     buffer: Vec<u8>,
     /// Number of elements that are open.
     depth: u32,
@@ -149,7 +150,7 @@ impl Xml {
 
     fn fault_at(&self, at: u64, problem: impl Into<String>) -> Fault {
         // The stream is past that place; lines are counted only for an error.
-        let place = match regular_file::read(&self.file) {
+        let place = match regular_file::read(&self.file, MOST_BYTES) {
             Ok(bytes) => Place::of(&bytes, usize::try_from(at).unwrap_or(usize::MAX)).to_string(),
             Err(_) => format!("byte {at}"),
         };

@@ -40,7 +40,9 @@ fn answer(request: &Value, loaded: &mut Option<Characters>) -> Result<Value, Str
             Ok(json!({ "device": format!("{vectors} instructions") }))
         }
         ("write", Some(characters)) => {
-            characters.frame(number("tick")? as u32);
+            if request.get("tick").is_some() {
+                characters.frame(number("tick")? as u32);
+            }
             let bytes: Vec<u8> = characters.matrices()?.into_iter().flat_map(f32::to_le_bytes).collect();
             std::fs::write(path(&request["outputs"]["model"])?, bytes).map_err(|error| error.to_string())?;
             Ok(json!({}))

@@ -55,18 +55,8 @@ impl Contender<'_> {
 
     /// Keeps the median frame so far.
     pub fn end_first_window(&mut self) {
-        self.first_ns = times_of(&mut self.stages, Stage::Frame, Clock::Wall).summary().map(|summary| summary.median);
-    }
-
-    /// Measures some frames of a backend that times them itself.
-    pub fn own_block(&mut self, frames: Range<u32>, record: impl FnMut(Duration)) -> Result<()> {
-        self.own_frames(frames, record)?;
-        let host = self.prepared.footprint(self.crowd).host;
-        let memory = BackendMemory { host, ..BackendMemory::default() };
-        // A program that does not say what it holds has no memory to report.
-        let resources = || Resources { memory, work: FrameWork::default(), energy: None };
-        self.resources = (host.total() > 0).then(resources);
-        Ok(())
+        let frame = self.stages.iter().find(|times| (times.stage, times.clock) == (Stage::Frame, Clock::Wall));
+        self.first_ns = frame.and_then(StageTimes::summary).map(|summary| summary.median);
     }
 
     /// Runs frames of a backend that times them itself.
@@ -138,11 +128,47 @@ impl Bench {
         contender: &mut Contender,
         frames: Range<u32>,
         interrupted: impl Fn() -> bool,
+        record: impl FnMut(Duration),
+    ) -> Result<Range<u32>> {
+        self.disturber.set(true);
+        let measured = match contender.prepared.times_itself() {
+            true => self.own_block(contender, frames, record),
+            false => self.timed_block(contender, frames, interrupted, record),
+        };
+        self.disturber.set(false);
+        measured
+    }
+
+    /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
+    fn own_block(
+        &mut self,
+        contender: &mut Contender,
+        frames: Range<u32>,
+        mut record: impl FnMut(Duration),
+    ) -> Result<Range<u32>> {
+        let at_once = if self.disturber.is_cold() { 1 } else { frames.len().max(1) };
+        for first in frames.clone().step_by(at_once) {
+            self.disturber.before_frame(&self.threads);
+            contender.own_frames(first..frames.end.min(first + at_once as u32), &mut record)?;
+        }
+        let host = contender.prepared.footprint(contender.crowd).host;
+        let memory = BackendMemory { host, ..BackendMemory::default() };
+        // A program that does not say what it holds has no memory to report.
+        let resources = || Resources { memory, work: FrameWork::default(), energy: None };
+        contender.resources = (host.total() > 0).then(resources);
+        Ok(frames)
+    }
+
+    /// Measures some frames of a backend, or fewer if interrupted; returns those that were measured.
+    fn timed_block(
+        &mut self,
+        contender: &mut Contender,
+        frames: Range<u32>,
+        interrupted: impl Fn() -> bool,
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
         self.device.work_for(contender.entry.name);
-        self.disturber.set(true);
         self.meter.iter_mut().for_each(EnergyMeter::start);
         for frame in frames {
             if interrupted() {
@@ -154,7 +180,6 @@ impl Bench {
             add(&mut contender.stages, frame, self.timer.spans());
             measured.end = frame + 1;
         }
-        self.disturber.set(false);
         self.meter.iter().for_each(|meter| meter.stop(&mut contender.spent, measured.len() as u32));
         if !measured.is_empty() {
             let shared = SharedMemory {
@@ -168,6 +193,14 @@ impl Bench {
             contender.resources = Some(Resources { memory, work: self.work, energy });
         }
         Ok(measured)
+    }
+
+    /// Runs a frame again, without recording it.
+    pub fn again(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
+        match contender.prepared.times_itself() {
+            true => contender.prepared.own_times(tick..tick + 1).map(|_| ()),
+            false => self.frame(contender, tick).map(|_| ()),
+        }
     }
 
     /// Runs frames that are not recorded until the backend is warm, or the fewest if interrupted.
@@ -284,5 +317,107 @@ impl Bench {
         let Self { arena, device, timer, .. } = self;
         let ticket = contender.prepared.submit(&mut FrameInput { crowd: contender.crowd, tick, arena }, timer)?;
         device.draw(ticket, &*contender.prepared, arena, timer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Context, Skinned};
+    use crate::harness::opened_device;
+    use crate::pose::PoseData;
+    use crate::registry::REGISTRY;
+    use crate::scene::{Scene, Settings};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// What a backend saw when it was asked for frames.
+    #[derive(Debug, Clone, Copy)]
+    struct Seen {
+        frames: usize,
+        /// Lines of memory that were written until then.
+        written: u64,
+        /// `true` if neighbours streamed.
+        crowded: bool,
+    }
+
+    /// A backend that does nothing but look around.
+    struct Watcher<F> {
+        watch: F,
+        times_itself: bool,
+        seen: Rc<RefCell<Vec<Seen>>>,
+    }
+
+    impl<F: Fn() -> (u64, bool)> Watcher<F> {
+        fn note(&self, frames: usize) {
+            let (written, crowded) = (self.watch)();
+            self.seen.borrow_mut().push(Seen { frames, written, crowded });
+        }
+    }
+
+    impl<F: Fn() -> (u64, bool)> Prepared for Watcher<F> {
+        fn device(&self) -> String {
+            String::new()
+        }
+        fn footprint(&self, _: &Crowd) -> crate::frame::Footprint {
+            crate::frame::Footprint::default()
+        }
+        fn times_itself(&self) -> bool {
+            self.times_itself
+        }
+        fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
+            self.note(frames.len());
+            Ok(vec![Vec::new(); frames.len()])
+        }
+        fn submit(&mut self, _: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+            self.note(1);
+            Ok(Ticket::default())
+        }
+        fn skinned(&self) -> Skinned {
+            Skinned::Host
+        }
+        fn read_poses(&mut self, _: &Crowd, _: PoseData, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+            Ok(())
+        }
+        fn read_vertices(&mut self, _: &Crowd, _: &Arena, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What a backend sees in a block of two frames.
+    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+        let few = Settings { instances: Some(1), ..Settings::default() };
+        let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+        let (context, seen) = (Context::default(), Rc::default());
+        let (device, clocks) = (opened_device::open(&context), ThreadClocks::new(&context.threads));
+        let mut bench = Bench::new(Arena::default(), device, clocks, context.threads, disturbance);
+        let prepared = Box::new(Watcher { watch: bench.disturber.watch(), times_itself, seen: Rc::clone(&seen) });
+        let (parity, warm_up, stages, first_ns) = (None, WarmUp::default(), Vec::new(), None);
+        let (entry, crowd, spent, resources) = (&REGISTRY[0], &scene.crowd, Spent::default(), None);
+        let mut contender =
+            Contender { index: 0, entry, crowd, prepared, parity, warm_up, stages, first_ns, spent, resources };
+        bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
+        assert!(!bench.disturber.watch()().1, "neighbours rest between blocks");
+        seen.take()
+    }
+
+    #[test]
+    fn caches_are_emptied_before_each_frame() {
+        for times_itself in [false, true] {
+            let seen = seen(Disturbance { cold: true, neighbours: 0 }, times_itself);
+            let [first, second] = seen[..] else { panic!("{seen:?}") };
+            assert!((first.frames, second.frames) == (1, 1) && first.written > 0, "{seen:?}");
+            assert_eq!(second.written, 2 * first.written);
+        }
+    }
+
+    #[test]
+    fn neighbours_stream_during_frames() {
+        for (times_itself, requests) in [(false, 2), (true, 1)] {
+            let crowded = seen(Disturbance { cold: false, neighbours: 1 }, times_itself);
+            assert!(crowded.len() == requests && crowded.iter().all(|seen| seen.crowded), "{crowded:?}");
+            let alone = seen(Disturbance::default(), times_itself);
+            assert!(alone.iter().all(|seen| !seen.crowded && seen.written == 0), "{alone:?}");
+        }
     }
 }

@@ -324,10 +324,6 @@ impl<'a> Contest<'a> {
         index: usize,
         frames: Range<u32>,
     ) -> Result<Option<String>> {
-        if contender.prepared.times_itself() {
-            contender.own_block(frames, |frame| schedule.record(index, frame))?;
-            return Ok(None);
-        }
         let (frames, chosen) = self.auditor.cut(frames);
         let record = |frame| schedule.record(index, frame);
         let measured = bench.block(contender, frames.clone(), || self.observer.interrupted(), record)?;
@@ -340,8 +336,11 @@ impl<'a> Contest<'a> {
             }
             if schedule.mean(index) < LONG_FRAME {
                 // The next frame that is recorded finds the caches as if nothing had been read back.
-                bench.frame(contender, last)?;
+                bench.again(contender, last)?;
             }
+        }
+        if contender.prepared.times_itself() {
+            return Ok(None);
         }
         if let Some(last) = measured.clone().next_back() {
             bench.counted_frame(contender, last)?;

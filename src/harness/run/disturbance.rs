@@ -63,6 +63,11 @@ impl Disturber {
         Self { cold, memory, neighbours, state }
     }
 
+    /// Returns whether caches are emptied.
+    pub fn is_cold(&self) -> bool {
+        self.cold
+    }
+
     /// Displaces what the caches of all threads hold, if that is asked for.
     pub fn before_frame(&self, threads: &Threads) {
         if !self.cold {
@@ -83,6 +88,16 @@ impl Disturber {
     pub fn set(&self, on: bool) {
         self.state.stream.store(on, Ordering::Relaxed);
         self.neighbours.iter().for_each(|neighbour| neighbour.thread().unpark());
+    }
+}
+
+#[cfg(test)]
+impl Disturber {
+    /// A look at the number of lines that were written so far, and at whether neighbours stream.
+    pub fn watch(&self) -> impl Fn() -> (u64, bool) + use<> {
+        let (memory, state) = (Arc::clone(&self.memory), Arc::clone(&self.state));
+        let written = move || memory.0.iter().map(|word| word.load(Ordering::Relaxed)).sum();
+        move || (written(), state.stream.load(Ordering::Relaxed))
     }
 }
 
@@ -123,11 +138,6 @@ fn last_level(caches: &Path) -> usize {
 mod tests {
     use super::*;
 
-    /// Sum of all words: the number of lines that were written.
-    fn written(disturber: &Disturber) -> u64 {
-        disturber.memory.0.iter().map(|word| word.load(Ordering::Relaxed)).sum()
-    }
-
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
         let disturber = Disturber::new(Disturbance { cold: true, neighbours: 0 });
@@ -135,7 +145,8 @@ mod tests {
         assert!(disturber.memory.0.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
         let threads = Threads::new(2).unwrap();
         disturber.before_frame(&threads);
-        assert!((2 * lines - 2..=2 * lines).contains(&written(&disturber)), "{} of {lines}", written(&disturber));
+        let (written, _) = disturber.watch()();
+        assert!((2 * lines - 2..=2 * lines).contains(&written), "{written} of {lines}");
         let warm = Disturber::new(Disturbance::default());
         warm.before_frame(&threads);
         assert_eq!(warm.memory.0.len(), 0);
@@ -144,9 +155,10 @@ mod tests {
     #[test]
     fn neighbours_stream_only_while_they_shall() {
         let disturber = Disturber::new(Disturbance { cold: false, neighbours: 2 });
-        assert_eq!(written(&disturber), 0);
+        let watch = disturber.watch();
+        assert_eq!(watch(), (0, false));
         disturber.set(true);
-        while written(&disturber) == 0 {
+        while watch().0 == 0 {
             std::thread::yield_now();
         }
         disturber.set(false);

@@ -20,8 +20,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 use toml_keys::{GroupKeys, SceneKeys};
 
-/// Most bytes of a scene file, and most groups.
-const MOST_BYTES: usize = 1 << 20;
+/// Most groups of a scene.
 const MOST_GROUPS: usize = 1_024;
 /// Keys of a scene beside its settings.
 const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
@@ -29,10 +28,6 @@ const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
 /// Parses a scene file's text; model paths are relative to `folder`.
 pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {
     let source = SceneText { file, text };
-    if text.len() > MOST_BYTES {
-        let problem = format!("{} bytes; expected at most {MOST_BYTES}", text.len());
-        return Err(SceneError::at(file, source.place(0), problem));
-    }
     let unreadable = |error: toml::de::Error| {
         let place = source.place(error.span().map_or(0, |span| span.start));
         SceneError::at(file, place, problem(error.message()))
