@@ -63,7 +63,7 @@ fn with_default(argument: Arg, default: &str) -> Arg {
 
 #[derive(Debug, Args)]
 struct Selection {
-    /// Peers by name or pattern, or manifests (.toml); default: all in the folder, of which only `list` takes engines, too
+    /// Peers by name or pattern, or manifests (.toml); default: all in the folder (engines: only in `list`)
     #[arg(short, long = "peer", value_name = "NAMES", value_delimiter = ',')]
     peers: Vec<String>,
     /// Folder of manifests

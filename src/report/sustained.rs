@@ -76,7 +76,7 @@ mod tests {
             ..Conditions::default()
         };
         let expected = "sustained, first against last window:\n  cpu-simd: 1.000 -> 1.250 ms (+25.0 %)\n  \
-            processor: 3000 -> 2400 MHz\n  die: 50 -> 90 °C\nthe order of the backends stays\n";
+            processor: 3000 -> 2400 MHz\n  die: 50 -> 90 °C\nthe order of the backends stays the same\n";
         assert_eq!(text(&[outcome], &at(3_000, 50.0), &at(2_400, 90.0)), expected);
     }
 
