@@ -64,9 +64,12 @@ impl FromStr for Lod {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut lod = Self::default();
         for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
-            let kind = Self::KINDS.iter().position(|kind| *kind == name);
-            let kind = kind.ok_or_else(|| wording::unknown("kind of level", name, &Self::KINDS))?;
-            *[&mut lod.mesh, &mut lod.joints, &mut lod.influences][kind] = true;
+            match name {
+                "mesh" => lod.mesh = true,
+                "joints" => lod.joints = true,
+                "influences" => lod.influences = true,
+                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
+            }
         }
         Ok(lod)
     }
