@@ -156,8 +156,8 @@ for line in sys.stdin:
         answer = {"refused": "the moon\n\x1b[31m is full"}
     if MODE == "error" and name == "load":
         answer = {"device": "", "error": {"pose": 1, "position": 1, "normal": 1}}
-    print(json.dumps(answer), flush=True)
     if MODE == "memory" and name == "load":
         answer = {"device": "", "memory": {"mesh": 2**64 - 1, "clips": 2**64 - 1}}
+    print(json.dumps(answer), flush=True)
     if MODE == "chatter" and name == "write":
         print("{}", flush=True)
