@@ -99,7 +99,7 @@ impl Selection {
         Ok(found)
     }
 
-    /// The same, without engines unless they were named.
+    /// The selected manifests, without engines that were not named.
     fn without_engines(&self) -> anyhow::Result<Vec<Manifest>> {
         let all = self.manifests()?.into_iter();
         let (engines, others): (Vec<Manifest>, Vec<Manifest>) = all.partition(|m| m.engine && self.peers.is_empty());

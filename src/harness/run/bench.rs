@@ -331,7 +331,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// What a backend saw when it was asked for frames.
+    /// Surroundings of one request for frames.
     #[derive(Debug, Clone, Copy)]
     struct Seen {
         frames: usize,
@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// What a backend sees in a block of two frames.
+    /// Surroundings of the requests for a block of two frames.
     fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
         let few = Settings { instances: Some(1), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();

@@ -93,7 +93,7 @@ impl Disturber {
 
 #[cfg(test)]
 impl Disturber {
-    /// A look at the number of lines that were written so far, and at whether there are neighbours that stream.
+    /// Reads the number of lines that were written so far, and whether there are neighbours that stream.
     pub fn watch(&self) -> impl Fn() -> (u64, bool) + use<> {
         let (memory, state, any) = (Arc::clone(&self.memory), Arc::clone(&self.state), !self.neighbours.is_empty());
         let written = move || memory.0.iter().map(|word| word.load(Ordering::Relaxed)).sum();

@@ -8,7 +8,7 @@ use std::io;
 /// Current step of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// What is done: `verifying`, `warming up` or `measuring`.
+    /// Kind of work: `verifying`, `warming up` or `measuring`.
     pub activity: &'static str,
     /// Name of the backend at work; `None` while the machine is measured.
     pub backend: Option<&'static str>,

@@ -17,7 +17,7 @@ pub struct SweepAxes {
 pub struct SweepPoint {
     /// Threads of parallel backends; `None` for as many as the processor has.
     pub threads: Option<u32>,
-    /// What differs from the scene.
+    /// Settings that replace those of the scene.
     pub settings: Settings,
 }
 
