@@ -8,6 +8,7 @@
 #include <acl/decompression/decompress.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 
 namespace {
@@ -25,6 +26,12 @@ void numbers(const rtm::qvvf& joint, float* out) {
     rtm::quat_store(joint.rotation, out);
     rtm::vector_store3(joint.translation, out + 4);
     rtm::vector_store3(joint.scale, out + 7);
+}
+
+// Metres by which compression may move points at 3 cm from joints: ACL_PRECISION, or ACL's default of 0.01 cm.
+float precision() {
+    const char* chosen = std::getenv("ACL_PRECISION");
+    return chosen ? std::stof(chosen) : 0.0001f;
 }
 
 struct AclCrowd : peer::Crowd {
@@ -72,8 +79,7 @@ struct AclCrowd : peer::Crowd {
             acl::track_desc_transformf desc;
             desc.output_index = joint;
             desc.parent_index = model.parents[joint] < 0 ? acl::k_invalid_track_index : uint32_t(model.parents[joint]);
-            // ACL's defaults of 0.01 cm at 3 cm, in metres.
-            desc.precision = 0.0001f;
+            desc.precision = precision();
             desc.shell_distance = 0.03f;
             auto track = acl::track_qvvf::make_reserve(desc, allocator, samples, rate);
             for (uint32_t k = 0; k < samples; k++) {

@@ -167,6 +167,9 @@ pub struct SummaryRow {
     pub context_switches: Option<f64>,
     /// Whose code was measured: the name of a project; empty in results from before the column, which are ours.
     pub owner: Option<String>,
+    /// What measured: instruction set or adapter, threads, and the kernel that a trial chose with the times of all. A
+    /// peer says what it wants. Filled as `host_bytes`.
+    pub device: Option<String>,
 }
 
 impl SummaryRow {
@@ -366,6 +369,7 @@ impl<'a> MeasuredScene<'a> {
             llc_misses: count(Event::CacheMisses),
             context_switches: count(Event::ContextSwitches),
             owner: text(outcome.owner),
+            device: text(&outcome.device).filter(|_| of_frame),
         }
     }
 }

@@ -62,6 +62,8 @@ fn a_peer_is_measured_beside_ours() {
         assert!(row.parity_max_rel.unwrap() < 1e-6 && row.median_ns > Some(0), "{row:?}");
     }
     assert!(of("cpu-scalar").iter().all(|row| row.owner.as_deref() == Some("skinbench")));
+    let devices: Vec<Option<&str>> = of("cpu-scalar").iter().map(|row| row.device.as_deref()).collect();
+    assert_eq!(devices, [None, None, None, None, None, Some("scalar, 1 thread")], "on the row of the frame");
     assert_eq!(of("good")[0].point(), of("cpu-scalar")[0].point(), "both are compared");
 }
 
