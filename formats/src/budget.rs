@@ -5,6 +5,8 @@ use std::cell::Cell;
 
 const TIMES_FILE_SIZE: u64 = 20;
 const BEYOND: u64 = 64 << 20;
+/// Most bytes, whatever the size of the files: one with holes claims a size that nobody sent.
+const MOST: u64 = 4 << 30;
 
 /// Bytes that a vertex and each of its influences take from reading to the store, copies included.
 const BYTES_PER_VERTEX: u64 = 448;
@@ -26,7 +28,7 @@ impl Budget {
 
     /// Adds the allowance for another file of the model, including the bytes for reading it.
     pub(super) fn grant(&self, file_size: u64) {
-        self.left.set(self.left.get().saturating_add(file_size.saturating_mul(TIMES_FILE_SIZE - 1)));
+        self.left.set(self.left.get().saturating_add(file_size.saturating_mul(TIMES_FILE_SIZE - 1)).min(MOST));
     }
 
     /// Charges the memory for this many vertices and influences.
@@ -49,9 +51,10 @@ impl Budget {
             None => Err(Fault::new(
                 place(),
                 format!(
-                    "would need more memory than {TIMES_FILE_SIZE} times the file's size and {} MiB; expected counts, \
-                     and shared use of the same data, that suit the file's size",
-                    BEYOND >> 20
+                    "would need more memory than {TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB; expected \
+                     counts, and shared use of the same data, that suit the file's size",
+                    BEYOND >> 20,
+                    MOST >> 30
                 ),
             )),
         }

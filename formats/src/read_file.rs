@@ -5,17 +5,13 @@ use crate::fault::Fault;
 use crate::regular_file;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{Read, Take};
 use std::path::Path;
 
-/// Most bytes of a file.
+/// Most bytes of a file, and of all files with buffers that a model refers to.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 
-pub(super) fn open(file: &Path) -> Result<Take<File>, ImportError> {
-    match regular_file::open(file) {
-        Ok(opened) => Ok(opened.take(MOST_BYTES)),
-        Err(error) => Err(unreadable(file, &error)),
-    }
+pub(super) fn open(file: &Path) -> Result<File, ImportError> {
+    regular_file::open_within(file, MOST_BYTES).map_err(|error| unreadable(file, &error))
 }
 
 pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {

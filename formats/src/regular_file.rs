@@ -16,19 +16,26 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The bytes of a regular file of at most so many; a file with holes may claim more than the machine can hold.
+/// Opens a regular file of at most so many bytes; a file with holes may claim more than the machine can hold.
 ///
 /// # Errors
-/// The file cannot be opened or read, is none, or is larger.
+/// As [`open`], or the file is larger.
+pub fn open_within(path: &Path, most: u64) -> io::Result<File> {
+    let file = open(path)?;
+    if file.metadata()?.len() > most {
+        let problem = format!("larger than the {most} bytes that are accepted");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
+    Ok(file)
+}
+
+/// The bytes of a regular file of at most so many. If it grows meanwhile, the rest is not read.
+///
+/// # Errors
+/// As [`open_within`], or the file cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("larger than the {most} bytes that are accepted"),
-        ));
-    }
+    open_within(path, most)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

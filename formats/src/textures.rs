@@ -40,16 +40,12 @@ pub(super) fn embedded(bytes: &[u8]) -> Result<Image, String> {
 /// # Errors
 /// One line: the file cannot be read or is too large.
 pub(super) fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
-    let path = match image {
-        Image::Embedded(bytes) => return Ok(Cow::Borrowed(bytes)),
-        Image::File(path) => path,
-    };
-    let mut bytes = Vec::new();
-    let read = regular_file::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
-    match bytes.len() as u64 <= MOST_BYTES {
-        true => Ok(Cow::Owned(bytes)),
-        false => Err(format!("{}: more than {MOST_BYTES} bytes", path.display())),
+    match image {
+        Image::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
+        Image::File(path) => {
+            let read = regular_file::read(path, MOST_BYTES);
+            read.map(Cow::Owned).map_err(|error| format!("{}: cannot be read: {error}", path.display()))
+        }
     }
 }
 

@@ -114,9 +114,11 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
         }
         let studies = Study::of_each_machine(std::mem::take(&mut checked.recorded));
         submissions.push(Submission { name, note: bundle.manifest.note, checked, studies });
+        if let Some(excess) = site::excess(&submissions) {
+            bail!("{}: {excess}", path.display());
+        }
     }
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    write(Some(&folder.join("index.html")), &site::index(&submissions))?;
     for (submission, bundle) in submissions.iter().zip(&bundles) {
         write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.studies))?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
@@ -124,7 +126,8 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
         // The site may be written to the folder of the bundles.
         write_file(&copy, |file| io::copy(&mut bundle, file).map(|_| ()))?;
     }
-    Ok(())
+    // Last, so that no page links to one that is not there.
+    write(Some(&folder.join("index.html")), &site::index(&submissions))
 }
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {

@@ -5,6 +5,8 @@ use crate::frame::DeviceClock;
 #[cfg(feature = "gpu")]
 use crate::gpu::AdapterSummary;
 use humantime::format_rfc3339_seconds;
+#[cfg(target_os = "linux")]
+use nix::sys::resource::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
@@ -112,14 +114,26 @@ pub fn compact_form(utc: &str) -> String {
     utc.replace(['-', ':'], "")
 }
 
-/// Bytes of main memory that are available without swapping, within the limits of this process's control group;
-/// `u64::MAX` if the system does not say.
+/// Bytes of main memory that are available without swapping, within the limits of this process and of its control
+/// group; `u64::MAX` if the system does not say.
 pub fn available_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    System::new_with_specifics(memory).map_or(u64::MAX, |system| {
+    let of_machine = System::new_with_specifics(memory).map_or(u64::MAX, |system| {
         let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
         system.available_memory().min(limit)
-    })
+    });
+    #[cfg(target_os = "linux")]
+    let of_machine = of_machine.min(free_addresses().unwrap_or(u64::MAX));
+    of_machine
+}
+
+/// Bytes of address space that the process may still take: a shell limits them by `ulimit -v`.
+#[cfg(target_os = "linux")]
+fn free_addresses() -> Option<u64> {
+    let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let taken = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"))?;
+    Some(limit.saturating_sub(1024 * taken.trim().parse::<u64>().ok()?))
 }
 
 #[cfg(test)]

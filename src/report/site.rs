@@ -9,6 +9,7 @@ use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
 use crate::results::key::{Machine, Point};
 use crate::results::ranking::{Lead, Ranking, ranking};
+use crate::results::recorded::ResultFile;
 use crate::results::session::Session;
 use crate::results::study::{Axis, Quantity, Study, StudyEntry};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -19,6 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("site.css"));
 const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("site.js"));
 const QUANTITIES: [Quantity; 2] = [Quantity::Frame, Quantity::Work];
+/// Most bytes and rows of all bundles together, and most cells of the table of adapters.
+const MOST_BYTES: usize = 512 << 20;
+const MOST_ROWS: usize = 250_000;
+const MOST_CELLS: usize = 4_000_000;
 /// Characters that have a meaning in links, or may have one.
 const IN_LINKS: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -106,6 +111,21 @@ impl<'a> Column<'a> {
         let Machine { cpu, adapter, .. } = &self.study.machine;
         html! { a href=(self.submission.link(".html")) { (known(cpu, "unknown processor")) } br; (known(adapter, "no adapter")) }
     }
+}
+
+/// The reason why bundles are too many for one site, if they are.
+pub fn excess(submissions: &[Submission]) -> Option<String> {
+    let sum = |of: fn(&Submission) -> usize| submissions.iter().map(of).sum::<usize>();
+    let size = |file: &ResultFile| file.summary.len() + file.samples.as_ref().map_or(0, String::len);
+    let files = submissions.iter().flat_map(|submission| &submission.studies[0].files);
+    let entries = sum(|submission| submission.studies.iter().map(|study| study.entries.len()).sum());
+    let counts = [
+        ("bytes", files.map(size).sum(), MOST_BYTES),
+        ("rows", sum(|submission| submission.checked.rows), MOST_ROWS),
+        ("cells (machines times backends at crowds)", entries * sum(|submission| submission.studies.len()), MOST_CELLS),
+    ];
+    let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
+    Some(format!("the bundles up to this one have {count} {what}; expected at most {most}: make several sites"))
 }
 
 /// The page that compares all submissions.
@@ -423,6 +443,36 @@ fn data(columns: &[Column], crowds: &[Crowd]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::recorded::Recorded;
+    use crate::results::rows::SummaryRow;
+
+    #[test]
+    fn sites_are_bounded() {
+        let study = Study::new(Recorded::default());
+        let division = Division::Closed;
+        let submission = || Submission {
+            name: String::new(),
+            note: None,
+            checked: Checked {
+                faults: Vec::new(),
+                division: division.clone(),
+                sessions: Vec::new(),
+                rows: 125_000,
+                samples: 0,
+                recorded: Recorded::default(),
+            },
+            studies: vec![study.clone()],
+        };
+        assert_eq!(excess(&[submission(), submission()]), None);
+        let said = excess(&[submission(), submission(), submission()]).unwrap_or_default();
+        assert!(said.ends_with("have 375000 rows; expected at most 250000: make several sites"), "{said}");
+        let mut wide = submission();
+        wide.studies[0].entries =
+            vec![StudyEntry { point: SummaryRow::default().point(), backend: String::new(), runs: Vec::new() }; 2_001];
+        wide.studies.resize(2_000, study.clone());
+        let said = excess(&[wide]).unwrap_or_default();
+        assert!(said.contains("have 4002000 cells (machines times backends at crowds); expected "), "{said}");
+    }
 
     #[test]
     fn links_lead_to_files_of_any_name() {

@@ -12,8 +12,14 @@ pub(super) const MOST_PLAIN: u64 = 1 << 30;
 pub(super) const MOST_ROWS: usize = 250_000;
 /// Most problems of the lines of a file; the rest of such a file is not read.
 pub(super) const MOST_PROBLEMS: usize = 1_000;
-/// Most bytes of a field.
-pub(super) const MOST_FIELD: usize = 1 << 16;
+/// Most bytes of a field: of a message, of what a person or a driver lists, and of a name or a number.
+pub(super) fn most_of_field(column: &str) -> usize {
+    match column {
+        "error" => 1 << 16,
+        "options" | "adapter" | "driver" => 1 << 12,
+        _ => 1 << 8,
+    }
+}
 /// Most bytes of `environment.json`, and most sessions in it.
 pub(super) const MOST_ENVIRONMENT: u64 = 8 << 20;
 pub(super) const MOST_SESSIONS: usize = 1_000;

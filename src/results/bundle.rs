@@ -7,9 +7,10 @@
 
 use super::bounds::MOST_BYTES;
 use super::digest;
-use super::recorded::{samples_beside, summaries, text_of};
+use super::recorded::{bytes_of, samples_beside, summaries, text_of};
 use super::session;
 use crate::asset::regular_file;
+use crate::wording::one_line;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -28,9 +29,10 @@ const FORMAT: u32 = 1;
 const MANIFEST: &str = "manifest.json";
 /// Names of files that a bundle may hold beside the list, each in any folder.
 const NAMES: [&str; 4] = ["summary.csv", "samples.csv", "limits.csv", session::FILE];
-/// Most files, and most folders above a file.
+/// Most files, most folders above a file, and most bytes of a file's name with its folders.
 const MOST_FILES: usize = 256;
 const MOST_FOLDERS: usize = 6;
+const MOST_NAME: usize = 255;
 /// Most bytes of the list of files.
 const MOST_MANIFEST: u64 = 1 << 20;
 /// Most characters of a note.
@@ -104,26 +106,27 @@ impl Bundle {
             let name = |file: &str| parts.iter().copied().chain([file]).collect::<Vec<_>>().join("/");
             let samples = samples_beside(&summary);
             let environment = place.join(session::FILE);
-            if !samples.is_file() {
+            if !samples.exists() {
                 return content(format!("no samples.csv in {}; expected all samples", place.display()));
             }
-            if !environment.is_file() {
+            if !environment.exists() {
                 let (place, file) = (place.display(), session::FILE);
                 return content(format!("no {file} in {place}; expected results of this version: measure again"));
             }
             let limits = place.join("limits.csv");
-            files.insert(name("summary.csv"), regular_file::read(&summary, MOST_BYTES)?);
+            files.insert(name("summary.csv"), bytes_of(&summary, MOST_BYTES)?);
             files.insert(name("samples.csv"), text_of(&samples)?.into_bytes());
-            files.insert(name(session::FILE), regular_file::read(&environment, MOST_BYTES)?);
-            if limits.is_file() {
-                files.insert(name("limits.csv"), regular_file::read(&limits, MOST_BYTES)?);
+            files.insert(name(session::FILE), bytes_of(&environment, MOST_BYTES)?);
+            if limits.exists() {
+                files.insert(name("limits.csv"), bytes_of(&limits, MOST_BYTES)?);
+            }
+            if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {
+                return content(too_large());
             }
         }
-        if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {
-            return content(too_large());
-        }
         if let Some(name) = files.keys().find(|name| !is_allowed(name)) {
-            return content(format!("{name}: expected at most {MOST_FOLDERS} folders above a file"));
+            let expected = format!("expected at most {MOST_FOLDERS} folders above a file, and {MOST_NAME} bytes");
+            return content(format!("{name}: {expected}"));
         }
         let facts = |bytes: &Vec<u8>| FileFacts { bytes: bytes.len() as u64, sha256: digest::of_bytes(bytes) };
         let listed = files.iter().map(|(name, bytes)| (name.clone(), facts(bytes))).collect();
@@ -164,7 +167,7 @@ impl Bundle {
             let path = entry.path()?.into_owned();
             let Some(name) = path.to_str().map(str::to_owned) else { return content("a name that is not UTF-8") };
             if entry.header().entry_type() != EntryType::Regular || !(is_allowed(&name) || name == MANIFEST) {
-                return content(format!("{name:?} in it; expected only {MANIFEST}, {}", NAMES.join(", ")));
+                return content(foreign(&name));
             }
             all += entry.size();
             if all > MOST_BYTES || files.len() == MOST_FILES {
@@ -193,6 +196,9 @@ impl Bundle {
         if manifest.format != FORMAT {
             return content(format!("{MANIFEST}: format {}; this skinbench reads {FORMAT}", manifest.format));
         }
+        if let Some(name) = manifest.files.keys().find(|name| !is_allowed(name)) {
+            return content(format!("{MANIFEST}: {}", foreign(name)));
+        }
         Ok(Self { manifest, files })
     }
 }
@@ -202,7 +208,11 @@ fn is_allowed(name: &str) -> bool {
     let path = Path::new(name);
     let plain = path.components().all(|part| matches!(part, Component::Normal(_))) && !name.contains('\\');
     let known = path.file_name().and_then(OsStr::to_str).is_some_and(|file| NAMES.contains(&file));
-    plain && known && path.components().count() <= MOST_FOLDERS + 1
+    plain && known && path.components().count() <= MOST_FOLDERS + 1 && name.len() <= MOST_NAME
+}
+
+fn foreign(name: &str) -> String {
+    format!("{:?} in it; expected only {MANIFEST}, {}", one_line(name, MOST_NAME), NAMES.join(", "))
 }
 
 fn too_large() -> String {

@@ -11,8 +11,9 @@ use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::harness::stats::Summary;
+use crate::model::Model;
 use crate::registry;
-use crate::scene::{BUILT_IN, Scene, Settings};
+use crate::scene::{BUILT_IN, ModelSource, Scene, Settings};
 use crate::vertex::Attributes;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -77,6 +78,7 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         .flat_map(|(folder, session)| session.runs.iter().map(move |run| ((folder, run.as_str()), session)))
         .collect();
     let mut rows = Vec::with_capacity(recorded.measurements.len());
+    let mut unknown = BTreeSet::new();
     for (measurement, &(file, line)) in recorded.measurements.iter().zip(&recorded.lines) {
         let (row, name) = (&measurement.row, &recorded.files[file].name);
         let (place, folder) = (format!("{name}:{line}"), folder_of(name));
@@ -84,7 +86,11 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         let problems = figures(measurement).into_iter().chain(verdicts(row));
         faults.extend(problems.map(|what| format!("{place}: {what}")));
         match session {
-            None => faults.push(format!("{place}: run {} is not in {folder}{}", row.run_id, session::FILE)),
+            // Once per run, not once per row.
+            None if unknown.insert((folder, &row.run_id)) => {
+                faults.push(format!("{place}: run {} is not in {folder}{}", row.run_id, session::FILE));
+            }
+            None => {}
             Some(session) => faults.extend(
                 differing(row, session)
                     .map(|what| format!("{place}: {what} is not the one in {folder}{}", session::FILE)),
@@ -300,16 +306,27 @@ fn open_because(
              {MOST_CROWDS} with {MOST_INSTANCES}: send the results in parts"
         ));
     }
-    reasons.extend(crowds.iter().filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes, memory)));
+    // Crowds of a scene have the same models.
+    let mut known: HashMap<ModelSource, Result<Model, String>> = HashMap::new();
+    let mut load = |sources: &[&ModelSource]| {
+        let unknown: Vec<&ModelSource> =
+            sources.iter().copied().filter(|&source| !known.contains_key(source)).collect();
+        known.extend(unknown.iter().map(|&source| source.clone()).zip(ModelSource::load_all(&unknown)));
+        sources.iter().map(|&source| known[source].clone()).collect()
+    };
+    let mut foreign = |scene: &str, instances: usize, hashes: &BTreeSet<&str>| {
+        let settings = Settings { instances: Some(instances as u64), ..Settings::default() };
+        let built = Scene::load(scene).and_then(|loaded| loaded.with(settings).build_with(memory, &mut load));
+        match built {
+            Ok(built) if hashes.iter().all(|hash| *hash == format!("{:016x}", built.hash)) => None,
+            Ok(_) => {
+                Some(format!("the scene {scene} with {instances} instances is not the built-in one: another hash"))
+            }
+            Err(error) => {
+                Some(format!("the scene {scene} with {instances} instances cannot be confirmed here: {error}"))
+            }
+        }
+    };
+    reasons.extend(crowds.iter().filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes)));
     Ok(reasons.into_iter().collect())
-}
-
-/// The reason why a crowd with these hashes is not that of the built-in scene of this name, if it is not.
-fn foreign(scene: &str, instances: usize, hashes: &BTreeSet<&str>, memory: u64) -> Option<String> {
-    let settings = Settings { instances: Some(instances as u64), ..Settings::default() };
-    match Scene::load(scene).and_then(|loaded| loaded.with(settings).build(memory)) {
-        Ok(built) if hashes.iter().all(|hash| *hash == format!("{:016x}", built.hash)) => None,
-        Ok(_) => Some(format!("the scene {scene} with {instances} instances is not the built-in one: another hash")),
-        Err(error) => Some(format!("the scene {scene} with {instances} instances cannot be confirmed here: {error}")),
-    }
 }

@@ -1,6 +1,6 @@
 //! Reading of the rows of CSV files. Usable rows are used; what is wrong with others becomes a [`Problem`].
 
-use super::bounds::{MOST_FIELD, MOST_PROBLEMS};
+use super::bounds::{MOST_PROBLEMS, most_of_field};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -97,8 +97,8 @@ fn damage(record: &StringRecord, headers: &StringRecord, line: u64, is_cut: bool
     if record.len() != headers.len() {
         return Some(format!("{} fields; expected {}: line left out", record.len(), headers.len()));
     }
-    let long = record.iter().zip(headers.iter()).find(|(field, _)| field.len() > MOST_FIELD);
-    long.map(|(_, column)| format!("{column}: more than {MOST_FIELD} bytes: line left out"))
+    let long = record.iter().zip(headers.iter()).find(|(field, column)| field.len() > most_of_field(column));
+    long.map(|(_, column)| format!("{column}: more than {} bytes: line left out", most_of_field(column)))
 }
 
 /// One row; an invalid field that is not needed is told to `emptied` and left empty.

@@ -11,6 +11,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Names of result files.
+const NAMES: [&str; 5] = ["summary.csv", "samples.csv", "samples.csv.gz", "limits.csv", session::FILE];
+
 /// The result files of a run.
 pub struct Results {
     folder: PathBuf,
@@ -60,9 +63,14 @@ impl Results {
     /// Creates the folder and both files in it; never overwrites results.
     ///
     /// # Errors
-    /// The folder has results already, or it or a file cannot be created.
+    /// The folder has results already, and is as it was; or it or a file cannot be created.
     pub fn create(folder: &Path) -> Result<Self, ResultsError> {
         std::fs::create_dir_all(folder).map_err(|error| ResultsError::Io(folder.into(), error))?;
+        let mut files = NAMES.iter().map(|name| folder.join(name));
+        // A link that leads nowhere is there, too.
+        if let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) {
+            return Err(ResultsError::Exists(file));
+        }
         let open = |name| {
             let path = folder.join(name);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -86,6 +94,9 @@ impl Results {
         std::fs::create_dir_all(folder).map_err(io)?;
         // A separate file, because the results are replaced while they are repaired.
         let path = folder.join(".lock");
+        if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
+            return Err(ResultsError::Io(path, io::Error::other("is no regular file")));
+        }
         let file = File::create(&path).map_err(io)?;
         file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
         let lock = Lock { path, _file: file };
@@ -333,5 +344,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         Results::create(folder.path()).unwrap();
         assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))));
+        for name in NAMES {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(name), "mine").unwrap();
+            assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))), "{name}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{name}: more was written");
+        }
     }
 }

@@ -338,18 +338,29 @@ pub(super) fn samples_beside(summary: &Path) -> PathBuf {
 /// # Errors
 /// A file that cannot be read or decompressed, or holds too much.
 pub(super) fn text_of(file: &Path) -> io::Result<String> {
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-    let mut bytes = regular_file::read(file, MOST_PLAIN).map_err(named)?;
+    let mut bytes = bytes_of(file, MOST_PLAIN)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
         let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(named)?;
+        GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| named(file, error))?;
         if bytes.len() as u64 > MOST_BYTES {
             let what =
                 format!("holds more than {} MiB; expected less, or a file that is not compressed", MOST_BYTES >> 20);
-            return Err(named(io::Error::new(io::ErrorKind::FileTooLarge, what)));
+            return Err(named(file, io::Error::new(io::ErrorKind::FileTooLarge, what)));
         }
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// The bytes of a file of at most so many.
+///
+/// # Errors
+/// As [`regular_file::read`], with the name of the file.
+pub(super) fn bytes_of(file: &Path, most: u64) -> io::Result<Vec<u8>> {
+    regular_file::read(file, most).map_err(|error| named(file, error))
+}
+
+fn named(file: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
 
 /// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.

@@ -1,6 +1,7 @@
 //! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use super::bounds::MOST_PLAIN;
+use super::recorded::bytes_of;
 use super::whole::write_file;
 use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
@@ -94,7 +95,7 @@ struct Table {
 
 impl Table {
     fn read(path: &Path) -> io::Result<Self> {
-        let bytes = regular_file::read(path, MOST_PLAIN)?;
+        let bytes = bytes_of(path, MOST_PLAIN)?;
         let ends = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let text = String::from_utf8_lossy(&bytes[..ends]);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());

@@ -7,7 +7,7 @@ use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
 use super::lod::{self, Levels};
-use super::model_source::ModelSource;
+use super::model_source::{LoadedModels, ModelSource};
 use super::placing::Stand;
 use super::settings::{Clips, Settings};
 use crate::asset::Place;
@@ -115,6 +115,15 @@ impl Scene {
     /// # Errors
     /// A model that cannot be loaded, a clip that it lacks, or too many instances.
     pub fn build(&self, memory: u64) -> Result<BuiltScene, SceneError> {
+        self.build_with(memory, &mut ModelSource::load_all)
+    }
+
+    /// As [`Scene::build`]; takes models from `load`, one for each source.
+    pub(crate) fn build_with(
+        &self,
+        memory: u64,
+        load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
+    ) -> Result<BuiltScene, SceneError> {
         let settings = &self.settings;
         settings.check().map_err(|(_, problem)| SceneError::new(self.name.clone(), problem))?;
         let instances = self.instances();
@@ -128,7 +137,11 @@ impl Scene {
                 ByteSize(memory).display().si(),
                 u32::MAX
             );
-            return Err(SceneError::new(self.name.clone(), problem));
+            let largest = self.groups.iter().max_by_key(|group| group.count).and_then(|group| group.model_place);
+            return Err(match settings.instances {
+                Some(_) => SceneError::new(self.name.clone(), problem),
+                None => self.error(largest, problem),
+            });
         }
         let mut hash = SceneHash::default();
         hash.number(self.seed);
@@ -155,7 +168,10 @@ impl Scene {
         let place_of = |source: &ModelSource| {
             self.groups.iter().find(|g| g.used_models().contains(source)).and_then(|group| group.model_place)
         };
-        let loaded = ModelSource::load_all(&sources)
+        if let Some((source, problem)) = ModelSource::excess(&sources) {
+            return Err(self.error(place_of(source), problem));
+        }
+        let loaded = load(&sources)
             .into_iter()
             .zip(&sources)
             .map(|(model, source)| model.map(Deriving::new).map_err(|error| self.error(place_of(source), error)));

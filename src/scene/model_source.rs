@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Vertices of a built-in model by default.
 const DEFAULT_VERTICES: u32 = 1_000;
+/// Most that all models of a scene may cost.
+const MOST_COST: u64 = 1_000_000;
 /// Seed of the built-in face. A scene's own seed chooses among its targets.
 const FACE_SEED: u64 = 1;
 
@@ -108,7 +110,7 @@ impl ModelSource {
     }
 
     /// As [`ModelSource::load`] for several models, in parallel; meshes people once.
-    pub(super) fn load_all(sources: &[&Self]) -> Vec<Result<Model, String>> {
+    pub(crate) fn load_all(sources: &[&Self]) -> LoadedModels {
         let bases = bases(sources);
         sources.par_iter().map(|source| source.load_with(&bases)).collect()
     }
@@ -147,10 +149,35 @@ impl ModelSource {
         Ok(model)
     }
 
+    /// Roughly the number of vertices of walkers that take as long to build as this model, and as much memory: people
+    /// share a mesh, and files are read faster.
+    fn cost(&self) -> u64 {
+        let vertices = u64::from(self.walker_vertices());
+        match &self.origin {
+            Origin::BuiltIn(_) => vertices,
+            Origin::Person(_) => vertices / 5,
+            Origin::File(path) => fs::metadata(path).map_or(0, |file| file.len() / 1_000),
+        }
+    }
+
+    /// The model up to which all take too long to load, and the reason, if there is one.
+    pub(super) fn excess<'a>(sources: &[&'a Self]) -> Option<(&'a Self, String)> {
+        let mut cost = 0;
+        let last = sources.iter().find(|source| {
+            cost += source.cost();
+            cost > MOST_COST
+        })?;
+        let problem = format!("the models up to this one cost as much as {cost} vertices of walkers");
+        Some((last, format!("{problem}; expected at most {MOST_COST}")))
+    }
+
     fn walker_vertices(&self) -> u32 {
         self.vertices.unwrap_or(DEFAULT_VERTICES)
     }
 }
+
+/// Models in the order of their sources.
+pub(crate) type LoadedModels = Vec<Result<Model, String>>;
 
 /// The mesh of people with a number of vertices.
 type PeopleBase = (u32, Result<People, String>);

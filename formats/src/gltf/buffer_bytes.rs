@@ -4,6 +4,7 @@ use super::document::Buffer;
 use crate::beside;
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
+use crate::read_file::MOST_BYTES;
 use crate::regular_file;
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -27,7 +28,8 @@ pub(super) fn load<'a>(
     bin: Option<&'a [u8]>,
     budget: &Budget,
 ) -> Result<Vec<Cow<'a, [u8]>>, Fault> {
-    let mut files = Files { folder: file.parent().unwrap_or(Path::new("")), known: HashSet::new(), budget };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut files = Files { folder, known: HashSet::new(), left: MOST_BYTES, budget };
     let mut loaded = Vec::with_capacity(buffers.len());
     for (index, buffer) in buffers.iter().enumerate() {
         let place = format!("buffers[{index}]");
@@ -71,6 +73,8 @@ pub(super) fn decode_data_uri(data: &str, budget: &Budget, place: impl Fn() -> S
 struct Files<'a> {
     folder: &'a Path,
     known: HashSet<PathBuf>,
+    /// Bytes that may still be read.
+    left: u64,
     budget: &'a Budget,
 }
 
@@ -79,18 +83,20 @@ impl Files<'_> {
     fn read(&mut self, uri: &str, length: u64) -> Result<Vec<u8>, String> {
         let path = beside::resolve(self.folder, &relative_path(uri)?)?;
         let unreadable = |error| format!("{uri:?} cannot be read: {error}");
-        let file = regular_file::open(&path).map_err(unreadable)?;
+        let file = regular_file::open_within(&path, MOST_BYTES).map_err(unreadable)?;
         let held = file.metadata().map_err(unreadable)?.len();
         if held < length {
             return Err(format!("{uri:?} has {held} bytes; expected byteLength, which is {length}"));
         }
+        let enough = format!("{uri:?}: more than {MOST_BYTES} bytes in the files of all buffers; expected fewer");
+        self.left = self.left.checked_sub(length).ok_or(enough)?;
         // A file that several buffers refer to is granted once, so that it does not enlarge the allowance.
         if self.known.insert(path.clone()) {
             self.budget.grant(held);
         } else {
             self.budget.charge(length, String::new).map_err(|fault| fault.problem)?;
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(length).map_err(|_| "too large for this machine")?);
+        let mut bytes = Vec::with_capacity(length as usize);
         file.take(length).read_to_end(&mut bytes).map_err(unreadable)?;
         Ok(bytes)
     }

@@ -4,7 +4,6 @@
 use crate::{regular_file, textures};
 use skinbench_kernels::model::{Texture, Wrap};
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
 /// Most bytes of a script that are read.
@@ -17,16 +16,11 @@ pub(super) struct Unit {
     wrap: [Wrap; 2],
 }
 
-/// The images of the materials in the script beside a mesh, by the names of the materials; none without a script.
+/// The images of the materials in the script beside a mesh, by the names of the materials; none without a script that
+/// can be read.
 pub(super) fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
     let script = mesh.with_file_name(format!("{stem}.material"));
-    let mut bytes = Vec::new();
-    if let Ok(file) = regular_file::open(&script)
-        && file.take(MOST_BYTES).read_to_end(&mut bytes).is_ok()
-    {
-        return parse(&String::from_utf8_lossy(&bytes));
-    }
-    HashMap::new()
+    regular_file::read(&script, MOST_BYTES).map_or(HashMap::new(), |bytes| parse(&String::from_utf8_lossy(&bytes)))
 }
 
 fn parse(script: &str) -> HashMap<String, Unit> {

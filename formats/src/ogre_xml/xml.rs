@@ -7,7 +7,7 @@ use crate::{ImportError, regular_file};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::fs::File;
-use std::io::{BufReader, Take};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// A start tag.
@@ -28,7 +28,7 @@ impl Element {
 /// Reads elements in order.
 pub(super) struct Xml {
     file: PathBuf,
-    reader: Reader<BufReader<Take<File>>>,
+    reader: Reader<BufReader<File>>,
     buffer: Vec<u8>,
     /// Number of elements that are open.
     depth: u32,

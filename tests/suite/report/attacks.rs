@@ -4,21 +4,25 @@ use super::submitting::{bundle, signed_again, with_file};
 use super::{changed, skinbench, unchanged, with_field};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::json;
 use skinbench::results::bundle::Bundle;
+use snapbox::cmd::cargo_bin;
 use std::fs;
 use std::io::Write;
+use std::iter::once;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Runs a command that must fail in one line with these words and leave nothing at `out`.
-fn refused(folder: &TempDir, arguments: &str, expected: &str) {
+/// Runs a command that must fail in one line with these words and leave nothing at `out`; returns the line.
+fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
     let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments}: {said}");
     assert!(said.contains(expected), "{arguments}: {said}\nnot {expected}");
     assert!(!folder.path().join("out").exists(), "{arguments}: something was written");
+    said
 }
 
 /// The first row of a CSV text, repeated with other values of a column.
@@ -49,7 +53,7 @@ fn bundles_are_bounded() {
         move |text: &str| repeated(text, column, (1..=count).map(|number| number.to_string()))
     };
     type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
-    let edits: [Edit; 6] = [
+    let edits: [Edit; 9] = [
         (
             "summary.csv",
             &garbage,
@@ -76,6 +80,25 @@ fn bundles_are_bounded() {
             "65 crowds of built-in scenes with 2145 instances together; a check ",
         ),
         ("summary.csv", &counted("scene", 1_001), "results of 1001 crowds and ways to run them; expected at most 1000"),
+        (
+            "summary.csv",
+            &|text| repeated(text, "backend", once("y".repeat(257))),
+            "backend: more than 256 bytes: line left",
+        ),
+        (
+            "summary.csv",
+            &|text| repeated(text, "options", once("y".repeat(4_097))),
+            "options: more than 4096 bytes: line",
+        ),
+        // Their models are loaded once.
+        (
+            "summary.csv",
+            &|text| {
+                let crowds = repeated(text, "instances", (1..=64).map(|number| number.to_string()));
+                crowds.lines().map(|line| line.replacen(",smoke,", ",mannequins-1000,", 1) + "\n").collect()
+            },
+            "64 rows of the summary share these samples",
+        ),
     ];
     for (name, edit, expected) in edits {
         let folder = tempfile::tempdir().unwrap();
@@ -84,6 +107,44 @@ fn bundles_are_bounded() {
         refused(&folder, "submit --check bad.tar.gz", expected);
         refused(&folder, "report . -o out/", "bad.tar.gz: ");
     }
+}
+
+#[test]
+fn long_names_are_not_repeated() {
+    let long = format!("{}/summary.csv", "a".repeat(1 << 18));
+    let folder = tempfile::tempdir().unwrap();
+    for listed in [false, true] {
+        let mut bad = bundle();
+        match listed {
+            true => _ = bad.manifest.files.insert(long.clone(), bad.manifest.files["summary.csv"].clone()),
+            false => _ = bad.files.insert(long.clone(), Vec::new()),
+        }
+        fs::write(folder.path().join("bad.tar.gz"), bad.packed().unwrap()).unwrap();
+        let expected = if listed { "bad.tar.gz: manifest.json: \"aaa" } else { "bad.tar.gz: \"aaa" };
+        let said = refused(&folder, "submit --check bad.tar.gz", expected);
+        assert!(said.len() < 512 && said.contains("...\" in it; expected only manifest.json, "), "{said}");
+    }
+}
+
+#[test]
+fn an_unknown_run_is_named_once() {
+    let unknown = with_file(&bundle(), "environment.json", |_| "[]".into());
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.tar.gz"), signed_again(unknown).packed().unwrap()).unwrap();
+    let said = refused(&folder, "submit --check bad.tar.gz", "summary.csv:2: run ");
+    assert!(said.trim_end().ends_with(" is not in environment.json"), "{said}");
+}
+
+/// A page that cannot be written: the index, which links to it, is not there either.
+#[test]
+fn the_index_of_a_site_is_written_last() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.tar.gz"), bundle().packed().unwrap()).unwrap();
+    fs::create_dir_all(folder.path().join("site/good.html/full")).unwrap();
+    let output = skinbench(folder.path(), "report good.tar.gz -o site/").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("good.html") && !folder.path().join("site/index.html").exists(), "{said}");
 }
 
 #[test]
@@ -123,6 +184,81 @@ fn scenes_have_few_groups_and_bytes() {
     refused(&folder, "verify bad.toml", "bad.toml: cannot read: larger than the 1048576 bytes that are accepted");
 }
 
+#[test]
+fn scenes_have_models_that_load_in_a_reasonable_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = |vertices: u32| format!("[[group]]\nmodel = \"walker\"\nvertices = {vertices}\n");
+    fs::write(folder.path().join("bad.toml"), (190_000..190_016).map(group).collect::<String>()).unwrap();
+    let expected =
+        "bad.toml:18:12: the models up to this one cost as much as 1140015 vertices of walkers; expected at most";
+    refused(&folder, "verify bad.toml", expected);
+}
+
+/// Memory that the shell does not grant is not available.
+#[cfg(target_os = "linux")]
+#[test]
+fn crowds_fit_the_limits_of_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = "[[group]]\nmodel = \"walker\"\ncount = 20_000_000\n";
+    fs::write(folder.path().join("bad.toml"), scene).unwrap();
+    let line = "ulimit -v 4000000; exec \"$0\" verify bad.toml -b cpu-scalar";
+    let output = std::process::Command::new("bash")
+        .args(["-c", line, cargo_bin!("skinbench").to_str().unwrap()])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("bad.toml:2:9: 20000000 instances take ") && said.contains("; expected at most "), "{said}");
+}
+
+/// Files that claim more than anybody sent are not read.
+#[test]
+fn files_with_holes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let hole = |name: &str, bytes: u64| {
+        fs::File::create(folder.path().join(name)).unwrap().set_len(bytes).unwrap();
+    };
+    hole("bad.mesh.xml", 5 << 30);
+    refused(&folder, "inspect bad.mesh.xml", "bad.mesh.xml: cannot be read: larger than the 1073741824 bytes");
+    let buffers = |name: &str, bytes: u64, count: usize| {
+        let model = json!({
+            "asset": { "version": "2.0" },
+            "buffers": vec![json!({ "uri": name, "byteLength": bytes }); count],
+            "nodes": [{ "mesh": 0, "skin": 0 }],
+            "meshes": [{ "primitives": [{ "attributes": {} }] }],
+            "skins": [{ "joints": [0] }],
+        });
+        fs::write(folder.path().join("bad.gltf"), model.to_string()).unwrap();
+    };
+    hole("large.bin", 1 << 40);
+    for bytes in [1 << 40, 12] {
+        buffers("large.bin", bytes, 1);
+        refused(
+            &folder,
+            "inspect bad.gltf",
+            "buffers[0].uri: \"large.bin\" cannot be read: larger than the 1073741824",
+        );
+    }
+    hole("half.bin", 512 << 20);
+    buffers("half.bin", 512 << 20, 3);
+    refused(
+        &folder,
+        "inspect bad.gltf",
+        "buffers[2].uri: \"half.bin\": more than 1073741824 bytes in the files of all",
+    );
+    let folder = changed(unchanged, unchanged);
+    fs::File::create(folder.path().join("environment.json")).unwrap().set_len(1 << 30).unwrap();
+    refused(&folder, "submit . -o out", "environment.json: larger than the 134217728 bytes that are accepted");
+    let summary = fs::File::options().write(true).open(folder.path().join("summary.csv")).unwrap();
+    summary.set_len(2 << 30).unwrap();
+    refused(
+        &folder,
+        "report . -o out --format html",
+        "summary.csv: larger than the 1073741824 bytes that are accepted",
+    );
+}
+
 /// A pipe would wait for a writer.
 #[cfg(unix)]
 #[test]
@@ -147,8 +283,20 @@ fn pipes_are_refused_before_they_are_opened() {
         pipe(&folder.path().join(name));
         let expected = if name == "summary.csv" { "no summary.csv in it" } else { "samples.csv: is no regular file" };
         refused(&folder, "report . -o out --format html", expected);
-        refused(&folder, "submit . -o out", "");
+        fs::write(folder.path().join("environment.json"), "[]").unwrap();
+        refused(&folder, "submit . -o out", expected);
     }
+    let results = folder.path().join("results");
+    fs::create_dir(&results).unwrap();
+    pipe(&results.join("limits.csv"));
+    refused(
+        &folder,
+        "run smoke -b cpu-scalar --frames 1 -o results",
+        "limits.csv exists already; name a folder without",
+    );
+    assert_eq!(fs::read_dir(&results).unwrap().count(), 1);
+    pipe(&results.join(".lock"));
+    refused(&folder, "sweep smoke -b cpu-scalar --frames 1 -o results", ".lock: is no regular file");
 }
 
 #[test]
