@@ -14,6 +14,7 @@ struct RoundCone {
     length_squared: f64,
     taper: f64,
     slant_squared: f64,
+    bound: Sphere,
 }
 
 impl RoundCone {
@@ -22,7 +23,9 @@ impl RoundCone {
         let length_squared = axis.length_squared();
         let taper = r0 - r1;
         debug_assert!(length_squared > taper * taper, "one end sphere swallows the other");
-        Self { start, axis, radii: [r0, r1], length_squared, taper, slant_squared: length_squared - taper * taper }
+        let bound = Sphere { centre: start.midpoint(end), radius: 0.5 * length_squared.sqrt() + r0.max(r1) };
+        let slant_squared = length_squared - taper * taper;
+        Self { start, axis, radii: [r0, r1], length_squared, taper, slant_squared, bound }
     }
 
     fn distance(&self, p: DVec3) -> f64 {
@@ -66,9 +69,13 @@ impl Blend {
         Self { cones: cones.iter().map(|&(a, b, r0, r1)| RoundCone::new(a, b, r0, r1)).collect(), k }
     }
 
-    /// Joins the cones to a surface that is `distance` away.
+    /// Joins the cones to a surface that is `distance` away. Cones that are farther by the radius of blending change
+    /// nothing, and most of them are.
     fn join(&self, distance: f64, p: DVec3) -> f64 {
-        self.cones.iter().fold(distance, |d, cone| smooth_min(d, cone.distance(p), self.k))
+        self.cones.iter().fold(distance, |d, cone| match cone.bound.beyond(p, d + self.k) {
+            true => d,
+            false => smooth_min(d, cone.distance(p), self.k),
+        })
     }
 
     fn distance(&self, p: DVec3) -> f64 {
@@ -76,7 +83,7 @@ impl Blend {
     }
 }
 
-/// Bounding sphere of a part of the body, which need not be evaluated from afar.
+/// Bounding sphere of a part of the body, which is not evaluated from afar.
 #[derive(Debug, Clone, Copy)]
 struct Sphere {
     centre: DVec3,
@@ -86,7 +93,8 @@ struct Sphere {
 impl Sphere {
     /// Returns whether everything inside is farther from `p` than `reach`.
     fn beyond(&self, p: DVec3, reach: f64) -> bool {
-        p.distance(self.centre) - self.radius > reach
+        let reach = reach + self.radius;
+        reach < 0.0 || p.distance_squared(self.centre) > reach * reach
     }
 }
 
