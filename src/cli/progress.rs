@@ -71,19 +71,28 @@ impl Progress {
         below.set_message(verdict.to_owned());
     }
 
-    /// Goes on to the next scene.
-    pub fn next_scene(&mut self) {
-        for line in self.backends.drain(..).map(|(_, line)| line).chain(self.verdict.take()) {
-            line.finish_and_clear();
-            self.all.remove(&line);
-        }
+    /// Ends a scene and prints its results; after the last scene nothing is shown any more.
+    pub fn end_scene<R>(&mut self, print: impl FnOnce() -> R) -> R {
+        self.clear_lines();
         self.scene += 1;
-        self.bar.set_position(self.scene * STEPS);
+        if self.bar.length() == Some(self.scene * STEPS) {
+            self.bar.finish_and_clear();
+        } else {
+            self.bar.set_position(self.scene * STEPS);
+        }
+        self.suspend(print)
     }
 
     /// Runs `print` with everything hidden.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.all.suspend(print)
+    }
+
+    fn clear_lines(&mut self) {
+        for line in self.backends.drain(..).map(|(_, line)| line).chain(self.verdict.take()) {
+            line.finish_and_clear();
+            self.all.remove(&line);
+        }
     }
 
     fn set_line(&mut self, backend: &str, text: &str) {
@@ -110,7 +119,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.next_scene();
+        self.clear_lines();
         self.bar.finish_and_clear();
     }
 }

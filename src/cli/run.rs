@@ -158,8 +158,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }
-        progress.suspend(|| say(format_args!("{text}\n")))?;
-        progress.next_scene();
+        progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
         if interrupted.load(Ordering::Relaxed) {
             break;

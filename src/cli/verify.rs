@@ -62,8 +62,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let mut watcher = Watcher { scene: &scene.name, progress: &mut progress, interrupted };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);
-        progress.suspend(|| say(format_args!("{text}\n")))?;
-        progress.next_scene();
+        progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
         if interrupted.load(Ordering::Relaxed) {
             break;
