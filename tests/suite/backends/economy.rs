@@ -18,8 +18,8 @@ fn by_distance(metres: [f64; 2]) -> Settings {
     Settings { update_rate: Some(metres), ..Settings::default() }
 }
 
-fn crowd(scene: &str, reuse: Settings) -> Crowd {
-    let few = Settings { instances: Some(90), vertices: Some(600), ..reuse };
+fn crowd(scene: &str, instances: u64, reuse: Settings) -> Crowd {
+    let few = Settings { instances: Some(instances), vertices: Some(600), ..reuse };
     Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd
 }
 
@@ -54,7 +54,7 @@ fn assert_parity(crowd: &Crowd) {
 #[test]
 fn every_backend_agrees_on_shared_poses() {
     for scene in ["street", "walkers"] {
-        let crowd = crowd(scene, shared(4));
+        let crowd = crowd(scene, 50, shared(4));
         assert!(crowd.posed().instance_count() < crowd.instance_count());
         assert_parity(&crowd);
     }
@@ -63,7 +63,7 @@ fn every_backend_agrees_on_shared_poses() {
 #[test]
 fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
     for scene in ["street", "walkers"] {
-        let crowd = crowd(scene, by_distance([14.0, 18.0]));
+        let crowd = crowd(scene, 90, by_distance([14.0, 18.0]));
         for every in [1, 2, 4] {
             assert!((0..90).any(|i| crowd.update_rate(i).every == every), "nobody is posed every {every} ticks");
         }
@@ -73,10 +73,10 @@ fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
 
 #[test]
 fn the_error_of_saving_is_measured() {
-    let error = |reuse| fidelity::saving_error(&crowd("street", reuse)).unwrap();
+    let error = |reuse| fidelity::saving_error(&crowd("street", 90, reuse)).unwrap();
     let [few, many] = [4, 1_000].map(|buckets| error(shared(buckets)));
     assert!(few > 0.02 && many < few, "{few} {many}");
     let (seldom, always) = (error(by_distance([0.0, 0.0])), error(by_distance([1e3, 1e3])));
     assert!(seldom > 1e-3 && seldom < 0.1 && always == 0.0, "{seldom} {always}");
-    assert_eq!(fidelity::saving_error(&crowd("street", Settings::default())), None);
+    assert_eq!(fidelity::saving_error(&crowd("street", 90, Settings::default())), None);
 }
