@@ -15,6 +15,8 @@ mod progress;
 mod render;
 mod report;
 mod run;
+#[cfg(feature = "gpu")]
+mod serve;
 mod settings;
 mod submit;
 mod sweep;

@@ -87,12 +87,9 @@ fn names_folder(path: &Path) -> bool {
 fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     let mut bundles = Vec::new();
     for path in paths {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-            bundles.extend(files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)));
-        } else {
-            bundles.push(path.clone());
+        match path.is_dir() {
+            true => bundles.extend(bundles_in(path)?),
+            false => bundles.push(path.clone()),
         }
     }
     bundles.sort();
@@ -102,18 +99,11 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     }
     let mut submissions: Vec<Submission> = Vec::new();
     for path in &bundles {
-        let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
-        let mut checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
-        if let Some(fault) = checked.faults.first() {
-            bail!("{}: {fault}", path.display());
+        let own = submission(path, Bundle::read(path).with_context(|| path.display().to_string())?)?;
+        if own.name == "index" || submissions.iter().any(|other| other.name == own.name) {
+            bail!("{}: another page of the site is called {}", path.display(), own.name);
         }
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
-        if name == "index" || submissions.iter().any(|other| other.name == name) {
-            bail!("{}: another page of the site is called {name}", path.display());
-        }
-        let studies = Study::of_each_machine(std::mem::take(&mut checked.recorded));
-        submissions.push(Submission { name, note: bundle.manifest.note, checked, studies });
+        submissions.push(own);
         if let Some(excess) = site::excess(&submissions) {
             bail!("{}: {excess}", path.display());
         }
@@ -128,6 +118,25 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     }
     // Last, so that no page links to one that is not there.
     write(Some(&folder.join("index.html")), &site::index(&submissions))
+}
+
+/// The bundles of a folder, in any order.
+pub fn bundles_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    Ok(files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)).collect())
+}
+
+/// The submission of a bundle from a path; an error if its check finds a fault.
+pub fn submission(path: &Path, bundle: Bundle) -> anyhow::Result<Submission> {
+    let mut checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(fault) = checked.faults.first() {
+        bail!("{}: {fault}", path.display());
+    }
+    let studies = Study::of_each_machine(std::mem::take(&mut checked.recorded));
+    let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
+    Ok(Submission { name, note: bundle.manifest.note, checked, studies })
 }
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {

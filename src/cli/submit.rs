@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use skinbench::report::{grouped, text};
 use skinbench::results::bundle::{Bundle, MOST_NOTE};
-use skinbench::results::check::{Checked, Division, check};
+use skinbench::results::check::{Checked, check};
 use skinbench::results::session::Session;
 use skinbench::results::study::Study;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "output")]
     check: bool,
     /// Exit with 1 if a bundle does not belong to this division
-    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open"])]
+    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "browser"])]
     division: Option<String>,
 }
 
@@ -73,10 +73,7 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
         let more = if more > 0 { format!("; {more} more faults") } else { String::new() };
         bail!("{}: {listed}{more}", path.display());
     }
-    let reasons = match &division {
-        Division::Closed => String::new(),
-        Division::Open(reasons) => reasons.join("; "),
-    };
+    let reasons = division.reasons().join("; ");
     let colon = if reasons.is_empty() { "" } else { ": " };
     if let Some(wanted) = wanted.filter(|wanted| *wanted != division.name()) {
         bail!("{}: not of the {wanted} division{colon}{reasons}", path.display());

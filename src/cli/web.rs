@@ -4,16 +4,29 @@ use super::built_from::built_from;
 use super::common::{self, positive};
 use super::exit::{Exit, UsageError};
 use super::output::write_file;
+use super::serve::serve;
 use super::settings::ModelArguments;
 use clap::Args;
 use skinbench::backend::Joints;
-use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::registry::{BackendEntry, REGISTRY, find};
 use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Instances of smaller crowds, as fractions of the scene's own.
 const FRACTIONS: [u64; 2] = [10, 3];
+/// Backends that answer a reader's question within a minute or two: each place of posing with each place of skinning.
+const DEFAULT: [&str; 8] = [
+    "gpu-vertex",
+    "gpu-vertex:texture",
+    "gpu-compute:naive",
+    "gpu-compute:instances",
+    "gpu-compute:merged",
+    "gpu-full",
+    "gpu-full:vertex",
+    "gpu-baked",
+];
 
 /// Make a page that verifies and measures GPU backends in a browser
 #[derive(Debug, Args)]
@@ -22,9 +35,15 @@ pub struct Arguments {
     #[arg(value_name = "SCENE|MODEL", default_value = "walkers")]
     scene: String,
     /// HTML file to write
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// GPU backends by name or pattern; default: all but gpu-compute and those that cull
+    #[arg(short, long, value_name = "FILE", required_unless_present = "serve", conflicts_with = "serve")]
+    output: Option<PathBuf>,
+    /// Show the page to telephones on the local network, and print its link as a QR code
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0.0.0.0:4433")]
+    serve: Option<SocketAddr>,
+    /// Folder for bundles that telephones send; each is checked, and the link `results` compares them
+    #[arg(long, value_name = "DIR", requires = "serve")]
+    collect: Option<PathBuf>,
+    /// GPU backends by name or pattern; default: eight of them. A page has neither gpu-compute nor those that cull
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
     /// Crowds to measure, by the number of instances; default: the scene's, a third and a tenth of it
@@ -40,10 +59,16 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = backends(&arguments.backends)?;
     let crowds = crowds(arguments)?;
-    let choice = Choice { backends: &backends, passes: &arguments.passes, build: &built_from() };
+    let collects = arguments.collect.is_some();
+    let choice = Choice { backends: &backends, passes: &arguments.passes, build: &built_from(), collects };
     let text = page(&crowds, choice)?;
-    write_file(&arguments.output, |file| file.write_all(text.as_bytes()))?;
-    Ok(Exit::Done)
+    if let Some(output) = &arguments.output {
+        write_file(output, |file| file.write_all(text.as_bytes()))?;
+    }
+    match arguments.serve {
+        Some(address) => serve(address, text, arguments.collect.as_deref()),
+        None => Ok(Exit::Done),
+    }
 }
 
 /// The backends on the device that match the patterns. The plain `gpu-compute` chooses one of its variants by a trial,
@@ -54,7 +79,7 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
         entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !culls
     };
     if globs.is_empty() {
-        return Ok(REGISTRY.iter().filter(served).collect());
+        return Ok(DEFAULT.into_iter().filter_map(find).collect());
     }
     let matching: Vec<_> = common::backends(globs)?.into_iter().filter(served).collect();
     if matching.is_empty() {

@@ -28,9 +28,7 @@ pub fn verdict(study: &Study) -> Vec<String> {
         let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
         let without =
             if drawn { "; drawing dominates frames there, so they are compared by pose + upload + skin" } else { "" };
-        found.push(format!(
-            "{adapter} says how GPU kernels compare with each other, nothing about graphics hardware{without}."
-        ));
+        found.push(format!("{}{without}.", emulated(adapter)));
     }
     found
 }
@@ -130,12 +128,24 @@ pub fn fastest(ranking: &Ranking) -> String {
         Quantity::Frame => format!("{} a frame", duration(*ns)),
         Quantity::Work => format!("{} for pose, upload and skin", duration(*ns)),
     };
-    let second = second.as_ref().map_or(String::new(), |Second { entry, ratio, lead }| match lead {
-        Lead::Certain => format!(", {ratio:.2} times as fast as {}", entry.backend),
-        Lead::WithinNoise => format!("; {} is as fast within the noise", entry.backend),
-        Lead::Unknown => format!(", {ratio:.2} times as fast as {}, with too few samples to be sure", entry.backend),
+    let second =
+        second.as_ref().map(|Second { entry, ratio, lead }| (&entry.backend[..], format!("{ratio:.2}"), *lead));
+    sentence(&first.backend, &time, second.as_ref().map(|(name, ratio, lead)| (*name, &ratio[..], *lead)))
+}
+
+/// The sentence that names the fastest backend, its time, and the next one with the ratio of both times.
+pub fn sentence(first: &str, time: &str, second: Option<(&str, &str, Lead)>) -> String {
+    let second = second.map_or(String::new(), |(name, ratio, lead)| match lead {
+        Lead::Certain => format!(", {ratio} times as fast as {name}"),
+        Lead::WithinNoise => format!("; {name} is as fast within the noise"),
+        Lead::Unknown => format!(", {ratio} times as fast as {name}, with too few samples to be sure"),
     });
-    format!("{} is fastest, {time}{second}.", first.backend)
+    format!("{first} is fastest, {time}{second}.")
+}
+
+/// The sentence about an adapter that is emulated on the CPU, without its end.
+pub fn emulated(adapter: &str) -> String {
+    format!("{adapter} says how GPU kernels compare with each other, nothing about graphics hardware")
 }
 
 /// The finding that a backend overtakes another, with its uncertainty.

@@ -18,7 +18,8 @@
     quantity: form.quantity.value,
     backend: form.backend.value.trim(),
     machine: new Set([...form.querySelectorAll('[name=machine]:checked')].map((box) => box.value)
-      .filter((index) => form.emulated.checked || !data.machines[index].emulated)),
+      .filter((index) => form.emulated.checked || !data.machines[index].emulated)
+      .filter((index) => !form.division.value || data.machines[index].division === form.division.value)),
   });
   const fits = (own, filter) =>
     ['scene', 'passes', 'instances', 'quantity'].every((key) => !filter[key] || own[key] === undefined || String(own[key]) === filter[key])

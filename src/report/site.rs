@@ -107,9 +107,21 @@ impl<'a> Column<'a> {
         point.map_or(Vec::new(), |point| self.study.at(point).filter(|entry| entry.is_ok()).collect())
     }
 
+    fn division(&self) -> &'static str {
+        self.submission.checked.division.name()
+    }
+
+    fn is_of_browser(&self) -> bool {
+        matches!(self.submission.checked.division, Division::Browser(_))
+    }
+
     fn label(&self) -> Markup {
         let Machine { cpu, adapter, .. } = &self.study.machine;
-        html! { a href=(self.submission.link(".html")) { (known(cpu, "unknown processor")) } br; (known(adapter, "no adapter")) }
+        html! {
+            a href=(self.submission.link(".html")) { (known(cpu, "unknown processor")) } br;
+            (known(adapter, "no adapter")) br;
+            (self.division()) " division"
+        }
     }
 }
 
@@ -133,7 +145,9 @@ pub fn index(submissions: &[Submission]) -> String {
     let columns = submissions
         .iter()
         .flat_map(|submission| submission.studies.iter().map(move |study| Column::new(submission, study)));
-    let columns: Vec<Column> = columns.collect();
+    let mut columns: Vec<Column> = columns.collect();
+    // Native results first.
+    columns.sort_by_key(Column::is_of_browser);
     let crowds: BTreeSet<Crowd> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
     let crowds: Vec<Crowd> = crowds.into_iter().collect();
     let markup = html! {
@@ -179,10 +193,9 @@ fn sent(submissions: &[Submission]) -> Markup {
                                     a href=(submission.link(".tar.gz")) { "bundle" } ")"
                                 }
                                 td {
-                                    @match &submission.checked.division {
-                                        Division::Closed => "closed",
-                                        Division::Open(reasons) => { details { summary { "open" } (reasons.join("; ")) } }
-                                    }
+                                    @let division = &submission.checked.division;
+                                    @if division.reasons().is_empty() { (division.name()) }
+                                    @else { details { summary { (division.name()) } (division.reasons().join("; ")) } }
                                 }
                                 td { (known(&machine.cpu, "unknown")) }
                                 td { (known(&machine.adapter, "none")) }
@@ -238,6 +251,7 @@ fn filters(columns: &[Column], crowds: &[Crowd]) -> Markup {
     let scenes: BTreeSet<&str> = crowds.iter().map(|crowd| crowd.scene.as_str()).collect();
     let passes: BTreeSet<u32> = crowds.iter().map(|crowd| crowd.passes).collect();
     let instances: BTreeSet<usize> = crowds.iter().map(|crowd| crowd.instances).collect();
+    let divisions: BTreeSet<&str> = columns.iter().map(Column::division).collect();
     html! {
         form #filters hidden {
             h2 { "Show" }
@@ -245,6 +259,7 @@ fn filters(columns: &[Column], crowds: &[Crowd]) -> Markup {
             label { "passes " select name="passes" { option value="" { "all" } @for passes in passes { option { (passes) } } } }
             label { "instances " select name="instances" { option value="" { "all" } @for count in instances { option { (count) } } } }
             label { "time " select name="quantity" { option value="" { "all" } @for quantity in QUANTITIES { option { (quantity.name()) } } } }
+            label { "division " select name="division" { option value="" { "all" } @for division in divisions { option { (division) } } } }
             label { "backends with " input name="backend" size="14" placeholder="such as gpu"; }
             label { input name="emulated" type="checkbox" checked; " software adapters" }
             fieldset {
@@ -293,26 +308,43 @@ fn fastest_by_machine(columns: &[Column], crowds: &[Crowd]) -> Markup {
     }
 }
 
-/// Whether machines agree on the fastest backend of a crowd. Two backends that run on the processor are confirmed by
-/// another processor; otherwise another adapter counts as another machine, too.
+/// Whether machines agree on the fastest backend of a crowd: native ones with each other, and browsers with each other.
 fn confirmed(columns: &[Column], ranked: &[Option<Ranking>]) -> Markup {
-    let mut sure: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
-    for (column, ranking) in columns.iter().zip(ranked) {
-        let Some(Ranking { first, second: Some(second), .. }) = ranking else { continue };
+    let (browsers, native): (Vec<_>, Vec<_>) = columns
+        .iter()
+        .zip(ranked)
+        .filter_map(|(column, ranking)| Some((column, ranking.as_ref()?)))
+        .partition(|(column, _)| column.is_of_browser());
+    html! {
+        @if !native.is_empty() { (agreement(&native)) }
+        @if !native.is_empty() && !browsers.is_empty() { br; }
+        @if !browsers.is_empty() { "in browsers: " (agreement(&browsers)) }
+    }
+}
+
+/// Whether machines agree, and which. Two backends that run on the processor are confirmed by another processor;
+/// otherwise another adapter counts as another machine, too.
+fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
+    let mut sure: BTreeMap<&str, BTreeMap<(&str, &str), &str>> = BTreeMap::new();
+    for (column, ranking) in ranked {
+        let Ranking { first, second: Some(second), .. } = ranking else { continue };
         if second.lead == Lead::Certain {
             let on_host = [&first.backend, &second.entry.backend].iter().all(|name| name.starts_with("cpu"));
             let Machine { cpu, adapter, .. } = &column.study.machine;
-            sure.entry(&first.backend).or_default().insert((cpu, if on_host { "" } else { adapter }));
+            let machine = (&cpu[..], if on_host { "" } else { adapter });
+            sure.entry(&first.backend).or_default().entry(machine).or_insert(&column.submission.name);
         }
     }
-    let machines =
-        |own: &BTreeSet<_>| if own.len() == 1 { "1 machine".into() } else { format!("{} machines", own.len()) };
+    let on = |(name, own): (&&str, &BTreeMap<_, &str>)| {
+        format!("{name} on {}", own.values().copied().collect::<Vec<_>>().join(" and "))
+    };
+    let found = sure.iter().map(on).collect::<Vec<_>>().join(", ");
     html! {
         @match (sure.len(), sure.first_key_value()) {
             (0, _) => "none is sure",
-            (1, Some((_, own))) if own.len() > 1 => { strong { "confirmed by " (machines(own)) } }
-            (1, Some((_, own))) => (machines(own)),
-            _ => { "machines differ: " (sure.iter().map(|(name, own)| format!("{name} on {}", machines(own))).collect::<Vec<_>>().join(", ")) }
+            (1, Some((_, own))) if own.len() > 1 => { strong { "confirmed by " (own.len()) " machines" } ": " (found) }
+            (1, _) => (found),
+            _ => { "machines differ: " (found) }
         }
     }
 }
@@ -418,7 +450,9 @@ fn crossings(columns: &[Column]) -> Markup {
 fn data(columns: &[Column], crowds: &[Crowd]) -> String {
     let machines = columns
         .iter()
-        .map(|column| json!({ "name": column.submission.name, "emulated": column.study.machine.is_emulated() }));
+        .map(|column| json!({
+            "name": column.submission.name, "emulated": column.study.machine.is_emulated(), "division": column.division(),
+        }));
     let mut times = Vec::new();
     for (crowd_index, crowd) in crowds.iter().enumerate() {
         for (machine, column) in columns.iter().enumerate() {

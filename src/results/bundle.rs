@@ -11,6 +11,8 @@ use super::recorded::{bytes_of, samples_beside, summaries, text_of};
 use super::session;
 use crate::asset::regular_file;
 use crate::wording::one_line;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -24,7 +26,7 @@ use tar::{Archive, Builder, EntryType, Header};
 /// End of a bundle's name.
 pub const ENDING: &str = ".tar.gz";
 /// Version of the container.
-const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 /// Name of the list of files.
 const MANIFEST: &str = "manifest.json";
 /// Names of files that a bundle may hold beside the list, each in any folder.
@@ -35,6 +37,10 @@ const MOST_FOLDERS: usize = 6;
 const MOST_NAME: usize = 255;
 /// Most bytes of the list of files.
 const MOST_MANIFEST: u64 = 1 << 20;
+/// Lines around a bundle as text, which is its file in base64.
+pub const MARKS: [&str; 2] = ["-----BEGIN SKINBENCH BUNDLE-----", "-----END SKINBENCH BUNDLE-----"];
+/// First bytes of a compressed file.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Most characters of a note.
 pub const MOST_NOTE: usize = 400;
 
@@ -155,12 +161,24 @@ impl Bundle {
         archive.into_inner()?.finish()
     }
 
-    /// Reads a bundle's file. Memory is bounded by what a bundle may hold, whatever the file states.
+    /// Reads a bundle's file, or a text that has one between [`MARKS`].
     ///
     /// # Errors
     /// A file that cannot be read, or is no bundle.
     pub fn read(file: &Path) -> Result<Self, BundleError> {
-        let mut archive = Archive::new(GzDecoder::new(regular_file::open(file)?).take(2 * MOST_BYTES));
+        let bytes = regular_file::read(file, MOST_BYTES)?;
+        match bytes.windows(MARKS[0].len()).position(|part| part == MARKS[0].as_bytes()) {
+            Some(at) if !bytes.starts_with(&GZIP) => Self::of_bytes(&in_text(&bytes[at..])?),
+            _ => Self::of_bytes(&bytes),
+        }
+    }
+
+    /// Reads the bytes of a bundle's file. Memory is bounded by what a bundle may hold, whatever they state.
+    ///
+    /// # Errors
+    /// They are no bundle.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
+        let mut archive = Archive::new(GzDecoder::new(bytes).take(2 * MOST_BYTES));
         let (mut files, mut manifest, mut all) = (BTreeMap::new(), None, 0);
         for entry in archive.entries()? {
             let entry = entry?;
@@ -201,6 +219,16 @@ impl Bundle {
         }
         Ok(Self { manifest, files })
     }
+}
+
+/// The bytes of a bundle in a text that begins with the first of [`MARKS`]. Quotes and indents of mails are skipped.
+fn in_text(text: &[u8]) -> Result<Vec<u8>, BundleError> {
+    let text = String::from_utf8_lossy(text);
+    let Some((letters, _)) = text[MARKS[0].len()..].split_once(MARKS[1]) else {
+        return content(format!("the text is cut off; expected a line {}", MARKS[1]));
+    };
+    let letters: String = letters.chars().filter(|c| !c.is_whitespace() && *c != '>').collect();
+    STANDARD.decode(letters).or_else(|error| content(format!("not the text of a bundle: {error}")))
 }
 
 /// Returns whether a file's name leads to one of the known files, in a folder at or below the root.

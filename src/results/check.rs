@@ -6,7 +6,7 @@ use super::csv_rows::read_rows;
 use super::digest;
 use super::recorded::Recorded;
 use super::rows::{LimitsRow, Measurement, SummaryRow};
-use super::session::{self, Program, Session};
+use super::session::{self, Part, Program, Session};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
@@ -31,6 +31,8 @@ pub enum Division {
     Closed,
     /// Anything else, with the reasons.
     Open(Vec<String>),
+    /// Measured by a page in a browser, with the reasons why it would be open if it were native.
+    Browser(Vec<String>),
 }
 
 impl Division {
@@ -39,6 +41,15 @@ impl Division {
         match self {
             Self::Closed => "closed",
             Self::Open(_) => "open",
+            Self::Browser(_) => "browser",
+        }
+    }
+
+    /// The reasons why it is not closed, or would not be.
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            Self::Closed => &[],
+            Self::Open(reasons) | Self::Browser(reasons) => reasons,
         }
     }
 }
@@ -99,6 +110,10 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         rows.push((row, session));
     }
     let measured: Vec<&Session> = sessions.values().flatten().filter(|session| !session.runs.is_empty()).collect();
+    let in_browser = measured.iter().filter(|session| session.browser.is_some()).count();
+    if ![0, measured.len()].contains(&in_browser) {
+        faults.push("sessions of a browser beside native ones; expected one kind: send them apart".into());
+    }
     let reasons = open_because(&measured, &rows, version, memory).unwrap_or_else(|fault| {
         // The reason why nothing was built comes before the many that it may have.
         faults.insert(0, fault);
@@ -106,7 +121,11 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
     });
     Checked {
         faults,
-        division: if reasons.is_empty() { Division::Closed } else { Division::Open(reasons) },
+        division: match reasons.is_empty() {
+            _ if in_browser > 0 => Division::Browser(reasons),
+            true => Division::Closed,
+            false => Division::Open(reasons),
+        },
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
         samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),
@@ -157,11 +176,24 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
             Some(bytes) => session::parse(bytes).map_err(|problem| format!("{folder}{}: {problem}", session::FILE)),
         };
         match parsed {
-            Ok(own) => _ = sessions.insert(folder, own),
+            Ok(own) => {
+                let text = file(session::FILE).map_or("".into(), |bytes| String::from_utf8_lossy(bytes));
+                faults.extend(changed_parts(&own, &text).map(|what| format!("{folder}{}{what}", session::FILE)));
+                sessions.insert(folder, own);
+            }
             Err(fault) => faults.push(fault),
         }
     }
     sessions
+}
+
+/// Parts of pages that were changed after the pages were made: the line of each in the text of its sessions, and what.
+fn changed_parts<'a>(sessions: &'a [Session], text: &'a str) -> impl Iterator<Item = String> {
+    let parts = sessions.iter().filter_map(|session| session.browser.as_ref()).flat_map(|browser| &browser.parts);
+    parts.filter(|part| part.made != part.ran || part.ran.is_empty()).map(|Part { name, made, ran }| {
+        let line = text[..text.find(ran.as_str()).unwrap_or(0)].matches('\n').count() + 1;
+        format!(":{line}: {name} ran with SHA-256 {ran}, but the page was made with {made}")
+    })
 }
 
 /// Differences between the figures of a row and those of its samples.
@@ -290,7 +322,9 @@ fn open_because(
         {
             reasons.insert(format!("fewer than {FEWEST_FRAMES} frames"));
         }
-        let processors = session.map(|session| session.hardware.processors);
+        // A page has no threads of its own.
+        let native = session.filter(|session| session.browser.is_none());
+        let processors = native.map(|session| session.hardware.processors);
         if let Some(processors) = processors.filter(|processors| row.threads != *processors) {
             reasons.insert(format!("{} threads on {processors} processors", row.threads));
         }

@@ -3,10 +3,9 @@
 //! absent.
 
 use super::resume::{foreign, mend};
-use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow};
+use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow, heading};
 use super::session::{self, Session};
 use crate::harness::hardware::Conditions;
-use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -200,14 +199,6 @@ impl Results {
         measurements.iter().try_for_each(|m| self.summary.serialize(&m.row))?;
         self.summary.flush()
     }
-}
-
-/// The first line of a file with such rows, without its end: the names of their fields.
-fn heading<T: Serialize + Default>() -> io::Result<String> {
-    let mut text = Vec::new();
-    csv::Writer::from_writer(&mut text).serialize(T::default())?;
-    let text = String::from_utf8_lossy(&text);
-    Ok(text.lines().next().unwrap_or_default().into())
 }
 
 #[cfg(test)]

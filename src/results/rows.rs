@@ -10,6 +10,7 @@ use crate::harness::run::{Outcome, StageTimes, Status};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
+use std::io;
 
 /// Version of the columns.
 pub const SCHEMA: u32 = 2;
@@ -170,6 +171,17 @@ pub struct SummaryRow {
     /// What measured: instruction set or adapter, threads, and the kernel that a trial chose with the times of all. A
     /// peer says what it wants. Filled as `host_bytes`.
     pub device: Option<String>,
+}
+
+/// The first line of a file with such rows, without its end: the names of their fields.
+///
+/// # Errors
+/// A row that CSV cannot hold.
+pub fn heading<T: Serialize + Default>() -> io::Result<String> {
+    let mut text = Vec::new();
+    csv::Writer::from_writer(&mut text).serialize(T::default())?;
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.lines().next().unwrap_or_default().into())
 }
 
 impl SummaryRow {

@@ -13,6 +13,7 @@ use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -68,6 +69,45 @@ pub struct Session {
     pub before: Conditions,
     /// Its state at the end; `None` if the session did not end by itself.
     pub after: Option<Conditions>,
+    /// What a browser told, if the session was a page of `skinbench web`; `None` for a native program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Browser>,
+}
+
+/// Facts about a browser and the page that measured in it. What a browser does not tell is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Browser {
+    /// Names and versions by which it calls itself.
+    pub agent: String,
+    /// Main memory in GiB, which browsers round.
+    pub memory_gib: Option<f64>,
+    /// Frames that the display shows per second.
+    pub refresh_hz: Option<f64>,
+    /// Description of the adapter, by WebGPU's names.
+    pub adapter: BTreeMap<String, String>,
+    /// Limits of the adapter, by WebGPU's names.
+    pub limits: BTreeMap<String, u64>,
+    /// Optional features of the adapter.
+    pub features: Vec<String>,
+    /// Steps of the clocks in nanoseconds, by their names in `summary.csv`.
+    pub clock_steps_ns: BTreeMap<String, u64>,
+    /// Number of times that the page was hidden during the run.
+    pub hidden: u32,
+    /// The page's scripts and data, and each of its shaders.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Part {
+    /// Name, such as `shader 3`, as the page numbers them.
+    pub name: String,
+    /// SHA-256 when the page was made.
+    pub made: String,
+    /// SHA-256 when it ran.
+    pub ran: String,
 }
 
 impl Program {
@@ -107,6 +147,7 @@ impl Session {
             hardware: Hardware::collect(),
             before: Conditions::collect(),
             after: None,
+            browser: None,
         }
     }
 }

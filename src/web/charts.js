@@ -16,6 +16,7 @@ function duration(ns) {
 }
 
 const grouped = (number) => number.toLocaleString('en');
+const drawn = (passes) => (passes === 1 ? '1 pass' : `${passes} passes`);
 
 /** Round steps that divide a range from 0 into at most six. */
 function linearSteps(most) {

@@ -134,16 +134,16 @@ class Batches {
   }
 }
 
-/** What is timed of a backend: stage, clock, and `sample()`, nanoseconds once. */
+/** What is timed of a backend: stage, clock, and `run(bench, player, turns)`, nanoseconds of all turns. It outlives a device. */
 class Series {
   constructor(stage, clock, step, run) {
     Object.assign(this, { stage, clock, step, run, turns: 1, samples: [], dropped: 0 });
   }
 
   /** Finds how many turns last long enough. Also warms up. */
-  async calibrate() {
+  async calibrate(bench, player) {
     for (;;) {
-      const ns = await this.run(this.turns);
+      const ns = await this.run(bench, player, this.turns);
       const wanted = STEPS * this.step;
       if (ns !== null && (ns >= wanted || ns >= LONGEST) || this.turns >= MOST_TURNS) return;
       const factor = ns === null ? 8 : Math.min(Math.max(1.3 * wanted / ns, 1.5), 16);
@@ -151,8 +151,8 @@ class Series {
     }
   }
 
-  async measure(round) {
-    const ns = await this.run(this.turns);
+  async measure(bench, player, round) {
+    const ns = await this.run(bench, player, this.turns);
     if (ns === null) this.dropped += 1;
     else this.samples.push([round, Math.round(ns / this.turns)]);
   }
@@ -164,20 +164,21 @@ class Series {
 }
 
 /** The series of a backend that draws `passes` times. */
-function series(player, passes, timestamps, batches) {
+function series({ timestamps, batches }, player, passes, { upload, frame }) {
   const stages = player.stages(passes);
-  const clock = timestamps ?? batches;
+  const of = (wanted) => stages.filter(([stage]) => upload.includes(stage) === wanted);
   const list = [];
-  const uploads = stages.filter(([stage]) => stage === 'upload').flatMap(([, commands]) => commands);
   if (player.backend.posedByHost) {
-    list.push(new Series('upload', 'wall', batches.step, (turns) => batches.timeUpload(player, uploads, turns)));
+    const uploads = of(true).flatMap(([, commands]) => commands);
+    list.push(new Series(upload[0], 'wall', batches.step, (bench, own, turns) => bench.batches.timeUpload(own, uploads, turns)));
   }
-  for (const [stage, commands] of stages.filter(([name]) => name !== 'upload')) {
-    list.push(new Series(stage, timestamps ? 'gpu' : 'wall', clock.step, (turns) => clock.time(player, commands, turns)));
+  const [clock, { step }] = timestamps ? ['gpu', timestamps] : ['wall', batches];
+  for (const [stage, commands] of of(false)) {
+    list.push(new Series(stage, clock, step, (bench, own, turns) => (timestamps ? bench.timestamps : bench.batches).time(own, commands, turns)));
   }
   // A frame includes posing. Where the page uploads palettes that were posed when it was made, there is no such time.
   if (!player.backend.posedByHost) {
-    list.push(new Series('frame', 'wall', batches.step, (turns) => batches.timeFrames(player, stages, turns)));
+    list.push(new Series(frame[0], 'wall', batches.step, (bench, own, turns) => bench.batches.timeFrames(own, stages, turns)));
   }
   return list;
 }

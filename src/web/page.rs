@@ -1,17 +1,21 @@
 //! The page: recordings, reference and scripts in one file that needs nothing else.
 
-use super::recording::{Frames, Recorded, record, record_picture, reference_name, stages};
+use super::recording::{Frames, Recorded, record, record_picture, reference_name};
 use super::reference::{all, coverage};
-use crate::frame::{BackendError, Blending};
+use crate::frame::{BackendError, Blending, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
-use crate::harness::environment::Build;
+use crate::harness::environment::{Build, EMULATED, Environment};
 use crate::harness::parity::spread;
-use crate::harness::run::{Disturbance, Status};
+use crate::harness::run::{Outcome, Status};
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
+use crate::report::findings::{emulated, sentence};
 use crate::report::head::head;
-use crate::results::key::Point;
-use crate::results::rows::SCHEMA;
+use crate::results::bundle::{FORMAT, MARKS, Manifest};
+use crate::results::digest;
+use crate::results::ranking::Lead;
+use crate::results::rows::{MeasuredScene, SampleRow, SummaryRow, heading};
+use crate::results::session::{Browser, Part, Program, Session};
 use crate::scene::BuiltScene;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,12 +23,13 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Ticks of the verified frames of the largest crowd; smaller ones are verified at the first.
 const TICKS: [u32; 2] = [0, 1_000_003];
 /// Most bytes of reference vertices of the largest crowd.
-const REFERENCE_BYTES: usize = 4 << 20;
+const REFERENCE_BYTES: usize = 512 << 10;
 /// Instances of each group that are verified in smaller crowds.
 const SAMPLED_IN_SMALLER: usize = 8;
 /// Backend whose frames move the picture.
@@ -33,16 +38,24 @@ const PICTURE: &str = "gpu-full";
 const REPORT_STYLE: &str = include_str!("../report/report.css");
 const STYLE: &str = include_str!("page.css");
 /// The scripts, in the order in which they run.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("recording.js"),
+    include_str!("dom.js"),
     include_str!("player.js"),
     include_str!("verify.js"),
     include_str!("measure.js"),
     include_str!("statistics.js"),
     include_str!("results.js"),
+    include_str!("bundle.js"),
     include_str!("charts.js"),
+    include_str!("answers.js"),
+    include_str!("picture.js"),
+    include_str!("run.js"),
     include_str!("main.js"),
 ];
+
+/// The script of a page whose server collects bundles.
+const SEND: &str = include_str!("send.js");
 
 /// Error for a page that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +83,8 @@ pub struct Choice<'a> {
     pub passes: &'a [u32],
     /// The program that makes the page.
     pub build: &'a Build,
+    /// `true` for a page whose server collects bundles.
+    pub collects: bool,
 }
 
 /// Makes a page that verifies and measures backends on some crowds of one scene.
@@ -89,12 +104,14 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
     // A page without a moving picture still measures.
     let picture = picture.and_then(Result::ok);
     let recording = json!({
-        "schema": SCHEMA,
-        "scene": largest.name,
-        "gitRev": choice.build.git_rev,
-        "dirty": choice.build.dirty,
-        "rustc": choice.build.rustc,
-        "version": env!("CARGO_PKG_VERSION"),
+        "columns": {"summary": heading::<SummaryRow>()?, "samples": heading::<SampleRow>()?},
+        "sample": SampleRow::default(),
+        "session": session(choice.build),
+        "part": Part::default(),
+        "manifest": Manifest { format: FORMAT, note: None, files: BTreeMap::new() },
+        "marks": MARKS,
+        "shaders": library.texts().iter().map(|text| digest::of_bytes(text.as_bytes())).collect::<Vec<_>>(),
+        "words": words(),
         "stages": stages(),
         "passes": choice.passes,
         "resolution": largest.resolution,
@@ -102,7 +119,7 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
         "crowds": points,
         "picture": picture,
     });
-    Ok(markup(largest, &recording, &library)?.into_string())
+    Ok(markup(largest, &recording, &library, choice.collects)?.into_string())
 }
 
 /// One crowd: what is recorded of each backend, and the reference.
@@ -113,18 +130,21 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
     let ticks = &TICKS[..ticks];
     let chosen: Vec<Vec<u32>> = crowd.groups().iter().map(|group| spread(group, most).collect()).collect();
     let frames = Frames { scene, ticks, sampled: &chosen };
+    let environment = Environment { build: choice.build.clone(), threads: 1, ..Environment::default() };
+    let measured = MeasuredScene::new(&environment, scene);
     let (mut backends, mut blendings) = (Vec::new(), Vec::new());
     let mut refusals = Vec::new();
     for entry in choice.backends {
         match record(entry, frames, library) {
-            Ok(Recorded { json, blending }) => {
+            Ok(Recorded { mut json, blending, parity }) => {
+                let outcome = Outcome { parity: Some(parity), ..Outcome::new(entry.name, scene.passes, Status::Ok) };
+                json["row"] = row(&measured, &outcome);
                 backends.push(json);
                 if !blendings.contains(&blending) {
                     blendings.push(blending);
                 }
             }
             Err(error) => {
-                let (backend, variant) = entry.name_and_variant();
                 let (status, reason) = match &error {
                     BackendError::Unavailable(_) => (Status::Skipped, error.to_string()),
                     BackendError::TooLarge(_) => (Status::TooLarge, error.to_string()),
@@ -132,8 +152,8 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
                 };
                 refusals.push(format!("{}: {reason}", entry.name));
                 backends.push(json!({
-                    "backend": backend, "variant": variant, "name": entry.name,
-                    "status": status.name(), "error": reason,
+                    "name": entry.name, "refusal": {"status": status, "error": reason},
+                    "row": row(&measured, &Outcome::new(entry.name, scene.passes, status)),
                 }));
             }
         }
@@ -158,15 +178,9 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
             })
         })
         .collect();
-    let point = Point::of(scene, 1, scene.passes, Disturbance::default());
     Ok(json!({
-        "instances": point.instances,
-        "sceneHash": point.scene_hash,
-        "joints": crowd.joint_count(),
+        "instances": crowd.instance_count(),
         "vertices": crowd.vertex_count(),
-        "influences": point.influences,
-        "attributes": point.attributes,
-        "options": point.options.to_string(),
         "floats": crowd.format().floats(),
         "ticks": ticks,
         "sampled": chosen,
@@ -174,6 +188,43 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
         "references": references,
         "backends": backends,
     }))
+}
+
+/// The row of a backend that the page completes.
+fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
+    measured.measurements(outcome).into_iter().map(|measurement| json!(measurement.row)).next().unwrap_or_default()
+}
+
+/// A session of the page, which it completes.
+fn session(build: &Build) -> Session {
+    let program = Program {
+        version: env!("CARGO_PKG_VERSION").into(),
+        build: build.clone(),
+        target: "browser".into(),
+        debug: cfg!(debug_assertions),
+        sha256: String::new(),
+        shaders: digest::of_shaders(),
+    };
+    Session { program, browser: Some(Browser::default()), ..Session::default() }
+}
+
+/// Names of stages by what the page shows of them.
+fn stages() -> Value {
+    let of = |group| Stage::ALL.iter().filter(|stage| stage.group() == group).collect::<Vec<_>>();
+    json!({
+        "pose": of(StageGroup::Pose), "upload": [Stage::Upload], "skin": of(StageGroup::Skin), "draw": [Stage::Draw],
+        "frame": [Stage::Frame],
+    })
+}
+
+/// Sentences of verdicts, with names in braces for what the page finds.
+fn words() -> Value {
+    let fastest = |lead| sentence("{first}", "{time}", lead);
+    let beside = |lead| fastest(Some(("{second}", "{ratio}", lead)));
+    json!({
+        "only": fastest(None), "certain": beside(Lead::Certain), "noise": beside(Lead::WithinNoise),
+        "unknown": beside(Lead::Unknown), "emulated": EMULATED, "onEmulated": emulated("{adapter}"),
+    })
 }
 
 /// Indices in the library of the reference's vertices, `[tick][group][sampled instance]`. Only linear blending is
@@ -234,8 +285,12 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
 const DESCRIPTION: &str = "Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks \
     every result.";
 
-fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::Result<Markup> {
+fn markup(scene: &BuiltScene, recording: &Value, library: &Library, collects: bool) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
+    let (packed, mut scripts) = (packed(recording, library)?, SCRIPTS.join("\n"));
+    if collects {
+        scripts += SEND;
+    }
     let title = format!("skinbench: {} in this browser", scene.name);
     let largest = &scene.crowd;
     Ok(html! {
@@ -252,7 +307,7 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                             "This page runs the shaders of the skinbench benchmark on your own graphics hardware: "
                             (crate::report::grouped(largest.instance_count() as u64)) " animated characters with "
                             (crate::report::grouped(largest.vertex_count())) " vertices. It compares the vertices with a "
-                            "64-bit reference before it times anything. Nothing leaves this page."
+                            "64-bit reference before it times anything. Nothing leaves this page unless you send it."
                         }
                     }
                     figure.stage {
@@ -280,12 +335,21 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                         h2 { "Every way of skinning" }
                         div #tables {}
                         div #charts {}
-                        section #download {
-                            h2 { "The data" }
-                            p { "Rows in the form of " code { "skinbench run -o" } ". Put both files into one folder; "
-                                code { "skinbench report" } " reads it beside results of other machines." }
+                        section #download hidden {
+                            h2 { "Send it" }
+                            p { "The bundle has every sample, what this browser tells of the device, and the hashes of all that \
+                                 ran. " code { "skinbench submit --check" } " reads it as a file and as a text, such as in the \
+                                 comment of an issue." }
+                            div.buttons {
+                                button #share type="button" hidden { "Share" }
+                                button #copy type="button" { "Copy as text" }
+                                @if collects { button #send type="button" { "Send to this room" } }
+                            }
+                            p #sent role="status" {}
+                            @if collects { p { a href="./results" { "What this room has measured" } } }
                             ul #files {}
-                            details { summary { "summary.csv as text" } pre #csv tabindex="0" {} }
+                            details { summary { "The bundle as text" } pre #text tabindex="0" {} }
+                            details { summary { "summary.csv" } pre #csv tabindex="0" {} }
                         }
                     }
                     section {
@@ -299,8 +363,10 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library) -> std::io::
                         }
                     }
                 }
-                script #recording type="text/plain" { (packed(recording, library)?) }
-                script { (PreEscaped(SCRIPTS.join("\n"))) }
+                script #recording type="text/plain" data-sha256=(digest::of_bytes(format!("{packed}{scripts}").as_bytes())) {
+                    (packed)
+                }
+                script { (PreEscaped(scripts)) }
             }
         }
     })

@@ -2,13 +2,13 @@
 
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, Stage, StageTimer};
+use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Command, Library};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::draw::source::ArenaForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
-use crate::harness::parity::Tolerance;
+use crate::harness::parity::{Parity, Tolerance};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
@@ -28,6 +28,8 @@ pub(super) struct Recorded {
     pub json: Value,
     /// The rule by which its vertices follow several joints.
     pub blending: Blending,
+    /// The comparison that the page is going to make, as far as it is known: its tolerance.
+    pub parity: Parity,
 }
 
 /// Frames to record of a crowd.
@@ -118,14 +120,14 @@ pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut
         frame = others;
     }
     let reads = reads(&mut session, library)?;
-    let tolerance = Tolerance::of(crowd.format()).beside(session.prepared.approximation());
+    let approximation = session.prepared.approximation();
+    let tolerance = Tolerance::of(crowd.format()).beside(approximation);
+    let parity =
+        Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
     let blending = session.prepared.blending();
     let traffic = session.prepared.traffic(crowd).into_iter().map(|t| (t.stage.name().to_owned(), json!(t.bytes())));
-    let (backend, variant) = entry.name_and_variant();
     let device = session.prepared.device();
     let json = json!({
-        "backend": backend,
-        "variant": variant,
         "name": entry.name,
         "summary": entry.summary,
         "chosen": device.split_once(", ").map(|(_, chosen)| chosen),
@@ -133,7 +135,6 @@ pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut
         "skinsInDraw": session.skins_in_draw(),
         "reference": reference_name(blending),
         "tolerance": {"position": tolerance.position, "normal": tolerance.normal},
-        "clipError": session.prepared.approximation().map(|a| a.clip_error),
         "bytes": traffic.collect::<serde_json::Map<_, _>>(),
         "setup": listed(&setup, library),
         "uploads": uploads,
@@ -141,7 +142,7 @@ pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut
         "reads": reads,
         "objects": session.objects(library),
     });
-    Ok(Recorded { json, blending })
+    Ok(Recorded { json, blending, parity })
 }
 
 /// Name of the reference of a rule of blending.
@@ -253,9 +254,4 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
         }
     }
     Ok(reads)
-}
-
-/// Names of the stages of a frame, in its order.
-pub(super) fn stages() -> Vec<&'static str> {
-    Stage::ALL.iter().copied().map(Stage::name).collect()
 }

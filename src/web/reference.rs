@@ -29,16 +29,15 @@ fn directions(format: VertexFormat) -> usize {
 }
 
 /// The number of instances of each group and of ticks, at most [`SAMPLED`] and `ticks`, whose vertices fit into some
-/// bytes. Fewer ticks come before fewer instances.
+/// bytes. Fewer instances come before fewer ticks; two instances at one tick are there in any case.
 pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usize) {
     let of = |instances: usize| -> usize {
         let group =
             |g: &crate::crowd::Group| g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format);
         crowd.groups().iter().map(group).sum()
     };
-    let ticks = (bytes / of(SAMPLED).max(1)).clamp(1, ticks);
     let instances = (2..=SAMPLED).rev().find(|&instances| of(instances) * ticks <= bytes);
-    (instances.unwrap_or(2), ticks)
+    instances.map_or((2, 1), |instances| (instances, ticks))
 }
 
 /// The reference's vertices of an instance. A vertex that has no place by the rule of blending is NaN.
@@ -121,9 +120,10 @@ mod tests {
     fn coverage_keeps_within_bytes() {
         let crowd = Scene::load("smoke").unwrap().build(u64::MAX).unwrap().crowd;
         assert_eq!(coverage(&crowd, usize::MAX, 3), (SAMPLED, 3));
-        let (instances, ticks) = coverage(&crowd, 100_000, 3);
-        assert_eq!(ticks, 1);
-        assert!((2..SAMPLED).contains(&instances), "{instances}");
+        let (instances, ticks) = coverage(&crowd, 1_000_000, 3);
+        assert_eq!(ticks, 3);
+        assert!((3..SAMPLED).contains(&instances), "{instances}");
+        assert_eq!(coverage(&crowd, 1, 3), (2, 1));
         let group = &crowd.groups()[0];
         let ends: Vec<_> = spread(group, instances).collect();
         assert_eq!((ends[0], ends[ends.len() - 1]), (group.instances.start, group.instances.end - 1));

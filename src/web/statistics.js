@@ -1,19 +1,18 @@
-// Medians and how far they can be trusted.
+// Medians and how far they can be trusted. The figures of a summary are those of the native program, to the nanosecond.
 
 const ascending = (values) => [...values].sort((a, b) => a - b);
 
-function median(values) {
-  const sorted = ascending(values);
+/** The median of whole numbers in rising order, rounded down. */
+function median(sorted) {
   const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return sorted.length % 2 ? sorted[middle] : Math.floor((sorted[middle - 1] + sorted[middle]) / 2);
 }
 
 /**
  * 95 % interval of a median by order statistics: whatever the distribution, the true median lies between two of the
  * sorted samples with the binomial probability of as many on each side. Null with fewer than six samples.
  */
-function intervalOfMedian(values) {
-  const sorted = ascending(values);
+function intervalOfMedian(sorted) {
   const count = sorted.length;
   let tail = 0.5 ** count;
   let term = tail;
@@ -27,15 +26,13 @@ function intervalOfMedian(values) {
   return rank === 0 ? null : [sorted[rank - 1], sorted[count - rank]];
 }
 
-/** A summary in the form of the native program's: nanoseconds, and a spread that is not scaled. */
+/** Figures of whole nanoseconds in any order, at least one. The median absolute deviation is not scaled. */
 function summary(values) {
   const sorted = ascending(values);
-  const middle = median(values);
-  const deviation = median(values.map((value) => Math.abs(value - middle)));
-  const rank = Math.max(Math.ceil(0.95 * sorted.length) - 1, 0);
+  const middle = median(sorted);
+  const mad = median(ascending(sorted.map((value) => Math.abs(value - middle))));
   return {
-    median: Math.round(middle), mad: Math.round(deviation), min: Math.round(sorted[0]),
-    p95: Math.round(sorted[rank]), max: Math.round(sorted.at(-1)), noisy: deviation > 0.05 * middle,
-    interval: intervalOfMedian(values),
+    median: middle, mad, min: sorted[0], p95: sorted[Math.ceil(0.95 * sorted.length) - 1], max: sorted.at(-1), noisy: mad > 0.05 * middle,
+    interval: intervalOfMedian(sorted),
   };
 }

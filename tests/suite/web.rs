@@ -1,13 +1,18 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
+use skinbench::frame::Stage;
 use skinbench::gpu::skin::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::gpu::skin::skinning::Kind;
 use skinbench::harness::environment::Build;
+use skinbench::harness::stats::Summary;
 use skinbench::registry::{BackendEntry, find};
+use skinbench::results::rows::{SampleRow, SummaryRow, heading};
+use skinbench::results::session::{Browser, Session};
 use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
+use std::collections::BTreeSet;
 
 fn scene(name: &str, instances: u64) -> BuiltScene {
     let settings = Settings { instances: Some(instances), ..Settings::default() };
@@ -16,7 +21,7 @@ fn scene(name: &str, instances: u64) -> BuiltScene {
 
 fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {
     let backends: Vec<&'static BackendEntry> = names.iter().map(|name| find(name).unwrap()).collect();
-    page(crowds, Choice { backends: &backends, passes: &[1, 2], build: &Build::default() }).unwrap()
+    page(crowds, Choice { backends: &backends, passes: &[1, 2], build: &Build::default(), collects: false }).unwrap()
 }
 
 /// The shaders in a page, as they stand there.
@@ -47,18 +52,44 @@ fn a_page_holds_the_shaders_that_the_backends_run() {
 }
 
 #[test]
-fn a_page_of_a_thousand_walkers_can_be_mailed() {
-    let names: Vec<&str> = skinbench::registry::REGISTRY
-        .iter()
-        .map(|entry| entry.name)
-        .filter(|name| {
-            name.starts_with("gpu-")
-                && *name != "gpu-compute"
-                && !["culled", "levels"].iter().any(|end| name.ends_with(end))
-        })
-        .collect();
-    let page = page_of(&[scene("walkers", 100), scene("walkers", 333), scene("walkers", 1000)], &names);
-    assert!(page.len() < 8 << 20, "{} bytes", page.len());
+fn the_page_of_walkers_opens_quickly_on_a_phone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    Command::new(cargo_bin!("skinbench")).args(["web", "walkers", "-o"]).arg(&file).assert().success();
+    let bytes = std::fs::metadata(file).unwrap().len();
+    assert!(bytes <= 2_500_000, "{bytes} bytes");
+}
+
+#[test]
+fn the_page_names_only_columns_stages_and_states_that_there_are() {
+    let page = page_of(&[scene("smoke", 12)], &["gpu-full"]);
+    let scripts = page.rsplit_once("<script>").unwrap().1;
+    let rows = [heading::<SummaryRow>().unwrap(), heading::<SampleRow>().unwrap()].join(",");
+    let mut known: BTreeSet<&str> = rows.split(',').collect();
+    known.extend(Stage::ALL.iter().map(|stage| stage.name()));
+    known.extend(["parity_failed", "too_large"]);
+    let form = serde_json::to_string(&Session { browser: Some(Browser::default()), ..Session::default() }).unwrap();
+    known.extend(form.split('"'));
+    // Names with an underscore are the native program's; those of JavaScript have none.
+    let words = scripts.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let is_native = |word: &&str| word.contains('_') && word.starts_with(|c: char| c.is_ascii_lowercase());
+    let named: BTreeSet<&str> = words.filter(is_native).collect();
+    assert!(named.contains("parity_max_rel") && named.len() > 10, "{named:?}");
+    let unknown: Vec<_> = named.difference(&known).collect();
+    assert!(unknown.is_empty(), "the page names {unknown:?}");
+}
+
+/// `scripts/browse-web` gives the same cases to the page.
+#[test]
+fn figures_of_the_cases_that_the_page_shares() {
+    let cases: Vec<serde_json::Value> = serde_json::from_str(include_str!("../fixtures/statistics.json")).unwrap();
+    for case in cases {
+        let samples: Vec<u64> = serde_json::from_value(case["samples"].clone()).unwrap();
+        let Summary { median, mad, min, p95, max } = Summary::of(samples.iter().copied()).unwrap();
+        let noisy = Summary::of(samples).unwrap().is_noisy();
+        let figures = serde_json::json!([median, mad, min, p95, max, noisy]);
+        assert_eq!(case["figures"], figures, "{}", case["samples"]);
+    }
 }
 
 #[test]

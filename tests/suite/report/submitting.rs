@@ -1,10 +1,12 @@
 //! Bundles of results: made, checked, edited.
 
 use super::skinbench;
-use skinbench::results::bundle::Bundle;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use skinbench::results::bundle::{Bundle, MARKS};
 use skinbench::results::check::{Checked, Division, check};
 use skinbench::results::digest;
-use skinbench::results::session::{self, Session};
+use skinbench::results::session::{self, Browser, Part, Session};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -93,6 +95,60 @@ fn a_bundle_passes_and_an_edited_one_does_not() {
             assert_eq!((code, out.as_str(), err.lines().count()), (Some(1), "", 1), "{err}");
             let expected = if edited == signed_again(edited.clone()) { "summary.csv:2: " } else { expected };
             assert!(err.starts_with("error: edited.tar.gz: ") && err.contains(expected), "{err}\nnot {expected}");
+        }
+    }
+}
+
+/// A bundle whose session is that of a page with one shader, by its digests.
+fn of_a_page(made: &str, ran: &str) -> Bundle {
+    let part = Part { name: "shader 1".into(), made: made.into(), ran: ran.into() };
+    let browser = Browser { parts: vec![part], ..Browser::default() };
+    signed_again(with_file(&bundle(), session::FILE, |text| {
+        let mut sessions: Vec<Session> = serde_json::from_str(text).unwrap();
+        sessions[0].browser = Some(browser);
+        serde_json::to_string_pretty(&sessions).unwrap()
+    }))
+}
+
+#[test]
+fn pages_have_a_division_of_their_own_and_shaders_as_they_were_made() {
+    let page = of_a_page("12ab", "12ab");
+    let Checked { faults, division, .. } = checked(&page);
+    assert_eq!((faults, division.name()), (vec![], "browser"));
+    assert!(!division.reasons().iter().any(|reason| reason.contains("threads")), "{division:?}");
+
+    let other = of_a_page("12ab", "34cd");
+    let text = str::from_utf8(&other.files[session::FILE]).unwrap();
+    let line = 1 + text.lines().position(|line| line.contains("34cd")).unwrap();
+    let fault = format!("{}:{line}: shader 1 ran with SHA-256 34cd, but the page was made with 12ab", session::FILE);
+    assert_eq!(checked(&other).faults, [fault]);
+
+    let mixed = with_file(&page, session::FILE, |text| {
+        let mut sessions: Vec<Session> = serde_json::from_str(text).unwrap();
+        sessions.push(Session { browser: None, runs: vec!["other".into()], ..sessions[0].clone() });
+        serde_json::to_string(&sessions).unwrap()
+    });
+    let faults = checked(&signed_again(mixed)).faults;
+    assert!(faults.iter().any(|fault| fault.contains("a browser beside native ones")), "{faults:?}");
+}
+
+#[test]
+fn a_bundle_travels_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let letters = STANDARD.encode(bundle().packed().unwrap());
+    let lines: Vec<&str> = letters.as_bytes().chunks(76).map(|line| str::from_utf8(line).unwrap()).collect();
+    let text = format!("Dear all,\r\n> {}\r\n> {}\r\n> {}\r\nyours", MARKS[0], lines.join("\r\n> "), MARKS[1]);
+    for (text, expected) in [
+        (text.clone(), None),
+        (text.replace(MARKS[1], ""), Some("the text is cut off; expected a line -----END SKINBENCH BUNDLE-----")),
+        (text.replace(lines[1], "*"), Some("not the text of a bundle: Invalid symbol 42")),
+        (text.replace(lines[1], ""), Some("cannot read: ")),
+    ] {
+        fs::write(folder.path().join("mail.txt"), text).unwrap();
+        let (code, out, err) = submit(folder.path(), "--check mail.txt");
+        match expected {
+            None => assert!(code == Some(0) && out.contains("rows follow from"), "{out}{err}"),
+            Some(expected) => assert!(code == Some(1) && err.contains(expected), "{err}\nnot {expected}"),
         }
     }
 }
@@ -290,7 +346,8 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     for line in 2..=lines {
         other = with_file(&other, "summary.csv", |text| with_field(text, line, "cpu", "Other CPU <script>"));
     }
-    for (name, bundle) in [("one", &whole), ("two", &signed_again(other))] {
+    let page = of_a_page("12ab", "12ab");
+    for (name, bundle) in [("one", &whole), ("two", &signed_again(other)), ("page", &page)] {
         fs::write(path(&format!("sent/{name}.tar.gz")), bundle.packed().unwrap()).unwrap();
     }
     let report = |arguments: &str| {
@@ -307,6 +364,9 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     );
     for file in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
         assert!(path("site").join(file).is_file(), "{file}");
+    }
+    for browser in ["<option>browser</option>", "browser division", "in browsers: "] {
+        assert!(index.contains(browser), "{browser}");
     }
     // Both have the same times: they agree, or neither is sure.
     assert!(["confirmed by 2 machines", "none is sure"].iter().any(|said| index.contains(said)), "{index}");

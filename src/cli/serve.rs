@@ -1,0 +1,259 @@
+//! A server for one room: it shows a page to telephones on the local network and collects the bundles that they send.
+//!
+//! Browsers give WebGPU only to pages that come over https. So the server makes a certificate when it starts, for which
+//! no authority vouches: browsers warn before they open the page. Nothing but the page, the collected bundles and what
+//! follows from them can be read.
+
+use super::exit::Exit;
+use super::output::say;
+use super::report::{bundles_in, submission};
+use anyhow::Context as _;
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use skinbench::report::html;
+use skinbench::report::site::{self, Submission};
+use skinbench::results::bundle::{Bundle, ENDING};
+use skinbench::results::check::Division;
+use skinbench::results::{digest, whole};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Most bundles that a folder collects, and most bytes of each.
+const MOST_BUNDLES: usize = 60;
+const MOST_BYTES: usize = 1 << 20;
+/// Most bytes of a larger one that are read, so that its sender learns why it is refused.
+const MOST_SKIPPED: usize = 16 << 20;
+/// Most bytes and lines of a request before its content.
+const MOST_HEAD: usize = 16 << 10;
+const MOST_LINES: usize = 64;
+/// Most requests at a time, and how long each may take.
+const MOST_REQUESTS: usize = 64;
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Validity of the certificate.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+type Connection = StreamOwned<ServerConnection, TcpStream>;
+
+/// What the server shows.
+struct Room {
+    page: String,
+    /// The folder of bundles, if they are collected.
+    folder: Option<PathBuf>,
+    collected: Mutex<Vec<Submission>>,
+}
+
+/// An answer to a request.
+struct Answer {
+    status: &'static str,
+    kind: &'static str,
+    /// More lines of its head.
+    lines: &'static str,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn html(text: String) -> Self {
+        Self { status: "200 OK", kind: "text/html; charset=utf-8", lines: "", body: text.into_bytes() }
+    }
+
+    fn text(status: &'static str, text: impl Into<String>) -> Self {
+        Self { status, kind: "text/plain; charset=utf-8", lines: "", body: text.into().into_bytes() }
+    }
+}
+
+/// Serves a page until the process ends, and collects bundles in a folder if there is one.
+pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow::Result<Exit> {
+    let mut collected = Vec::new();
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        for path in bundles_in(folder)? {
+            collected.push(submission(&path, Bundle::read(&path).with_context(|| path.display().to_string())?)?);
+        }
+    }
+    let listener = TcpListener::bind(address).with_context(|| format!("cannot serve at {address}"))?;
+    let host = if address.ip().is_unspecified() { own_address() } else { address.ip() };
+    let link = format!("https://{}/", SocketAddr::new(host, listener.local_addr()?.port()));
+    let config = Arc::new(certified(host)?);
+    let code = QrCode::new(&link)?.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
+    let results = if folder.is_some() { format!("results: {link}results\n") } else { String::new() };
+    say(format_args!("{code}\npage: {link}\n{results}Ctrl-C ends the server.\n"))?;
+    let room = Arc::new(Room { page, folder: folder.map(Path::to_owned), collected: Mutex::new(collected) });
+    for stream in listener.incoming() {
+        // A telephone that goes away ends its own request only.
+        let (Ok(stream), config, room) = (stream, Arc::clone(&config), Arc::clone(&room)) else { continue };
+        if Arc::strong_count(&room) > MOST_REQUESTS + 1 {
+            continue;
+        }
+        std::thread::spawn(move || room.answer(stream, config));
+    }
+    Ok(Exit::Done)
+}
+
+/// The address by which others on the network reach this machine. Nothing is sent to find it.
+fn own_address() -> IpAddr {
+    let route = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        // An address for documentation, which leads out of the network.
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+        socket.local_addr()
+    };
+    route().map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+}
+
+/// A certificate for an address, and how to speak with it.
+fn certified(host: IpAddr) -> anyhow::Result<ServerConfig> {
+    let mut parameters = CertificateParams::new([host.to_string(), "localhost".into()])?;
+    parameters.not_before = (SystemTime::now() - DAY).into();
+    parameters.not_after = (SystemTime::now() + 30 * DAY).into();
+    parameters.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth);
+    let key = KeyPair::generate()?;
+    let certificate = parameters.self_signed(&key)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))?)
+}
+
+impl Room {
+    /// Answers the request of a connection, if it is one.
+    fn answer(&self, stream: TcpStream, config: Arc<ServerConfig>) -> anyhow::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut connection = StreamOwned::new(ServerConnection::new(config)?, stream);
+        let Answer { status, kind, lines, body } = match self.read(&mut connection) {
+            Ok(answer) => answer,
+            Err(error) => Answer::text("400 Bad Request", error.to_string()),
+        };
+        write!(
+            connection,
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{lines}Cache-Control: no-store\r\n\
+             X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+            body.len()
+        )?;
+        connection.write_all(&body)?;
+        connection.conn.send_close_notify();
+        Ok(connection.flush()?)
+    }
+
+    /// Reads a request and finds its answer.
+    fn read(&self, connection: &mut Connection) -> anyhow::Result<Answer> {
+        let begin = Instant::now();
+        let mut bytes = Vec::new();
+        let mut block = [0; 16 << 10];
+        let mut more = |bytes: &mut Vec<u8>| {
+            let count = connection.read(&mut block)?;
+            if count == 0 || begin.elapsed() > PATIENCE {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            }
+            bytes.extend(&block[..count]);
+            Ok(())
+        };
+        loop {
+            let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
+            let mut request = httparse::Request::new(&mut lines);
+            let httparse::Status::Complete(head) = request.parse(&bytes)? else {
+                anyhow::ensure!(bytes.len() < MOST_HEAD, "a request of more than {MOST_HEAD} bytes");
+                more(&mut bytes)?;
+                continue;
+            };
+            let line = |name: &str| {
+                let found = request.headers.iter().find(|line| line.name.eq_ignore_ascii_case(name));
+                found.and_then(|line| str::from_utf8(line.value).ok())
+            };
+            let path = request.path.unwrap_or_default();
+            return Ok(match request.method {
+                Some("GET") => self.get(path),
+                // A page of another site cannot send this kind without asking first, and is never answered.
+                Some("POST") if path == "/bundle" && line("Content-Type") == Some("application/gzip") => {
+                    let Some(length) = line("Content-Length").and_then(|length| length.parse::<usize>().ok()) else {
+                        return Ok(Answer::text("411 Length Required", "no length"));
+                    };
+                    if length > MOST_BYTES {
+                        // A browser reads no answer while it sends.
+                        let mut skipped = bytes.len() - head;
+                        while skipped < length.min(MOST_SKIPPED) {
+                            bytes.clear();
+                            more(&mut bytes)?;
+                            skipped += bytes.len();
+                        }
+                        let what = format!("{length} bytes; at most {MOST_BYTES} are accepted");
+                        return Ok(Answer::text("413 Content Too Large", what));
+                    }
+                    while bytes.len() < head + length {
+                        more(&mut bytes)?;
+                    }
+                    self.collect(&bytes[head..head + length])
+                }
+                _ => Answer::text("405 Method Not Allowed", "this server shows a page and collects bundles"),
+            });
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        if path.split('?').next() == Some("/") {
+            return Answer::html(self.page.clone());
+        }
+        if path == "/results" && !collected.is_empty() {
+            return Answer { lines: "Refresh: 10\r\n", ..Answer::html(site::index(&collected)) };
+        }
+        for Submission { name, studies, .. } in collected.iter() {
+            if path == format!("/{name}.html") {
+                return Answer::html(html::page(studies));
+            }
+            let file = format!("{name}{ENDING}");
+            if let Some(folder) = self.folder.as_ref().filter(|_| path.strip_prefix('/') == Some(&file))
+                && let Ok(body) = std::fs::read(folder.join(file))
+            {
+                return Answer { status: "200 OK", kind: "application/gzip", lines: "", body };
+            }
+        }
+        Answer::text("404 Not Found", "nothing here (yet)")
+    }
+
+    /// Checks a bundle and stores it.
+    fn collect(&self, bytes: &[u8]) -> Answer {
+        let refused = |what: String| Answer::text("422 Unprocessable Content", what);
+        // One at a time: a check builds scenes again.
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(folder) = &self.folder else { return Answer::text("404 Not Found", "nothing is collected") };
+        if collected.len() >= MOST_BUNDLES {
+            return Answer::text("507 Insufficient Storage", format!("{MOST_BUNDLES} bundles are there already"));
+        }
+        let digest = digest::of_bytes(bytes);
+        let file = format!("browser-{}{ENDING}", &digest[..16]);
+        let path = folder.join(&file);
+        let checked = Bundle::of_bytes(bytes).map_err(anyhow::Error::new);
+        let new = match checked.and_then(|bundle| submission(Path::new(&file), bundle)) {
+            Ok(new) if matches!(new.checked.division, Division::Browser(_)) => new,
+            Ok(_) => return refused("not measured by a page".into()),
+            Err(error) => return refused(format!("{error:#}")),
+        };
+        let runs = |own: &Submission| own.checked.sessions.iter().flat_map(|own| own.runs.clone()).collect::<Vec<_>>();
+        let own = runs(&new);
+        if collected.iter().any(|other| runs(other).iter().any(|run| own.contains(run))) {
+            return Answer::text("409 Conflict", "these results are there already");
+        }
+        let said = format!("{}: {}\n", path.display(), new.studies[0].machine);
+        collected.push(new);
+        if let Some(excess) = site::excess(&collected) {
+            collected.pop();
+            return Answer::text("507 Insufficient Storage", excess);
+        }
+        if let Err(error) = whole::write_new(&path, |file| file.write_all(bytes)) {
+            collected.pop();
+            return Answer::text("500 Internal Server Error", format!("cannot store it: {error}"));
+        }
+        match say(said) {
+            Ok(()) => Answer::text("201 Created", "Checked and stored."),
+            Err(error) => Answer::text("500 Internal Server Error", error.to_string()),
+        }
+    }
+}
