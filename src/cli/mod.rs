@@ -15,7 +15,7 @@ mod progress;
 mod render;
 mod report;
 mod run;
-#[cfg(feature = "gpu")]
+#[cfg(feature = "web")]
 mod serve;
 mod settings;
 mod submit;
@@ -23,7 +23,7 @@ mod sweep;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
-#[cfg(feature = "gpu")]
+#[cfg(feature = "web")]
 mod web;
 
 use clap::error::ErrorKind;
@@ -56,7 +56,7 @@ enum Command {
     Render(render::Arguments),
     #[cfg(feature = "view")]
     View(Box<view::Arguments>),
-    #[cfg(feature = "gpu")]
+    #[cfg(feature = "web")]
     Web(web::Arguments),
     Peers(peers::Arguments),
     List(list::Arguments),
@@ -80,7 +80,7 @@ impl Cli {
             Command::Render(arguments) => render::run(&arguments),
             #[cfg(feature = "view")]
             Command::View(arguments) => view::run(*arguments),
-            #[cfg(feature = "gpu")]
+            #[cfg(feature = "web")]
             Command::Web(arguments) => web::run(&arguments),
             Command::Peers(arguments) => peers::run(arguments),
             Command::List(arguments) => list::run(&arguments),

@@ -16,7 +16,7 @@ pub(super) const MOST_PROBLEMS: usize = 1_000;
 pub(super) fn most_of_field(column: &str) -> usize {
     match column {
         "error" => 1 << 16,
-        "options" | "adapter" | "driver" => 1 << 12,
+        "options" | "adapter" | "driver" | "device" => 1 << 12,
         _ => 1 << 8,
     }
 }
