@@ -26,6 +26,9 @@ use tempfile::TempDir;
 /// Largest error that a peer may state, and most bytes for a purpose.
 const MOST_STATED: f64 = 0.01;
 const MOST_BYTES: u64 = 1 << 48;
+/// Requests for the same frames before a peer's times are refused: other programs may take its processor between the
+/// request and the frames.
+const ATTEMPTS: usize = 3;
 /// Most characters of the description of a device.
 const MOST_DEVICE: usize = 80;
 /// What crowds and jobs ask that peers are not given.
@@ -230,11 +233,18 @@ impl Prepared for Running {
 
     fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
         self.written = None;
-        let start = Instant::now();
-        let measured: Times = self.process.ask(&Request::Measure { tick: frames.start, frames: frames.len() })?;
-        let wall = start.elapsed();
-        let asked = times::Asked { frames: frames.len(), wall, vertices: self.vertices, threads: self.threads };
-        times::spans(&measured, &asked).map_err(BackendError::Failed)
+        let mut refusal = String::new();
+        for _ in 0..ATTEMPTS {
+            let start = Instant::now();
+            let measured: Times = self.process.ask(&Request::Measure { tick: frames.start, frames: frames.len() })?;
+            let wall = start.elapsed();
+            let asked = times::Asked { frames: frames.len(), wall, vertices: self.vertices, threads: self.threads };
+            match times::spans(&measured, &asked) {
+                Ok(spans) => return Ok(spans),
+                Err(problem) => refusal = problem,
+            }
+        }
+        Err(BackendError::Failed(refusal))
     }
 
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
