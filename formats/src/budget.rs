@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 const TIMES_FILE_SIZE: u64 = 20;
 const BEYOND: u64 = 64 << 20;
-/// Most bytes, whatever the size of the files: one with holes claims a size that nobody sent.
+/// Most bytes, however large the files are. A sparse file can claim far more bytes than it stores.
 const MOST: u64 = 4 << 30;
 
 /// Bytes that a vertex and each of its influences take from reading to the store, copies included.

@@ -40,7 +40,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 type Connection = StreamOwned<ServerConnection, TcpStream>;
 
-/// What the server shows.
+/// The page of a server, and the bundles that it has collected.
 struct Room {
     page: String,
     /// The folder of bundles, if they are collected.
@@ -197,10 +197,11 @@ impl Room {
     }
 
     fn get(&self, path: &str) -> Answer {
-        let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         if path.split('?').next() == Some("/") {
             return Answer::html(self.page.clone());
         }
+        // The page above is there while a bundle is checked, the results wait for it.
+        let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         if path == "/results" && !collected.is_empty() {
             return Answer { lines: "Refresh: 10\r\n", ..Answer::html(site::index(&collected)) };
         }

@@ -167,9 +167,12 @@ impl Bundle {
     /// A file that cannot be read, or is no bundle.
     pub fn read(file: &Path) -> Result<Self, BundleError> {
         let bytes = regular_file::read(file, MOST_BYTES)?;
+        if bytes.starts_with(&GZIP) {
+            return Self::of_bytes(&bytes);
+        }
         match bytes.windows(MARKS[0].len()).position(|part| part == MARKS[0].as_bytes()) {
-            Some(at) if !bytes.starts_with(&GZIP) => Self::of_bytes(&in_text(&bytes[at..])?),
-            _ => Self::of_bytes(&bytes),
+            Some(at) => Self::of_bytes(&in_text(&bytes[at..])?),
+            None => Self::of_bytes(&bytes),
         }
     }
 

@@ -119,13 +119,16 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         faults.insert(0, fault);
         Vec::new()
     });
+    let division = if in_browser > 0 {
+        Division::Browser(reasons)
+    } else if reasons.is_empty() {
+        Division::Closed
+    } else {
+        Division::Open(reasons)
+    };
     Checked {
         faults,
-        division: match reasons.is_empty() {
-            _ if in_browser > 0 => Division::Browser(reasons),
-            true => Division::Closed,
-            false => Division::Open(reasons),
-        },
+        division,
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
         samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),

@@ -168,8 +168,8 @@ pub struct SummaryRow {
     pub context_switches: Option<f64>,
     /// Whose code was measured: the name of a project; empty in results from before the column, which are ours.
     pub owner: Option<String>,
-    /// What measured: instruction set or adapter, threads, and the kernel that a trial chose with the times of all. A
-    /// peer says what it wants. Filled as `host_bytes`.
+    /// Description of the backend at work: instruction set or adapter, threads, and the kernel that a trial chose, with
+    /// the times of all kernels. A peer writes its own text. Filled on the same row as `host_bytes`.
     pub device: Option<String>,
 }
 

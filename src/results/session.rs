@@ -69,7 +69,7 @@ pub struct Session {
     pub before: Conditions,
     /// Its state at the end; `None` if the session did not end by itself.
     pub after: Option<Conditions>,
-    /// What a browser told, if the session was a page of `skinbench web`; `None` for a native program.
+    /// Facts from the browser, if a page of `skinbench web` measured; `None` for a native program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<Browser>,
 }

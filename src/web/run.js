@@ -219,6 +219,7 @@ class Measurement {
     const isTimed = ({ series: own }) => own.some(({ samples }) => samples.length > 0);
     racing().filter((outcome) => this.isLate() && !isTimed(outcome)).forEach((outcome) => Object.assign(outcome, LATE, { series: [] }));
   }
+
   /** summary.csv and samples.csv of what was measured so far. */
   files() {
     const { recording } = this.source;

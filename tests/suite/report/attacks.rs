@@ -212,7 +212,7 @@ fn crowds_fit_the_limits_of_the_process() {
     assert!(said.contains("bad.toml:2:9: 20000000 instances take ") && said.contains("; expected at most "), "{said}");
 }
 
-/// Files that claim more than anybody sent are not read.
+/// Sparse files that claim too many bytes are refused before they are read.
 #[test]
 fn files_with_holes_are_refused() {
     let folder = tempfile::tempdir().unwrap();
