@@ -44,11 +44,6 @@ impl Crowd {
         Ok(self)
     }
 
-    /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
-    pub fn level_sizes(&self) -> &[f32] {
-        &self.level_sizes
-    }
-
     /// Number of neighbouring groups that show the same instances: 1 if the crowd has no families.
     pub fn levels(&self) -> usize {
         self.level_sizes.len() + 1

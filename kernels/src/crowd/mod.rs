@@ -25,6 +25,7 @@ pub use update_rate::{Between, UpdateRate};
 use crate::model::{Model, RotationBlend, Rows, ensure};
 use crate::vertex::{Attributes, VertexFormat};
 use expressions::Expressions;
+use fieldwork::Fieldwork;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -79,17 +80,27 @@ impl Group {
 }
 
 /// All instances of a scene. Instances of one model are neighbours.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Crowd {
+    /// Instances by model.
+    #[field = true]
     groups: Vec<Group>,
+    /// Layers of all instances.
+    #[field = true]
     layers: Layers,
+    /// Model to world, one per instance.
+    #[field = true]
     placements: Vec<Rows>,
+    /// The vertex format of every group.
+    #[field(get(copy))]
     format: VertexFormat,
     // One per instance, or empty if all are posed at every tick.
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
     expressions: Option<Expressions>,
-    // Empty unless groups are levels of families.
+    /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
+    #[field = true]
     level_sizes: Vec<f32>,
 }
 
@@ -172,18 +183,6 @@ impl Crowd {
         self
     }
 
-    /// Instances by model.
-    pub fn groups(&self) -> &[Group] {
-        &self.groups
-    }
-    /// Layers of all instances.
-    pub fn layers(&self) -> &Layers {
-        &self.layers
-    }
-    /// Model to world, one per instance.
-    pub fn placements(&self) -> &[Rows] {
-        &self.placements
-    }
     /// Number of instances.
     pub fn instance_count(&self) -> usize {
         self.placements.len()
@@ -199,10 +198,6 @@ impl Crowd {
     /// Palette entries of one frame.
     pub fn palette_entries(&self) -> u64 {
         self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
-    }
-    /// The vertex format of every group.
-    pub fn format(&self) -> VertexFormat {
-        self.format
     }
     /// The formats that occur among the groups, each once: at most two.
     pub fn formats(&self) -> Vec<VertexFormat> {

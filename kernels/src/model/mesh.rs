@@ -2,6 +2,7 @@
 
 use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
 use crate::vertex::Cube;
+use fieldwork::Fieldwork;
 use glam::DVec3;
 use std::ops::Range;
 
@@ -184,20 +185,34 @@ pub struct VertexOrigin {
 }
 
 /// All primitives' vertices, structure-of-arrays.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Mesh {
+    /// Positions in mesh space, one per vertex.
     positions: Vec<[f32; 3]>,
+    /// Normals in mesh space, one per vertex; generated if the file has none, zero for vertices without a triangle.
     normals: Vec<[f32; 3]>,
+    /// Tangents x y z with handedness in w, one per vertex, if every primitive has them.
     tangents: Option<Vec<[f32; 4]>>,
+    /// Texture coordinates, one per vertex, if any primitive has them.
     uvs: Option<Vec<[f32; 2]>>,
+    /// Palette entry of every influence, run by run: [`VertexRun::influences`] in a row for each vertex.
     joints: Vec<u16>,
+    /// Number of entries that a palette must have: greater than every joint.
     entries: usize,
+    /// Weight of every influence, in the order of [`Mesh::joints`].
     weights: Vec<f32>,
+    /// Runs of equal influence count, by rising count; together they cover all vertices.
     runs: Vec<VertexRun>,
+    /// Triangle list over stored vertices: three indices per triangle.
     indices: Vec<u32>,
+    /// Primitives in `dump` order.
     primitives: Vec<Primitive>,
+    /// Origins of the stored vertices, one per vertex.
     sources: Vec<VertexOrigin>,
+    /// Morph targets; empty if the mesh has none.
     targets: Targets,
+    /// The cube that packed positions are relative to, around the rest pose.
     pub(super) cube: Cube,
 }
 
@@ -371,30 +386,6 @@ impl Mesh {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
-    /// Positions in mesh space, one per vertex.
-    pub fn positions(&self) -> &[[f32; 3]] {
-        &self.positions
-    }
-    /// Normals in mesh space, one per vertex; generated if the file has none, zero for vertices without a triangle.
-    pub fn normals(&self) -> &[[f32; 3]] {
-        &self.normals
-    }
-    /// Tangents x y z with handedness in w, one per vertex, if every primitive has them.
-    pub fn tangents(&self) -> Option<&[[f32; 4]]> {
-        self.tangents.as_deref()
-    }
-    /// Texture coordinates, one per vertex, if any primitive has them.
-    pub fn uvs(&self) -> Option<&[[f32; 2]]> {
-        self.uvs.as_deref()
-    }
-    /// Palette entry of every influence, run by run: [`VertexRun::influences`] in a row for each vertex.
-    pub fn joints(&self) -> &[u16] {
-        &self.joints
-    }
-    /// Number of entries that a palette must have: greater than every joint.
-    pub fn entries(&self) -> usize {
-        self.entries
-    }
     /// Joints and weights of neighbouring vertices of a run of `INFLUENCES`.
     pub(crate) fn pairs<const INFLUENCES: usize>(
         &self,
@@ -404,34 +395,6 @@ impl Mesh {
         let first = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * INFLUENCES;
         let pairs = first..first + vertices.len() * INFLUENCES;
         (self.joints[pairs.clone()].as_chunks().0, self.weights[pairs].as_chunks().0)
-    }
-    /// Weight of every influence, in the order of [`Mesh::joints`].
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-    /// Runs of equal influence count, by rising count; together they cover all vertices.
-    pub fn runs(&self) -> &[VertexRun] {
-        &self.runs
-    }
-    /// Triangle list over stored vertices: three indices per triangle.
-    pub fn indices(&self) -> &[u32] {
-        &self.indices
-    }
-    /// Primitives in `dump` order.
-    pub fn primitives(&self) -> &[Primitive] {
-        &self.primitives
-    }
-    /// Origins of the stored vertices, one per vertex.
-    pub fn sources(&self) -> &[VertexOrigin] {
-        &self.sources
-    }
-    /// Morph targets; empty if the mesh has none.
-    pub fn targets(&self) -> &Targets {
-        &self.targets
-    }
-    /// The cube that packed positions are relative to, around the rest pose.
-    pub fn cube(&self) -> &Cube {
-        &self.cube
     }
     /// Most influences of any vertex, padding included.
     pub fn max_influences(&self) -> u32 {

@@ -37,21 +37,36 @@ pub use targets::{
 };
 
 use crate::vertex::Cube;
+use fieldwork::Fieldwork;
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Skeleton, clips, skins and mesh: shared by all instances and immutable.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Model {
+    /// Display name.
     name: String,
+    /// The file's axes.
+    #[field(get(copy))]
     axes: Axes,
+    /// Joints, parents first.
     skeleton: Skeleton,
+    /// Skins as ranges of palette entries.
     skins: Vec<Skin>,
+    /// Joint of each palette entry, all skins concatenated.
     palette_joints: Vec<u16>,
+    /// Inverse bind matrix of each palette entry, all skins concatenated.
     inverse_binds: Vec<Rows>,
+    /// Clips in file order.
     clips: Vec<Clip>,
+    /// The concatenated vertex streams.
     mesh: Mesh,
+    /// Materials; subsets name them by index.
     materials: Vec<Material>,
+    /// Repairs made on import.
     repairs: Vec<Repair>,
+    /// Box around the rest pose's skinned vertices, in model space.
+    #[field(get(copy))]
     bounds: Bounds,
 }
 
@@ -80,28 +95,17 @@ impl Model {
             })?;
             ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
         }
+        let skins = ranges;
         for clip in &clips {
             check_clip(clip, &skeleton, targets.len())?;
         }
-        let mut mesh = Mesh::new(primitives, targets, &ranges, materials.len(), &mut repairs)?;
+        let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut repairs)?;
         let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh);
         ensure(bounds.min.is_finite() && bounds.max.is_finite(), || {
             ModelError::new("rest pose", "skinned vertices are not finite")
         })?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
-        Ok(Self {
-            name,
-            axes,
-            skeleton,
-            skins: ranges,
-            palette_joints,
-            inverse_binds,
-            clips,
-            mesh,
-            materials,
-            repairs,
-            bounds,
-        })
+        Ok(Self { name, axes, skeleton, skins, palette_joints, inverse_binds, clips, mesh, materials, repairs, bounds })
     }
 
     /// Takes the model apart, to change some parts and build another one. Triangles that no subset draws are left out.
@@ -127,50 +131,6 @@ impl Model {
         }
     }
 
-    /// Display name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-    /// The file's axes.
-    pub fn axes(&self) -> Axes {
-        self.axes
-    }
-    /// Joints, parents first.
-    pub fn skeleton(&self) -> &Skeleton {
-        &self.skeleton
-    }
-    /// Skins as ranges of palette entries.
-    pub fn skins(&self) -> &[Skin] {
-        &self.skins
-    }
-    /// Joint of each palette entry, all skins concatenated.
-    pub fn palette_joints(&self) -> &[u16] {
-        &self.palette_joints
-    }
-    /// Inverse bind matrix of each palette entry, all skins concatenated.
-    pub fn inverse_binds(&self) -> &[Rows] {
-        &self.inverse_binds
-    }
-    /// Clips in file order.
-    pub fn clips(&self) -> &[Clip] {
-        &self.clips
-    }
-    /// The concatenated vertex streams.
-    pub fn mesh(&self) -> &Mesh {
-        &self.mesh
-    }
-    /// Materials; subsets name them by index.
-    pub fn materials(&self) -> &[Material] {
-        &self.materials
-    }
-    /// Repairs made on import.
-    pub fn repairs(&self) -> &[Repair] {
-        &self.repairs
-    }
-    /// Box around the rest pose's skinned vertices, in model space.
-    pub fn bounds(&self) -> Bounds {
-        self.bounds
-    }
     /// The matrix of each palette entry at rest, from mesh to model space, in f64.
     pub fn rest_palette(&self) -> Vec<DAffine3> {
         rest_palette(&self.skeleton, &self.palette_joints, &self.inverse_binds)

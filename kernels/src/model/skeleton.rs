@@ -1,6 +1,7 @@
 //! Joints in parent-first order, structure-of-arrays.
 
 use super::{ModelError, Rows, ensure, rows_to_affine};
+use fieldwork::Fieldwork;
 use glam::{DAffine3, Quat, Vec3};
 
 /// Parent of a joint without one.
@@ -22,6 +23,12 @@ pub struct Transform {
 impl Transform {
     /// The identity.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
+
+    /// Rotation x y z w, translation x y z, scale x y z.
+    pub(crate) fn numbers(&self) -> [f32; 10] {
+        let ([x, y, z, w], [tx, ty, tz]) = (self.rotation.to_array(), self.translation.to_array());
+        [x, y, z, w, tx, ty, tz, self.scale.x, self.scale.y, self.scale.z]
+    }
 }
 
 /// Transform of a joint relative to its parent at rest.
@@ -66,11 +73,16 @@ impl Joint {
 }
 
 /// Joints and every ancestor that moves them, each after its parent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Skeleton {
+    /// Names, one per joint.
     names: Vec<String>,
+    /// Parents, one per joint, [`NO_PARENT`] at roots; always less than the joint's own index.
     parents: Vec<u16>,
+    /// Rest transforms, one per joint; the identity for joints in [`Skeleton::matrices`].
     rest: Vec<Transform>,
+    /// Joints whose transform to the parent is a fixed matrix, by rising joint index.
     matrices: Vec<(u16, Rows)>,
 }
 
@@ -137,22 +149,6 @@ impl Skeleton {
     /// Always `false`: a skeleton has at least one joint.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
-    }
-    /// Names, one per joint.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-    /// Parents, one per joint, [`NO_PARENT`] at roots; always less than the joint's own index.
-    pub fn parents(&self) -> &[u16] {
-        &self.parents
-    }
-    /// Rest transforms, one per joint; the identity for joints in [`Skeleton::matrices`].
-    pub fn rest(&self) -> &[Transform] {
-        &self.rest
-    }
-    /// Joints whose transform to the parent is a fixed matrix, by rising joint index.
-    pub fn matrices(&self) -> &[(u16, Rows)] {
-        &self.matrices
     }
 
     /// A joint's transform to its parent at rest, as [`Joint::rest`].

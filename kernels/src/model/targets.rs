@@ -1,6 +1,7 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
 use super::{ModelError, ensure};
+use fieldwork::Fieldwork;
 
 /// Most targets of a model.
 pub const MAX_TARGETS: usize = u16::MAX as usize;
@@ -111,15 +112,24 @@ impl DeltaRun {
 }
 
 /// The targets of a model, structure-of-arrays: the deltas of one target after the other, sorted by vertex.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Targets {
+    /// Names and default weights, one per target.
     list: Vec<Target>,
+    #[field = false]
     first_spans: Vec<u32>,
+    #[field = false]
     spans: Vec<DeltaRun>,
+    /// Position deltas of all targets, addressed by [`DeltaRun::deltas`].
     positions: Vec<[f32; 3]>,
+    /// Normal deltas, in the order of [`Targets::positions`].
     normals: Vec<[f32; 3]>,
+    /// Deltas of the directions of tangents, in the same order; empty if the mesh has no tangents.
     tangents: Vec<[f32; 3]>,
+    /// For each vertex its place among those that targets move, or [`UNMOVED`]; empty without targets.
     slots: Vec<u32>,
+    #[field = false]
     moved: u32,
 }
 
@@ -187,32 +197,12 @@ impl Targets {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-    /// Names and default weights, one per target.
-    pub fn list(&self) -> &[Target] {
-        &self.list
-    }
     /// Vertices that a target moves, in rising order.
     ///
     /// # Panics
     /// There is no such target.
     pub fn spans(&self, target: usize) -> &[DeltaRun] {
         &self.spans[self.first_spans[target] as usize..self.first_spans[target + 1] as usize]
-    }
-    /// Position deltas of all targets, addressed by [`DeltaRun::deltas`].
-    pub fn positions(&self) -> &[[f32; 3]] {
-        &self.positions
-    }
-    /// Normal deltas, in the order of [`Targets::positions`].
-    pub fn normals(&self) -> &[[f32; 3]] {
-        &self.normals
-    }
-    /// Deltas of the directions of tangents, in the same order; empty if the mesh has no tangents.
-    pub fn tangents(&self) -> &[[f32; 3]] {
-        &self.tangents
-    }
-    /// For each vertex its place among those that targets move, or [`UNMOVED`]; empty without targets.
-    pub fn slots(&self) -> &[u32] {
-        &self.slots
     }
     /// Number of vertices that targets move.
     pub fn moved(&self) -> usize {

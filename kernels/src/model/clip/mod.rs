@@ -14,15 +14,26 @@ pub use weights::WeightKeys;
 
 use super::ModelError;
 use compact::{ClipError, Compact};
+use fieldwork::Fieldwork;
 
 /// An animation of a skeleton's joints over `[0, duration)`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Clip {
+    /// Name in the file, possibly empty.
     name: String,
+    /// The loop's period in seconds; zero for a single pose.
     duration: f32,
+    /// Interpolation of linear rotation tracks. Compact keys always blend spherically; their clip keeps the setting of
+    /// the raw one.
+    #[field(get(copy))]
     rotation_blend: RotationBlend,
+    /// Returns whether values are differences from the first frame, of [`Clip::additive`].
+    #[field(get(name = is_additive))]
     additive: bool,
+    /// The keys, in the form that they are stored in.
     keys: ClipKeys,
+    /// Tracks of morph weights, by target. Compact clips keep them as they are.
     weights: Vec<WeightKeys>,
 }
 
@@ -106,31 +117,6 @@ impl Clip {
         Ok(Self { weights, ..self })
     }
 
-    /// Name in the file, possibly empty.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-    /// The loop's period in seconds; zero for a single pose.
-    pub fn duration(&self) -> f32 {
-        self.duration
-    }
-    /// Interpolation of linear rotation tracks. Compact keys always blend spherically; their clip keeps the setting of
-    /// the raw one.
-    pub fn rotation_blend(&self) -> RotationBlend {
-        self.rotation_blend
-    }
-    /// Returns whether values are differences from the first frame, of [`Clip::additive`].
-    pub fn is_additive(&self) -> bool {
-        self.additive
-    }
-    /// The keys, in the form that they are stored in.
-    pub fn keys(&self) -> &ClipKeys {
-        &self.keys
-    }
-    /// Tracks of morph weights, by target. Compact clips keep them as they are.
-    pub fn weights(&self) -> &[WeightKeys] {
-        &self.weights
-    }
     /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
         let weights: usize = self.weights.iter().map(WeightKeys::bytes).sum();

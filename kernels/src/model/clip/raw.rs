@@ -2,6 +2,7 @@
 
 use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
 use crate::model::ModelError;
+use fieldwork::Fieldwork;
 
 /// Key times shared by tracks: a range of [`RawKeys::times`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,12 +31,19 @@ pub struct Track {
 }
 
 /// The keys of a clip, track by track.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct RawKeys {
+    /// Distinct sets of key times.
     timelines: Vec<Timeline>,
+    /// Key times in seconds, addressed by [`Timeline`].
     times: Vec<f32>,
+    /// Tracks by joint, then channel.
     tracks: Vec<Track>,
+    /// Key values, addressed by [`Track::first_value`].
     pub(super) values: Vec<f32>,
+    /// Angle in radians between the quaternions of keys k and k + 1; for squad tracks also the angle between their
+    /// control points. Addressed by [`Track::first_angle`].
     angles: Vec<f32>,
 }
 
@@ -79,27 +87,6 @@ impl RawKeys {
         Ok(raw)
     }
 
-    /// Distinct sets of key times.
-    pub fn timelines(&self) -> &[Timeline] {
-        &self.timelines
-    }
-    /// Key times in seconds, addressed by [`Timeline`].
-    pub fn times(&self) -> &[f32] {
-        &self.times
-    }
-    /// Tracks by joint, then channel.
-    pub fn tracks(&self) -> &[Track] {
-        &self.tracks
-    }
-    /// Key values, addressed by [`Track::first_value`].
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-    /// Angle in radians between the quaternions of keys k and k + 1; for squad tracks also the angle between their
-    /// control points. Addressed by [`Track::first_angle`].
-    pub fn angles(&self) -> &[f32] {
-        &self.angles
-    }
     /// A track's key times.
     pub fn times_of(&self, track: &Track) -> &[f32] {
         self.times_on(&self.timelines[track.timeline as usize])
