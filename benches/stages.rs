@@ -75,7 +75,7 @@ fn skin_stage(c: &mut Criterion) {
     };
     one_by_one("scalar".into(), raw, &|rows, out| skin(mesh, rows, raw, out));
     for isa in Isa::available() {
-        one_by_one(format!("columns {isa}"), raw, &|rows, out| skin_columns(isa, mesh, rows, raw, out));
+        one_by_one(format!("columns {isa}"), raw, &|rows, out| skin_columns(isa, mesh, mesh.shape(), rows, raw, out));
         let clusters = Clusters::new(isa, mesh);
         one_by_one(format!("cluster {isa}"), raw, &|rows, out| skin_clusters(&clusters, rows, raw, out));
     }

@@ -8,7 +8,7 @@ use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, is_sparse, sparse_rows};
-use crate::simd::{self, Isa, Kernel, Simd, abs, load_group};
+use crate::simd::{self, Isa, Kernel, Simd, abs, load_rows, store_rows};
 use crate::threads::Threads;
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
@@ -259,8 +259,6 @@ struct BoundsLanes<'a> {
 }
 
 impl Kernel for BoundsLanes<'_> {
-    type Out = ();
-
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { boxes, lanes, out } = self;
@@ -270,9 +268,8 @@ impl Kernel for BoundsLanes<'_> {
             for EntryBox { entry, centre, half } in boxes {
                 let m = &lanes[*entry as usize];
                 let (c, h) = (centre.map(S::splat), half.map(S::splat));
-                for row in 0..3 {
-                    let v = |column: usize| load_group::<BLOCK, W, S>(&m[4 * row + column], group);
-                    let [x, y, z, t] = [v(0), v(1), v(2), v(3)];
+                for (row, m) in m.as_chunks().0.iter().enumerate() {
+                    let [x, y, z, t] = load_rows::<BLOCK, W, S, 4>(m, group);
                     let middle = S::mul_add(x, c[0], S::mul_add(y, c[1], S::mul_add(z, c[2], t)));
                     let [x, y, z] = [abs::<W, S>(x), abs::<W, S>(y), abs::<W, S>(z)];
                     let reach = S::mul_add(x, h[0], S::mul_add(y, h[1], S::mul(z, h[2])));
@@ -280,9 +277,8 @@ impl Kernel for BoundsLanes<'_> {
                     max[row] = S::max(max[row], S::add(middle, reach));
                 }
             }
-            for (row, v) in out.iter_mut().zip(min.into_iter().chain(max)) {
-                S::store(v, &mut row.as_chunks_mut().0[group]);
-            }
+            store_rows::<BLOCK, W, S>(&min, &mut out[..3], group);
+            store_rows::<BLOCK, W, S>(&max, &mut out[3..], group);
         }
     }
 }

@@ -15,12 +15,15 @@ pub fn fill(isa: Isa, store: Store, out: &mut [f32]) {
 /// Reads every float of `values` and adds them up. The length must be a multiple of 64; floats after the last multiple
 /// are left out.
 pub fn sum(isa: Isa, values: &[f32]) -> f32 {
-    simd::run(isa, Sum { values })
+    let mut total = 0.0;
+    simd::run(isa, Sum { values, total: &mut total });
+    total
 }
 
 /// Multiplies and adds [`CHAINS`] vectors `rounds` times. Returns the number of lanes of a vector.
 pub fn multiply_add(isa: Isa, rounds: usize) -> usize {
-    simd::run(isa, Multiply { rounds })
+    simd::run(isa, Multiply { rounds });
+    simd::lanes(isa)
 }
 
 struct Fill<'a> {
@@ -29,22 +32,11 @@ struct Fill<'a> {
 }
 
 impl Kernel for Fill<'_> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let v = S::splat(black_box(1.0));
-        match self.store {
-            Store::Cached => {
-                for to in self.out.as_chunks_mut::<W>().0 {
-                    S::store(v, to);
-                }
-            }
-            Store::Streamed => {
-                for to in self.out.as_chunks_mut::<W>().0 {
-                    S::stream(v, to);
-                }
-            }
+        for to in self.out.as_chunks_mut::<W>().0 {
+            self.store.put::<W, S>(v, to);
         }
         S::fence();
     }
@@ -52,13 +44,12 @@ impl Kernel for Fill<'_> {
 
 struct Sum<'a> {
     values: &'a [f32],
+    total: &'a mut f32,
 }
 
 impl Kernel for Sum<'_> {
-    type Out = f32;
-
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) -> f32 {
+    fn run<const W: usize, S: Simd<W>>(self) {
         let mut sums = [S::splat(0.0); 4];
         for four in self.values.as_chunks::<W>().0.as_chunks::<4>().0 {
             for (sum, values) in sums.iter_mut().zip(four) {
@@ -67,7 +58,7 @@ impl Kernel for Sum<'_> {
         }
         let mut total = [0.0; W];
         S::store(S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])), &mut total);
-        total.iter().sum()
+        *self.total = total.iter().sum();
     }
 }
 
@@ -76,11 +67,8 @@ struct Multiply {
 }
 
 impl Kernel for Multiply {
-    /// Number of lanes of a vector.
-    type Out = usize;
-
     #[inline(always)]
-    fn run<const W: usize, S: Simd<W>>(self) -> usize {
+    fn run<const W: usize, S: Simd<W>>(self) {
         let (factor, offset) = (S::splat(black_box(0.999)), S::splat(black_box(0.001)));
         let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
         for _ in 0..self.rounds {
@@ -93,6 +81,5 @@ impl Kernel for Multiply {
             S::store(v, &mut out);
             black_box(&out);
         });
-        W
     }
 }

@@ -65,8 +65,6 @@ struct LanesKernel<'a> {
 }
 
 impl Kernel for LanesKernel<'_> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { mesh, weights, rows, width } = self;

@@ -79,8 +79,6 @@ struct AddKernel<'a> {
 }
 
 impl Kernel for AddKernel<'_> {
-    type Out = ();
-
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { mesh, active, deltas, out } = self;

@@ -6,12 +6,12 @@
 //! GDC 2018, without its clamps). The formulae are in docs/animation.md.
 
 use super::merge::{Merge, merge};
-use super::registers::{RegisterPose, difference, normalised, pose, rotated, shorter};
+use super::registers::{RegisterPose, difference, normalised, rotated, shorter};
 use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
 use crate::model::Transform;
-use crate::simd::{Isa, Kernel, Simd};
+use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
 pub(super) fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
@@ -28,8 +28,6 @@ struct BlendKernel<'a, 'b, const N: usize> {
 }
 
 impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
-    type Out = ();
-
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { rest, recipe, slots } = self;
@@ -37,9 +35,7 @@ impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
             for vector in 0..N / W {
                 let lanes = LaneGroup::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
                 let blended = lanes.blended::<S>(recipe);
-                for (row, v) in slots[joint].iter_mut().zip(blended) {
-                    S::store(v, &mut row.as_chunks_mut().0[vector]);
-                }
+                store_rows::<N, W, S>(&blended, &mut slots[joint], vector);
             }
         }
     }
@@ -83,7 +79,7 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
 
     #[inline(always)] // as above
     fn pose<S: Simd<W>>(self, slot: usize) -> RegisterPose<S, W> {
-        pose::<N, W, S>(&self.slots[slot * self.joints + self.joint], self.vector)
+        load_rows::<N, W, S, 10>(&self.slots[slot * self.joints + self.joint], self.vector)
     }
 
     /// A share's weights; `None` if a mask makes all of them 0.
@@ -138,22 +134,9 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     /// The rest pose in lanes without weight.
     #[inline(always)] // as above
     fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
-        let Transform { rotation, translation, scale } = *self.rest;
-        let rest: [f32; 10] = [
-            rotation.x,
-            rotation.y,
-            rotation.z,
-            rotation.w, //
-            translation.x,
-            translation.y,
-            translation.z, //
-            scale.x,
-            scale.y,
-            scale.z,
-        ];
         // The difference is negative, which is the sign that selects, in lanes without weight.
         let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
-        for (v, rest) in pose.iter_mut().zip(rest) {
+        for (v, rest) in pose.iter_mut().zip(self.rest.numbers()) {
             *v = S::select_negative(none, S::splat(rest), *v);
         }
         pose

@@ -1,11 +1,11 @@
 //! A compact clip as `[frame][16 joints]`: the same numbers, in 16 bits each, decoded 16 joints at once.
 
 use super::arc::ShortArc;
-use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
 use crate::model::compact::{ANY, Compact, CompactTrack, Decoder, without, without_tiny};
 use crate::model::{Channel, Transform};
-use crate::simd::{Aligned, Simd};
+use crate::simd::{Aligned, Simd, load_rows};
 
 /// Value of a number's upper bit if that bit encodes the component that is left out.
 const UPPER: f32 = 32_768.0;
@@ -125,7 +125,7 @@ impl CompactRows {
         let at = frame * self.strips + strip;
         let (a, b) = (&self.numbers[at], &self.numbers[at + self.strips]);
         let rotations = &self.rotations[strip];
-        let dropped = load_rows::<W, S, 2>(&rotations.dropped, group);
+        let dropped = load_rows::<STRIP, W, S, 2>(&rotations.dropped, group);
         match &rotations.any {
             // Both frames leave out the same components, so the interpolation can run before components are put in
             // order.
@@ -151,7 +151,7 @@ impl CompactRows {
         group: usize,
     ) -> Option<[S::V; 6]> {
         let Some(Moves { low, step, numbers }) = &self.moves[strip] else { return None };
-        let (low, step) = (load_rows::<W, S, 6>(low, group), load_rows::<W, S, 6>(step, group));
+        let (low, step) = (load_rows::<STRIP, W, S, 6>(low, group), load_rows::<STRIP, W, S, 6>(step, group));
         let a = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame], group));
         let b = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame + 1], group));
         Some(line::<W, S>(a, b, fraction))
@@ -206,7 +206,8 @@ impl RotationCoding {
     /// A key's three stored components, then the one left out.
     #[inline(always)] // as above
     fn stored<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
-        let (low, step) = (load_rows::<W, S, 3>(&self.low, group), load_rows::<W, S, 3>(&self.step, group));
+        let (low, step) =
+            (load_rows::<STRIP, W, S, 3>(&self.low, group), load_rows::<STRIP, W, S, 3>(&self.step, group));
         let [a, b, c] = decoded::<W, S, 3>(low, step, numbers);
         let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
         let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
@@ -222,7 +223,7 @@ impl RotationCoding {
         mut dropped: [S::V; 2],
         group: usize,
     ) -> [S::V; 4] {
-        let [joints, upper] = load_rows::<W, S, 2>(any, group);
+        let [joints, upper] = load_rows::<STRIP, W, S, 2>(any, group);
         for (number, digit) in numbers.iter_mut().zip(&mut dropped) {
             let over = S::sub(*number, upper);
             *number = S::select_negative(over, *number, over);

@@ -1,7 +1,8 @@
 //! Rows: one number of 16 neighbouring joints side by side.
 
+use super::TRANSLATION;
 use crate::model::{Channel, Transform};
-use crate::simd::{Simd, load_group};
+use crate::simd::Simd;
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
 pub(super) const STRIP: usize = 16;
@@ -19,7 +20,7 @@ pub(super) fn row(base: &[Transform], strip: usize, number: impl Fn(&Transform) 
 
 /// Translations and scales of a strip.
 pub(super) fn vectors(base: &[Transform], strip: usize) -> Vectors {
-    std::array::from_fn(|c| row(base, strip, |t| if c < 3 { t.translation[c] } else { t.scale[c - 3] }))
+    std::array::from_fn(|c| row(base, strip, |t| t.numbers()[TRANSLATION + c]))
 }
 
 /// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
@@ -27,16 +28,6 @@ pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, str
     let mut moves = vec![false; strips];
     tracks.filter(|t| t.1 != Channel::Rotation).for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
     moves.iter().filter(|moves| **moves).count() as u64
-}
-
-/// Loads `W` neighbouring joints of rows.
-#[inline(always)] // to take on the caller's instruction set
-pub(super) fn load_rows<const W: usize, S: Simd<W>, const R: usize>(rows: &[Row; R], group: usize) -> [S::V; R] {
-    let mut loaded = [S::splat(0.0); R];
-    for (v, row) in loaded.iter_mut().zip(rows) {
-        *v = load_group::<STRIP, W, S>(row, group);
-    }
-    loaded
 }
 
 /// Linear interpolation between two sets of translations and scales.

@@ -1,9 +1,9 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
 use super::arc::{arc, sine_over_x};
-use super::joint_strip::{Row, STRIP, Vectors, line, load_rows, row, strips_that_move, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
-use crate::simd::{Aligned, Simd};
+use crate::simd::{Aligned, Simd, load_rows};
 
 /// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
 type RotationKey = [Row; 6];
@@ -128,8 +128,8 @@ impl LinearPair<'_> {
     /// Rotations of `W` joints, as [`super::sample`]'s slerp.
     #[inline(always)] // to take on the caller's instruction set
     pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
-        let [x, y, z, w, square, scale] = load_rows::<W, S, 6>(&self.before[strip], group);
-        let [u, v, s, t, ..] = load_rows::<W, S, 6>(&self.after[strip], group);
+        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], group);
+        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], group);
         arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(self.fraction), square, scale)
     }
 
@@ -138,7 +138,7 @@ impl LinearPair<'_> {
     pub fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
         let Some(rows) = &self.vectors[strip] else { return None };
         let [before, after] = [&rows[self.key], &rows[self.key + 1]];
-        let (a, b) = (load_rows::<W, S, 6>(before, group), load_rows::<W, S, 6>(after, group));
+        let (a, b) = (load_rows::<STRIP, W, S, 6>(before, group), load_rows::<STRIP, W, S, 6>(after, group));
         Some(line::<W, S>(a, b, self.fraction))
     }
 }

@@ -1,10 +1,10 @@
 //! Stage `blend` of blocks that only merge whole layers on all joints, which is the common case of several clips.
 
-use super::registers::{normalised, pose, shorter};
+use super::registers::{normalised, shorter};
 use super::shares::{Mask, Recipe};
 use super::{Local, TRANSLATION, run_lanes};
 use crate::crowd::{LayerKind, MAX_LAYERS};
-use crate::simd::{Isa, Kernel, Simd, load_group};
+use crate::simd::{Isa, Kernel, Simd, load_group, load_rows, store_rows};
 use arrayvec::ArrayVec;
 
 /// Slots with their weight in each lane; the weights of a lane add up to 1.
@@ -38,8 +38,6 @@ struct MergeSlots<'a, const N: usize> {
 }
 
 impl<const N: usize> Kernel for MergeSlots<'_, N> {
-    type Out = ();
-
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { merge: Merge(parts), joints, slots } = self;
@@ -47,21 +45,19 @@ impl<const N: usize> Kernel for MergeSlots<'_, N> {
         for joint in 0..joints {
             for group in 0..N / W {
                 let part = load_group::<N, W, S>(first_part, group);
-                let mut sum = pose::<N, W, S>(&slots[first * joints + joint], group);
+                let mut sum = load_rows::<N, W, S, 10>(&slots[first * joints + joint], group);
                 for v in &mut sum {
                     *v = S::mul(*v, part);
                 }
                 for (slot, part) in others {
                     let part = load_group::<N, W, S>(part, group);
-                    let pose = pose::<N, W, S>(&slots[slot * joints + joint], group);
+                    let pose = load_rows::<N, W, S, 10>(&slots[slot * joints + joint], group);
                     let signed = shorter::<W, S>(&sum, &pose, part);
                     for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
                         *sum = S::mul_add(if row < TRANSLATION { signed } else { part }, v, *sum);
                     }
                 }
-                for (row, v) in slots[joint].iter_mut().zip(normalised::<W, S>(sum)) {
-                    S::store(v, &mut row.as_chunks_mut().0[group]);
-                }
+                store_rows::<N, W, S>(&normalised::<W, S>(sum), &mut slots[joint], group);
             }
         }
     }

@@ -39,7 +39,7 @@ use crate::model::Channel;
 use crate::simd::{self, Isa, Kernel, Scalar};
 
 /// Runs a kernel for `N` instances: with vectors for whole blocks only.
-fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) {
     if const { N == BLOCK } { simd::run(isa, kernel) } else { kernel.run::<1, Scalar>() }
 }
 

@@ -1,8 +1,9 @@
 //! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
 
+use super::local_to_model::{multiply, splat};
 use super::{Affine, run_lanes};
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+use crate::simd::{Isa, Kernel, Simd, load_rows};
 use std::num::NonZero;
 
 /// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
@@ -39,13 +40,11 @@ struct ToLanes<'a, const N: usize> {
 }
 
 impl<const N: usize> Kernel for ToLanes<'_, N> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
             for group in 0..N / W {
-                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, out);
+                multiply::<N, W, S>(&self.model[usize::from(joint)], &splat::<W, S>(inverse_bind), group, out);
             }
         }
     }
@@ -59,24 +58,17 @@ struct ToRows<'a, const N: usize> {
 }
 
 impl<const N: usize> Kernel for ToRows<'_, N> {
-    type Out = ();
-
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
         let Some(entries) = NonZero::new(self.joints.len()) else { return };
         let mut lanes = [[0.0; N]; 12];
         for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
             for (group, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
-                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, &mut lanes);
+                let inverse_bind = splat::<W, S>(inverse_bind);
+                multiply::<N, W, S>(&self.model[usize::from(joint)], &inverse_bind, group, &mut lanes);
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
-                    let [a, b, c, d] = four;
-                    let columns = S::columns([
-                        load_group::<N, W, S>(a, group),
-                        load_group::<N, W, S>(b, group),
-                        load_group::<N, W, S>(c, group),
-                        load_group::<N, W, S>(d, group),
-                    ]);
+                    let columns = S::columns(load_rows::<N, W, S, 4>(four, group));
                     for (rows, numbers) in rows.iter_mut().zip(columns) {
                         rows.as_chunks_mut().0[quarter] = numbers.to_array();
                     }
@@ -85,36 +77,6 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
                     instance[index] = rows;
                 }
             }
-        }
-    }
-}
-
-/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind.
-#[inline(always)]
-fn entry<const N: usize, const W: usize, S: Simd<W>>(
-    model: &Affine<N>,
-    inverse_bind: &Rows,
-    group: usize,
-    out: &mut Affine<N>,
-) {
-    for row in 0..3 {
-        for column in 0..4 {
-            let row = 4 * row;
-            let [x, y, z] = [
-                load_group::<N, W, S>(&model[row], group),
-                load_group::<N, W, S>(&model[row + 1], group),
-                load_group::<N, W, S>(&model[row + 2], group),
-            ];
-            let b = [
-                S::splat(inverse_bind[column]),
-                S::splat(inverse_bind[4 + column]),
-                S::splat(inverse_bind[8 + column]),
-            ];
-            let sum = match column {
-                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
-                _ => dot3::<W, S>([x, y, z], b),
-            };
-            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
     }
 }

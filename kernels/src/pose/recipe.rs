@@ -45,15 +45,9 @@ pub(super) fn blend_between<const N: usize>(
     slots: &mut [Local<N>],
 ) {
     let mut recipe = Recipe::default();
-    for (slot, weight) in [(start, 1.0 - part), (end, part)] {
-        recipe.shares.push(SlotWeights {
-            slot,
-            layer: 0,
-            kind: LayerKind::Merge,
-            weights: [weight; N],
-            mask: Mask::All,
-        });
-    }
+    let share =
+        |slot, weight| SlotWeights { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All };
+    recipe.shares.extend([share(start, 1.0 - part), share(end, part)]);
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 

@@ -1,23 +1,12 @@
 //! Poses of one joint in registers, `W` instances at a time.
 
-use super::Local;
-use crate::simd::{Simd, load_group};
+use crate::simd::Simd;
 
 /// One joint's pose in a vector of instances, in registers.
 pub(super) type RegisterPose<S, const W: usize> = [<S as Simd<W>>::V; 10];
 
-/// Loads a group of lanes of a joint.
-#[inline(always)] // as all here: to take on the caller's instruction set
-pub(super) fn pose<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> RegisterPose<S, W> {
-    let mut pose = [S::splat(0.0); 10];
-    for (v, row) in pose.iter_mut().zip(local) {
-        *v = load_group::<N, W, S>(row, group);
-    }
-    pose
-}
-
 /// The old pose minus the new one: the rotation from new to old with w >= 0, then differences.
-#[inline(always)] // as above
+#[inline(always)] // as all here: to take on the caller's instruction set
 pub(super) fn difference<const W: usize, S: Simd<W>>(
     old: &RegisterPose<S, W>,
     new: &RegisterPose<S, W>,

@@ -22,10 +22,7 @@ pub(super) fn sample<const N: usize>(
 ) {
     let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
     for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
-        let rest = still.unwrap_or(rest);
-        write(out, lane, ROTATION, &rest.rotation.to_array());
-        write(out, lane, TRANSLATION, &rest.translation.to_array());
-        write(out, lane, SCALE, &rest.scale.to_array());
+        write(out, lane, 0, &still.unwrap_or(rest).numbers());
     }
     let Some(clip) = clip else { return };
     match clip.keys() {

@@ -7,12 +7,12 @@
 
 use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
-use super::joint_strip::{STRIP, Vectors, load_rows, vectors};
+use super::joint_strip::{STRIP, Vectors, vectors};
 use super::linear_rows::{LinearPair, LinearRows};
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
-use crate::simd::{self, Isa, Kernel, Simd, prefetch};
+use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
 use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
@@ -158,8 +158,6 @@ struct SampleLanes<'a> {
 }
 
 impl Kernel for SampleLanes<'_> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, plays, local } = self;
@@ -204,7 +202,7 @@ impl Kernel for SampleLanes<'_> {
                     for (lane, (pair, (clip, _))) in pairs.iter().zip(plays).enumerate() {
                         let v = match pair.vectors::<W, S>(strip, group) {
                             Some(v) => v,
-                            None => load_rows::<W, S, 6>(&stills.0[clip.still[strip]], group),
+                            None => load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group),
                         };
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;

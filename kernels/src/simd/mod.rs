@@ -18,7 +18,7 @@ mod vector;
 pub use aligned::{Aligned, LINE};
 pub use isa::{Isa, VARIABLE};
 pub(crate) use scalar::Scalar;
-pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, prefetch, prefetch_at};
+pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, load_rows, prefetch, prefetch_at, store_rows};
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
@@ -28,17 +28,15 @@ use baseline::Baseline;
 
 /// A computation whose body compiles for every instruction set.
 pub(crate) trait Kernel {
-    /// Result of the kernel.
-    type Out;
     /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `S`. Closures (and functions
     /// that take them, such as `array::from_fn` and `map`) do not take on the caller's instruction set unless they
     /// happen to be inlined, so hot loops use none.
-    fn run<const W: usize, S: Simd<W>>(self) -> Self::Out;
+    fn run<const W: usize, S: Simd<W>>(self);
 }
 
 /// Runs a kernel on an instruction set; the baseline, or scalars in a build without it, replace one that is not
 /// available.
-pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 if const { Isa::Avx512.is_built() } && isa.is_available() => {
@@ -57,21 +55,21 @@ pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
 
 /// Lanes of the vectors that [`run`] gives a kernel.
 pub(crate) fn lanes(isa: Isa) -> usize {
-    struct Lanes;
-    impl Kernel for Lanes {
-        type Out = usize;
-
+    struct Lanes<'a>(&'a mut usize);
+    impl Kernel for Lanes<'_> {
         #[inline(always)]
-        fn run<const W: usize, S: Simd<W>>(self) -> usize {
-            W
+        fn run<const W: usize, S: Simd<W>>(self) {
+            *self.0 = W;
         }
     }
-    run(isa, Lanes)
+    let mut lanes = 0;
+    run(isa, Lanes(&mut lanes));
+    lanes
 }
 
 /// As [`run`], for kernels of 128-bit vectors: for them instruction sets differ only in whether multiplications and
 /// additions are fused.
-pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
+pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 | Isa::Avx2 if isa.is_available() => {
@@ -84,13 +82,13 @@ pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) -> K::Out {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-fn run_avx512<K: Kernel>(kernel: K) -> K::Out {
+fn run_avx512<K: Kernel>(kernel: K) {
     kernel.run::<16, Avx512>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
+fn run_avx2<K: Kernel>(kernel: K) {
     kernel.run::<8, Avx2>()
 }
 

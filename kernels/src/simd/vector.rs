@@ -76,6 +76,27 @@ pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(row: &[f32; N], gr
     S::load(&row.as_chunks().0[group])
 }
 
+/// Loads lanes `W * group..` of each row.
+#[inline(always)] // as above
+pub fn load_rows<const N: usize, const W: usize, S: Simd<W>, const R: usize>(
+    rows: &[[f32; N]; R],
+    group: usize,
+) -> [S::V; R] {
+    let mut loaded = [S::splat(0.0); R];
+    for (v, row) in loaded.iter_mut().zip(rows) {
+        *v = load_group::<N, W, S>(row, group);
+    }
+    loaded
+}
+
+/// Stores vectors to lanes `W * group..` of the rows, as many as there are of both.
+#[inline(always)] // as above
+pub fn store_rows<const N: usize, const W: usize, S: Simd<W>>(values: &[S::V], rows: &mut [[f32; N]], group: usize) {
+    for (row, v) in rows.iter_mut().zip(values) {
+        S::store(*v, &mut row.as_chunks_mut().0[group]);
+    }
+}
+
 /// `x * v[0] + y * v[1] + z * v[2] + t`.
 #[inline(always)] // as above
 pub fn dot3_add<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3], t: S::V) -> S::V {

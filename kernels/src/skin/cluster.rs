@@ -132,8 +132,6 @@ struct ClusterKernel<'a> {
 }
 
 impl Kernel for ClusterKernel<'_> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         match (self.format.floats(), self.format.words()) {

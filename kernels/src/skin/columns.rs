@@ -10,27 +10,12 @@ use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4, Vec4Swizzles};
 use std::ops::Range;
 
-/// Skins one instance. The arguments are as for [`super::skin`]. The baseline replaces an instruction set that the
+/// Skins one instance. The arguments are as for [`super::skin_shape`]. The baseline replaces an instruction set that the
 /// machine lacks.
 ///
 /// # Panics
-/// `palette` or `out` is too short.
-pub fn skin_columns(isa: Isa, mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    skin_columns_shape(isa, mesh, mesh.shape(), palette, format, out);
-}
-
-/// As [`skin_columns`], with the morphed vertices of `shape`.
-///
-/// # Panics
-/// As [`skin_columns`], or `shape` has fewer vertices than the mesh.
-pub fn skin_columns_shape(
-    isa: Isa,
-    mesh: &Mesh,
-    shape: Shape,
-    palette: &[Rows],
-    format: VertexFormat,
-    out: &mut [f32],
-) {
+/// `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
+pub fn skin_columns(isa: Isa, mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     simd::run_128(isa, ColumnsKernel { mesh, shape, palette, format, out });
 }
 
@@ -46,8 +31,6 @@ struct ColumnsKernel<'a> {
 }
 
 impl Kernel for ColumnsKernel<'_> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { mesh, shape, palette, format, out } = self;

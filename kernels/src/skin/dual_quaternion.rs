@@ -10,7 +10,7 @@ use super::words::{BlockPalette, Matrix};
 use crate::crowd::BLOCK;
 use crate::model::Similarity;
 use crate::pose::Affine;
-use crate::simd::{Simd, load_group};
+use crate::simd::{Simd, load_rows};
 
 /// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
 pub type DualQuaternion = [[f32; BLOCK]; 9];
@@ -37,10 +37,7 @@ impl BlockPalette for &[DualQuaternion] {
     fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
         let (mut first, mut sum) = ([S::splat(0.0); 4], [S::splat(0.0); 9]);
         for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
-            let mut next = [S::splat(0.0); 9];
-            for (v, row) in next.iter_mut().zip(&self[usize::from(joint)]) {
-                *v = load_group::<BLOCK, W, S>(row, group);
-            }
+            let next = load_rows::<BLOCK, W, S, 9>(&self[usize::from(joint)], group);
             let real = [next[0], next[1], next[2], next[3]];
             if k == 0 {
                 first = real;

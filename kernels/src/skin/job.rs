@@ -194,8 +194,6 @@ struct JobKernel<'a> {
 }
 
 impl Kernel for JobKernel<'_> {
-    type Out = ();
-
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
         match self.input.influences {

@@ -2,13 +2,13 @@
 //! gathers.
 
 use super::dual_quaternion::DualQuaternion;
-use super::stream::{Store, Streams, TILE, put};
+use super::stream::{Store, Streams, TILE};
 use super::words::{BlockPalette, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, VertexRun};
 use crate::morph::MorphedLanes;
 use crate::pose::Affine;
-use crate::simd::{self, Isa, Kernel, Simd, load_group};
+use crate::simd::{self, Isa, Kernel, Simd, load_group, store_rows};
 use crate::vertex::{Normals, VertexFormat};
 use std::ops::Range;
 
@@ -81,8 +81,6 @@ struct LanesKernel<'a, P> {
 }
 
 impl<P: BlockPalette> Kernel for LanesKernel<'_, P> {
-    type Out = ();
-
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         match self.format.floats() {
@@ -168,9 +166,7 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
                 *v = load_group::<BLOCK, W, S>(row, group);
             }
             let words = pack::<W, S>(mesh.cube(), &numbers, FLOATS);
-            for (row, v) in packed.iter_mut().zip(words) {
-                S::store(v, &mut row.as_chunks_mut().0[group]);
-            }
+            store_rows::<BLOCK, W, S>(&words, packed, group);
         }
         streams.step::<W, S>(before);
     }
@@ -331,7 +327,7 @@ fn write_rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], i
     }
     for (to, row) in out.as_chunks_mut::<BLOCK>().0.iter_mut().zip(rows) {
         for (to, v) in to.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
-            put::<W, S>(store, S::load(v), to);
+            store.put::<W, S>(S::load(v), to);
         }
     }
 }

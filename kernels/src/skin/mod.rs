@@ -15,7 +15,7 @@ mod stream;
 mod words;
 
 pub use cluster::{Clusters, skin_clusters};
-pub use columns::{skin_columns, skin_columns_shape};
+pub use columns::skin_columns;
 pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
 pub use job::{JobError, SkinningInput, SkinningJob, SkinningOutput, Strided};
 pub use lanes::{skin_dual_quaternions, skin_interleaved, skin_lanes};

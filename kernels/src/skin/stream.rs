@@ -1,7 +1,7 @@
 //! Writes tiles of vertices, with instances in lanes, to one contiguous output per instance, in whole cache lines.
 
 use crate::crowd::BLOCK;
-use crate::simd::{LINE, Simd, load_group};
+use crate::simd::{LINE, Simd, load_rows};
 
 /// Vertices of a tile: for any number of words per vertex, a tile is that many whole cache lines per instance.
 pub(super) const TILE: usize = LINE / size_of::<f32>();
@@ -24,14 +24,14 @@ impl Store {
     pub fn for_bytes(bytes: u64) -> Self {
         if bytes >= STREAM_FROM { Self::Streamed } else { Self::Cached }
     }
-}
 
-/// Writes a vector with this kind of store.
-#[inline(always)] // as all here: to take on the caller's instruction set
-pub(super) fn put<const W: usize, S: Simd<W>>(store: Store, v: S::V, to: &mut [f32; W]) {
-    match store {
-        Store::Cached => S::store(v, to),
-        Store::Streamed => S::stream(v, to),
+    /// Writes a vector.
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    pub(crate) fn put<const W: usize, S: Simd<W>>(self, v: S::V, to: &mut [f32; W]) {
+        match self {
+            Self::Cached => S::store(v, to),
+            Self::Streamed => S::stream(v, to),
+        }
     }
 }
 
@@ -91,21 +91,8 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
             *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
             *place = start;
         }
-        let (steps, first, leaving, are_first) = (Self::VERTICES, None, 0, true);
-        Self {
-            out,
-            store,
-            instances,
-            instance_words,
-            stages,
-            filled: 0,
-            first,
-            leaving,
-            are_first,
-            steps,
-            shifts,
-            places,
-        }
+        let (steps, filled, first, leaving, are_first) = (Self::VERTICES, 0, None, 0, true);
+        Self { out, store, instances, instance_words, stages, filled, first, leaving, are_first, steps, shifts, places }
     }
 
     /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All steps of the last tile
@@ -228,10 +215,7 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
 /// Transposes `W` rows of a group of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
 #[inline(always)]
 fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
-    let mut square = [S::splat(0.0); W];
-    for (v, row) in square.iter_mut().zip(rows) {
-        *v = load_group::<BLOCK, W, S>(row, group);
-    }
+    let mut square = load_rows::<BLOCK, W, S, W>(rows, group);
     S::transpose(&mut square);
     square
 }

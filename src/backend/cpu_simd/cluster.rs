@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Result};
 use crate::model::{Rows, Shape};
 use crate::simd::Isa;
-use crate::skin::{Clusters, skin_clusters, skin_columns_shape};
+use crate::skin::{Clusters, skin_clusters, skin_columns};
 
 /// The clusters of each group's mesh.
 pub struct ClusterSkinner(Vec<Clusters>);
@@ -36,6 +36,6 @@ pub(super) fn skin_lone(job: &BlockJob, clusters: &Clusters, shape: Shape, palet
     if std::ptr::eq(shape.positions, mesh.positions()) {
         skin_clusters(clusters, palette, format, out);
     } else {
-        skin_columns_shape(job.isa, mesh, shape, palette, format, out);
+        skin_columns(job.isa, mesh, shape, palette, format, out);
     }
 }

@@ -4,7 +4,7 @@ use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
 use crate::frame::Result;
 use crate::simd::Isa;
-use crate::skin::skin_columns_shape;
+use crate::skin::skin_columns;
 
 /// Skins vertex by vertex, with one matrix column per register.
 pub struct ColumnsSkinner;
@@ -18,6 +18,6 @@ impl Skinner for ColumnsSkinner {
 
     fn skin(&self, job: &BlockJob, out: &mut [f32]) {
         let (mesh, format) = (job.group.model.mesh(), job.group.format);
-        job.each_instance(out, |shape, palette, out| skin_columns_shape(job.isa, mesh, shape, palette, format, out));
+        job.each_instance(out, |shape, palette, out| skin_columns(job.isa, mesh, shape, palette, format, out));
     }
 }

@@ -105,7 +105,7 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
     let store = Store::Streamed;
     let kernels: [(&str, &Skin); 6] = [
         ("scalar", &|out| skin(mesh, one, format, &mut out[..words])),
-        ("columns", &|out| skin_columns(isa, mesh, one, format, &mut out[..words])),
+        ("columns", &|out| skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])),
         ("cluster", &|out| skin_clusters(&clusters, one, format, &mut out[..words])),
         ("lanes", &|out| skin_lanes(isa, mesh, None, &lanes, format, store, out)),
         ("lanes-interleaved", &|out| skin_interleaved(isa, mesh, None, &lanes, format, store, out)),
