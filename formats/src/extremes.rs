@@ -6,8 +6,8 @@
 use crate::curves::rotation;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use skinbench_kernels::model::{
-    Channel, Clip, Influences, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData, RotationBlend,
-    Rows, Skeleton, SkinData, Subset, Transform, affine_to_rows,
+    Channel, Clip, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton,
+    SkinData, Subset, Transform, affine_to_rows,
 };
 use std::f64::consts::TAU;
 
@@ -131,25 +131,19 @@ fn model(
     let (skeleton, skin_joints) = Skeleton::new(joints)?;
     let skin = SkinData { name: name.into(), joints: skin_joints, inverse_binds };
     let material = Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0], ..Material::default() };
-    let parts = ModelParts::new(name, skeleton, skin, vec![tube.finished()]);
+    let parts = ModelParts::new(name, skeleton, skin, vec![tube.0]);
     Model::new(ModelParts { clips, materials: vec![material], ..parts })
 }
 
 /// Open tubes that taper to their ends.
 #[derive(Default)]
-struct Tube {
-    positions: Vec<[f32; 3]>,
-    normals: Vec<[f32; 3]>,
-    tangents: Vec<[f32; 4]>,
-    uvs: Vec<[f32; 2]>,
-    influences: Influences,
-    indices: Vec<u32>,
-}
+struct Tube(PrimitiveData);
 
 impl Tube {
     /// Adds a tube from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
     /// 1.
     fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
+        let tubes = &mut self.0;
         for ring in 0..rings {
             let along = f64::from(ring) / f64::from(rings - 1);
             let radius = RADIUS * (1.05 - along);
@@ -158,33 +152,21 @@ impl Tube {
                 let out = DVec3::new(libm::cos(around), 0.0, libm::sin(around));
                 let float = |v: DVec3| v.to_array().map(|v| v as f32);
                 let tangent = float(facing * DVec3::new(-out.z, 0.0, out.x));
-                let first = self.positions.len() as u32;
-                self.positions.push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
-                self.normals.push(float(facing * out));
-                self.tangents.push([tangent[0], tangent[1], tangent[2], 1.0]);
-                self.uvs.push([(around / TAU) as f32, along as f32]);
-                self.influences.push(pairs(along));
+                let first = tubes.positions.len() as u32;
+                tubes.positions.push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
+                tubes.normals.get_or_insert_default().push(float(facing * out));
+                tubes.tangents.get_or_insert_default().push([tangent[0], tangent[1], tangent[2], 1.0]);
+                tubes.uvs.get_or_insert_default().push([(around / TAU) as f32, along as f32]);
+                tubes.influences.push(pairs(along));
                 if ring > 0 {
                     let next = if corner + 1 == CORNERS { first + 1 - CORNERS } else { first + 1 };
                     let (a, b) = (first - CORNERS, next - CORNERS);
-                    self.indices.extend([a, first, next, a, next, b]);
+                    tubes.indices.extend([a, first, next, a, next, b]);
                 }
             }
         }
-    }
-
-    fn finished(self) -> PrimitiveData {
-        PrimitiveData {
-            dumped_vertices: self.positions.len() as u32,
-            subsets: vec![Subset { material: 0, indices: 0..self.indices.len() as u32 }],
-            positions: self.positions,
-            normals: Some(self.normals),
-            tangents: Some(self.tangents),
-            uvs: Some(self.uvs),
-            influences: self.influences,
-            indices: self.indices,
-            ..PrimitiveData::default()
-        }
+        tubes.subsets = vec![Subset { material: 0, indices: 0..tubes.indices.len() as u32 }];
+        tubes.dumped_vertices = tubes.positions.len() as u32;
     }
 }
 

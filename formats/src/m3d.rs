@@ -107,12 +107,11 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
 
 fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {
     let mut primitive = PrimitiveData { dumped_vertices: count, ..PrimitiveData::default() };
-    let (mut normals, mut tangents, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
     for vertex in 0..count {
         primitive.positions.push(values(file, "Position:")?);
-        tangents.push(values(file, "Tangent:")?);
-        normals.push(values(file, "Normal:")?);
-        uvs.push(values(file, "Tex-Coords:")?);
+        primitive.tangents.get_or_insert_default().push(values(file, "Tangent:")?);
+        primitive.normals.get_or_insert_default().push(values(file, "Normal:")?);
+        primitive.uvs.get_or_insert_default().push(values(file, "Tex-Coords:")?);
         file.expect("BlendWeights:")?;
         let mut weights = [0.0; 4];
         for weight in &mut weights {
@@ -133,7 +132,6 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
         file.budget.charge_vertices(1, 4, || format!("vertex {vertex}"))?;
         primitive.influences.push(pairs);
     }
-    (primitive.normals, primitive.tangents, primitive.uvs) = (Some(normals), Some(tangents), Some(uvs));
     Ok(primitive)
 }
 

@@ -35,11 +35,36 @@ impl Component {
         })
     }
 
-    fn size(self) -> usize {
+    /// Bytes of a number, and the number that stands for 1 if numbers are normalised.
+    fn layout(self) -> (usize, f64) {
         match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
+            Self::I8 => (1, 127.0),
+            Self::U8 => (1, 255.0),
+            Self::I16 => (2, 32_767.0),
+            Self::U16 => (2, 65_535.0),
+            Self::U32 => (4, f64::from(u32::MAX)),
+            Self::F32 => (4, 1.0),
+        }
+    }
+
+    /// Refuses numbers that may be negative or have fractions.
+    fn check_unsigned(self, place: impl FnOnce() -> String, user: &str) -> Result<(), Fault> {
+        let holds = matches!(self, Self::U8 | Self::U16 | Self::U32);
+        ensure(holds, || Fault::new(place(), format!("{self:?}; expected U8, U16 or U32{user}")))
+    }
+
+    /// The first number of `bytes`; f64 holds each one exactly.
+    fn read(self, bytes: &[u8]) -> f64 {
+        fn first<const B: usize>(bytes: &[u8]) -> [u8; B] {
+            bytes.first_chunk().copied().unwrap_or([0; B])
+        }
+        match self {
+            Self::I8 => i8::from_le_bytes(first(bytes)).into(),
+            Self::U8 => u8::from_le_bytes(first(bytes)).into(),
+            Self::I16 => i16::from_le_bytes(first(bytes)).into(),
+            Self::U16 => u16::from_le_bytes(first(bytes)).into(),
+            Self::U32 => u32::from_le_bytes(first(bytes)).into(),
+            Self::F32 => f32::from_le_bytes(first(bytes)).into(),
         }
     }
 }
@@ -52,41 +77,10 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    fn decode<T: Copy + Default, const B: usize, const N: usize>(
-        &self,
-        component: fn([u8; B]) -> T,
-    ) -> impl Iterator<Item = [T; N]> {
-        self.bytes.chunks(self.stride).take(self.count).map(move |element| {
-            let mut values = [T::default(); N];
-            for (value, bytes) in values.iter_mut().zip(element.as_chunks::<B>().0) {
-                *value = component(*bytes);
-            }
-            values
-        })
-    }
-
-    fn integers<const N: usize>(&self, component: Component) -> Option<Vec<[u32; N]>> {
-        Some(match component {
-            Component::U8 => self.decode(|b| u32::from(u8::from_le_bytes(b))).collect(),
-            Component::U16 => self.decode(|b| u32::from(u16::from_le_bytes(b))).collect(),
-            Component::U32 => self.decode(u32::from_le_bytes).collect(),
-            Component::I8 | Component::I16 | Component::F32 => return None,
-        })
-    }
-
-    fn floats<const N: usize>(&self, component: Component, normalized: bool) -> Vec<[f32; N]> {
-        let (mut values, largest): (Vec<[f32; N]>, f32) = match component {
-            Component::F32 => return self.decode(f32::from_le_bytes).collect(),
-            Component::I8 => (self.decode(|b| i8::from_le_bytes(b).into()).collect(), 127.0),
-            Component::U8 => (self.decode(|b| u8::from_le_bytes(b).into()).collect(), 255.0),
-            Component::I16 => (self.decode(|b| i16::from_le_bytes(b).into()).collect(), 32_767.0),
-            Component::U16 => (self.decode(|b| u16::from_le_bytes(b).into()).collect(), 65_535.0),
-            Component::U32 => (self.decode(|b| u32::from_le_bytes(b) as f32).collect(), u32::MAX as f32),
-        };
-        if normalized {
-            values.as_flattened_mut().iter_mut().for_each(|v| *v = (*v / largest).max(-1.0));
-        }
-        values
+    fn decode<T, const N: usize>(&self, component: Component, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
+        let (size, _) = component.layout();
+        let element = |bytes: &[u8]| std::array::from_fn(|c| convert(component.read(&bytes[c * size..])));
+        self.bytes.chunks(self.stride).take(self.count).map(element).collect()
     }
 }
 
@@ -97,26 +91,26 @@ struct CheckedAccessor<'a> {
     normalized: bool,
     /// The elements; `None` means zeros.
     base: Option<Elements<'a>>,
-    sparse: Option<(Vec<[u32; 1]>, Elements<'a>)>,
+    sparse: Option<(Vec<u32>, Elements<'a>)>,
 }
 
 impl CheckedAccessor<'_> {
-    fn read<T: Copy + Default, const N: usize>(
-        &self,
-        decode: impl Fn(&Elements) -> Option<Vec<[T; N]>>,
-    ) -> Option<Vec<[T; N]>> {
+    fn read<T: Copy + Default, const N: usize>(&self, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
         let mut values = match &self.base {
-            Some(base) => decode(base)?,
+            Some(base) => base.decode(self.component, &convert),
             None => vec![[T::default(); N]; self.count],
         };
         if let Some((indices, elements)) = &self.sparse {
-            for (&[index], value) in indices.iter().zip(decode(elements)?) {
-                if let Some(target) = values.get_mut(index as usize) {
-                    *target = value;
-                }
+            for (&index, value) in indices.iter().zip(elements.decode(self.component, convert)) {
+                values[index as usize] = value;
             }
         }
-        Some(values)
+        values
+    }
+
+    fn to_float(&self) -> impl Fn(f64) -> f32 + use<> {
+        let (normalized, (_, largest)) = (self.normalized && self.component != Component::F32, self.component.layout());
+        move |number| if normalized { (number / largest).max(-1.0) as f32 } else { number as f32 }
     }
 }
 
@@ -132,8 +126,7 @@ impl<'a> Reader<'a> {
     /// refers to the accessor.
     pub(super) fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
-        let values = layout.read(|e| Some(e.floats(layout.component, layout.normalized))).unwrap_or_default();
-        self.finite(index, user, values)
+        self.finite(index, user, layout.read(layout.to_float()))
     }
 
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
@@ -143,14 +136,12 @@ impl<'a> Reader<'a> {
         ensure(layout.count == count, || {
             Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count))
         })?;
-        let decode = |e: &Elements| e.floats(layout.component, layout.normalized);
         let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
             (None, None) => (Vec::new(), Vec::new()),
-            (None, Some((indices, elements))) => (indices.as_flattened().to_vec(), decode(elements)),
-            (Some(_), _) => {
-                let all = layout.read(|e| Some(decode(e))).unwrap_or_default();
-                ((0..all.len() as u32).collect(), all)
+            (None, Some((indices, elements))) => {
+                (indices.clone(), elements.decode(layout.component, layout.to_float()))
             }
+            (Some(_), _) => ((0..count as u32).collect(), layout.read(layout.to_float())),
         };
         let values = self.finite(index, user, values)?;
         Ok(indices.into_iter().zip(values).filter(|(_, value)| *value != [0.0; 3]).collect())
@@ -167,10 +158,9 @@ impl<'a> Reader<'a> {
     /// Reads unsigned integers.
     pub(super) fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
-        layout.read(|e| e.integers(layout.component)).ok_or_else(|| {
-            let problem = format!("{:?}; expected U8, U16 or U32 for {user}", layout.component);
-            Fault::new(format!("accessors[{index}].componentType"), problem)
-        })
+        let place = || format!("accessors[{index}].componentType");
+        layout.component.check_unsigned(place, &format!(" for {user}"))?;
+        Ok(layout.read(|number| number as u32))
     }
 
     /// The bytes of a buffer view.
@@ -184,13 +174,13 @@ impl<'a> Reader<'a> {
     fn layout<const N: usize>(&self, index: u32, user: &str, sparse: bool) -> Result<CheckedAccessor<'a>, Fault> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
         let place = |field: &str| format!("accessors[{index}]{field}");
-        let shape = shape_of(N);
-        ensure(accessor.shape == shape, || {
+        let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
+        ensure(accessor.shape == *shape, || {
             Fault::new(place(".type"), format!("{:?}; expected {shape:?} for {user}", accessor.shape))
         })?;
         let component = Component::new(accessor.component_type, || place(".componentType"))?;
         ensure(accessor.count > 0, || Fault::new(place(".count"), format!("0; expected at least 1 for {user}")))?;
-        let size = component.size() * N;
+        let size = component.layout().0 * N;
         let elements = |view| self.elements(view, accessor.byte_offset, accessor.count, size, true, || place(""));
         let base = accessor.buffer_view.map(elements).transpose()?;
         // With a buffer view the size is known to fit, so this saturates only for accessors without data.
@@ -213,18 +203,15 @@ impl<'a> Reader<'a> {
         let place = |field: &str| place(&format!(".indices{field}"));
         let SparsePart { buffer_view, byte_offset, component_type } = sparse.indices;
         let component = Component::new(component_type, || place(".componentType"))?;
-        let size = component.size();
+        let size = component.layout().0;
         let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(""))?;
-        let indices: Vec<[u32; 1]> = indices
-            .integers(component)
-            .ok_or_else(|| Fault::new(place(".componentType"), format!("{component:?}; expected U8, U16 or U32")))?;
-        if let Some(at) = indices.iter().position(|&[i]| i as usize >= count) {
-            let problem =
-                format!("index {} at {at} is out of range; the accessor has {count} elements", indices[at][0]);
+        component.check_unsigned(|| place(".componentType"), "")?;
+        let indices = indices.decode::<_, 1>(component, |number| number as u32).into_flattened();
+        if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
+            let problem = format!("index {} at {at} is out of range; the accessor has {count} elements", indices[at]);
             return Err(Fault::new(place(""), problem));
         }
-        if let Some(at) = indices.array_windows().position(|[a, b]| b <= a) {
-            let [[before], [index]] = [indices[at], indices[at + 1]];
+        if let Some([before, index]) = indices.array_windows().find(|[a, b]| b <= a) {
             return Err(Fault::new(place(""), format!("index {index} after {before}; expected strictly rising ones")));
         }
         layout.sparse = Some((indices, values));
@@ -271,15 +258,4 @@ impl<'a> Reader<'a> {
 fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {
     let start = usize::try_from(offset).ok()?;
     bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
-}
-
-/// The `type` of elements with this many components.
-const fn shape_of(components: usize) -> &'static str {
-    match components {
-        1 => "SCALAR",
-        2 => "VEC2",
-        3 => "VEC3",
-        4 => "VEC4",
-        _ => "MAT4",
-    }
 }

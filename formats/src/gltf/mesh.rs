@@ -77,16 +77,11 @@ impl PrimitiveReader<'_> {
                 None => self.addressable("attributes.POSITION", count)?,
             },
         };
-        let normals = self.attribute("NORMAL", Some(count))?;
-        let tangents = self.attribute("TANGENT", Some(count))?;
-        let uvs = self.attribute("TEXCOORD_0", Some(count))?;
         let (skin, influences) = match binding {
             Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
             Binding::Rigid { skin, entry } => (skin, std::iter::repeat_n([(entry, 1.0)], count).collect()),
         };
         let indices = self.triangles(count)?;
-        let subsets =
-            vec![Subset { material: self.material()?, indices: 0..self.addressable("indices", indices.len())? }];
         let targets = match first_target {
             None => Vec::new(),
             Some(first) => (first..)
@@ -97,12 +92,15 @@ impl PrimitiveReader<'_> {
         Ok(PrimitiveData {
             skin,
             positions,
-            normals,
-            tangents,
-            uvs,
+            normals: self.attribute("NORMAL", Some(count))?,
+            tangents: self.attribute("TANGENT", Some(count))?,
+            uvs: self.attribute("TEXCOORD_0", Some(count))?,
             influences,
+            subsets: vec![Subset {
+                material: self.material()?,
+                indices: 0..self.addressable("indices", indices.len())?,
+            }],
             indices,
-            subsets,
             dumped_vertices,
             targets,
         })
