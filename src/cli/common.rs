@@ -75,6 +75,11 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
 }
 
+/// Parses a finite number above 0.
+pub fn above_zero(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
+}
+
 impl WorkloadArguments {
     /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {
@@ -140,10 +145,7 @@ pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
 }
 
 fn unknown_name(error: SceneError) -> anyhow::Error {
-    match error.is_unknown_name() {
-        true => UsageError(error.to_string()).into(),
-        false => error.into(),
-    }
+    if error.is_unknown_name() { UsageError(error.to_string()).into() } else { error.into() }
 }
 
 /// The backend of exactly this name.

@@ -1,6 +1,6 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, MachineArguments, positive, seconds};
+use super::common::{self, MachineArguments, above_zero, positive, seconds};
 use super::exit::Exit;
 use super::output::write_png;
 use super::settings::ModelArguments;
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DEGREES", value_parser = elevation, allow_hyphen_values = true)]
     elevation: Option<f64>,
     /// Distance, as a factor of the one at which the crowd just fits; default: as in the scene
-    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", value_parser = above_zero)]
     distance: Option<f64>,
     /// Width in pixels; default: as in the scene
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
@@ -75,13 +75,9 @@ fn elevation(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|v: &f64| v.abs() <= 89.0).ok_or("expected degrees, -89 to 89")
 }
 
-fn factor(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
-}
-
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
-    let settings = Settings { instances: arguments.instances, ..arguments.models.0.clone() };
+    let settings = Settings { instances: arguments.instances, ..arguments.models.settings() };
     common::checked(&settings)?;
     let mut scene = common::load_scene(&arguments.scene)?.with(settings).build(common::memory())?;
     let camera = &mut scene.camera;

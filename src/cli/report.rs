@@ -87,10 +87,7 @@ fn names_folder(path: &Path) -> bool {
 fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     let mut bundles = Vec::new();
     for path in paths {
-        match path.is_dir() {
-            true => bundles.extend(bundles_in(path)?),
-            false => bundles.push(path.clone()),
-        }
+        if path.is_dir() { bundles.extend(bundles_in(path)?) } else { bundles.push(path.clone()) }
     }
     bundles.sort();
     bundles.dedup();

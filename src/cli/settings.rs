@@ -4,22 +4,32 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use skinbench::scene::Settings;
 
 /// Settings that change neither models nor poses, and nothing that a picture shows.
-#[cfg(feature = "gpu")]
 const OF_RUNS: [&str; 6] = ["instances", "passes", "output", "motion", "bounds", "sockets"];
+
+/// For each setting that was chosen its values, each in settings of its own. Axes are all settings, with any number of
+/// values; otherwise they are those of models, their poses and their vertices, with one value each.
+#[derive(Debug, Clone, Default)]
+pub struct SettingsArguments<const AXES: bool>(pub Vec<Vec<Settings>>);
+
+/// Settings with values to be combined.
+pub type AxisArguments = SettingsArguments<true>;
 
 /// Settings of models, their poses and their vertices.
 #[cfg(feature = "gpu")]
-#[derive(Debug, Clone, Default)]
-pub struct ModelArguments(pub Settings);
+pub type ModelArguments = SettingsArguments<false>;
 
-/// For each setting that was chosen its values, each in settings of its own, to be combined.
-#[derive(Debug, Clone, Default)]
-pub struct AxisArguments(pub Vec<Vec<Settings>>);
+#[cfg(feature = "gpu")]
+impl ModelArguments {
+    /// The settings that were chosen.
+    pub fn settings(&self) -> Settings {
+        self.0.iter().flatten().cloned().fold(Settings::default(), Settings::with)
+    }
+}
 
-/// The arguments of all settings.
-fn arguments() -> impl Iterator<Item = Arg> {
+/// The arguments of all settings, or of those of models.
+fn arguments(all: bool) -> Vec<Arg> {
     let command = Settings::augment_args(Command::new("settings"));
-    command.get_arguments().cloned().collect::<Vec<_>>().into_iter()
+    command.get_arguments().filter(|argument| all || !OF_RUNS.contains(&argument.get_id().as_str())).cloned().collect()
 }
 
 fn is_switch(argument: &Arg) -> bool {
@@ -42,48 +52,18 @@ fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> 
     values.map(|value| parsed(Some(value))).collect()
 }
 
-#[cfg(feature = "gpu")]
-impl Args for ModelArguments {
+impl<const AXES: bool> Args for SettingsArguments<AXES> {
     fn augment_args(command: Command) -> Command {
-        let own = arguments().filter(|argument| !OF_RUNS.contains(&argument.get_id().as_str()));
-        let as_text = |argument: Arg| {
-            if is_switch(&argument) { argument } else { argument.value_parser(clap::value_parser!(String)) }
-        };
-        command.args(own.map(as_text))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-#[cfg(feature = "gpu")]
-impl FromArgMatches for ModelArguments {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let mut settings = Settings::default();
-        for argument in arguments().filter(|argument| !OF_RUNS.contains(&argument.get_id().as_str())) {
-            settings = chosen(&argument, matches)?.into_iter().fold(settings, Settings::with);
-        }
-        Ok(Self(settings))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for AxisArguments {
-    fn augment_args(command: Command) -> Command {
-        command.args(arguments().map(|argument| {
+        command.args(arguments(AXES).into_iter().map(|argument| {
             let name = argument.get_value_names().into_iter().flatten().next().cloned().unwrap_or_default();
             let argument = match () {
                 _ if is_switch(&argument) => return argument,
+                _ if !AXES => argument,
                 // Values with commas of their own are given one by one.
-                _ if name.contains(',') => argument.value_delimiter(None),
-                _ => argument.value_name(format!("{name},...")).value_delimiter(','),
+                _ if name.contains(',') => argument.value_delimiter(None).action(ArgAction::Append),
+                _ => argument.value_name(format!("{name},...")).value_delimiter(',').action(ArgAction::Append),
             };
-            argument.action(ArgAction::Append).value_parser(clap::value_parser!(String))
+            argument.value_parser(clap::value_parser!(String))
         }))
     }
 
@@ -92,11 +72,11 @@ impl Args for AxisArguments {
     }
 }
 
-impl FromArgMatches for AxisArguments {
+impl<const AXES: bool> FromArgMatches for SettingsArguments<AXES> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut axes = Vec::new();
         // The last ones change most often: passes, then instances, of which small crowds come first.
-        for argument in arguments().collect::<Vec<_>>().iter().rev() {
+        for argument in arguments(AXES).iter().rev() {
             let mut values: Vec<Settings> = Vec::new();
             for settings in chosen(argument, matches)? {
                 values.extend((!values.contains(&settings)).then_some(settings));
@@ -121,7 +101,7 @@ mod tests {
     fn values_of_an_axis_are_taken_once_and_instances_rise() {
         let words = ["sweep", "--instances", "100,10,10,1000", "--passes", "2,0,2", "--bounds"];
         let matches = AxisArguments::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();
-        let AxisArguments(axes) = AxisArguments::from_arg_matches(&matches).unwrap();
+        let axes = AxisArguments::from_arg_matches(&matches).unwrap().0;
         let instances = [10, 100, 1_000].map(|count| Settings { instances: Some(count), ..Settings::default() });
         let passes = [2, 0].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
         let bounds = Settings { bounds: true, ..Settings::default() };

@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 /// Checks a bundle and describes it; an error if it was edited, or is not of the wanted division.
 fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result<String> {
-    let Checked { faults, division, sessions, rows, samples, recorded } =
+    let Checked { faults, division, reasons, sessions, rows, samples, recorded } =
         check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
     if !faults.is_empty() {
         let more = faults.len().saturating_sub(LISTED);
@@ -73,7 +73,7 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
         let more = if more > 0 { format!("; {more} more faults") } else { String::new() };
         bail!("{}: {listed}{more}", path.display());
     }
-    let reasons = division.reasons().join("; ");
+    let reasons = reasons.join("; ");
     let colon = if reasons.is_empty() { "" } else { ": " };
     if let Some(wanted) = wanted.filter(|wanted| *wanted != division.name()) {
         bail!("{}: not of the {wanted} division{colon}{reasons}", path.display());

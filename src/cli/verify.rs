@@ -1,6 +1,6 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::common::{self, WorkloadArguments};
+use super::common::{self, WorkloadArguments, above_zero};
 use super::exit::Exit;
 use super::output::say;
 use super::progress::Progress;
@@ -17,12 +17,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
     /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
-    #[arg(long, value_name = "E", value_parser = epsilon)]
+    #[arg(long, value_name = "E", value_parser = above_zero)]
     epsilon: Option<f64>,
-}
-
-fn epsilon(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|e: &f64| e.is_finite() && *e > 0.0).ok_or("expected a finite number, more than 0")
 }
 
 struct Watcher<'a> {

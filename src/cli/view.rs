@@ -5,11 +5,11 @@ use super::common::{self, MachineArguments, positive};
 use super::exit::Exit;
 use super::output::write_png;
 use anyhow::bail;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
-use skinbench::view::state::{Errors, Preferences, State};
+use skinbench::view::state::{Errors, Preferences, Show, State};
 use skinbench::view::window::{self, WindowOptions};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT")]
     errors: Option<Errors>,
     /// Parts of the picture, such as skin,skeleton; default: the last ones
-    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
-    show: Vec<Part>,
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = Show::NAMES)]
+    show: Vec<String>,
     /// Colours of the window; default: as the system has them
     #[arg(long, value_parser = PossibleValuesParser::new(["dark", "light"]))]
     theme: Option<String>,
@@ -49,20 +49,6 @@ pub struct Arguments {
     exit_after: Option<u64>,
     #[command(flatten)]
     machine: MachineArguments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    /// Lit triangles
-    Skin,
-    /// Edges of the triangles
-    Wireframe,
-    /// Joints as axes
-    Skeleton,
-    /// Ground with a grid
-    Ground,
-    /// A colour for each instance
-    Tint,
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
@@ -85,13 +71,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         settings.recent.insert(0, scene.clone());
     }
     if !arguments.show.is_empty() {
-        let shown = |part| arguments.show.contains(&part);
-        let show = &mut settings.show;
-        show.skin = shown(Part::Skin);
-        show.wireframe = shown(Part::Wireframe);
-        show.skeleton = shown(Part::Skeleton);
-        show.ground = shown(Part::Ground);
-        show.tint = shown(Part::Tint);
+        for (name, shown) in Show::NAMES.iter().zip(settings.show.parts()) {
+            *shown = arguments.show.iter().any(|part| part == name);
+        }
     }
     if let Some(theme) = arguments.theme {
         settings.dark = Some(theme == "dark");

@@ -94,7 +94,7 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
 fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
     let sized = |instances| -> anyhow::Result<Scene> {
         let passes = arguments.passes.first().copied();
-        let settings = Settings { instances, passes, ..arguments.models.0.clone() };
+        let settings = Settings { instances, passes, ..arguments.models.settings() };
         common::checked(&settings)?;
         Ok(common::load_scene(&arguments.scene)?.with(settings))
     };

@@ -27,6 +27,14 @@ impl DeviceClock {
             Self::Fenced { .. } => Clock::Fenced,
         }
     }
+
+    /// Time of an empty submission, which is subtracted from that of each stage.
+    pub fn empty_submission(self) -> Option<Duration> {
+        match self {
+            Self::Timestamps => None,
+            Self::Fenced { empty } => Some(empty),
+        }
+    }
 }
 
 /// Choice of a device's clock.

@@ -7,6 +7,7 @@ use super::protocol::{
     Loaded, Output, PROTOCOL, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written,
 };
 use super::times;
+use crate::asset::regular_file;
 use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
@@ -17,7 +18,6 @@ use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::registry::BackendEntry;
 use crate::wording::one_line;
-use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::time::Instant;
@@ -166,25 +166,16 @@ impl Running {
         let path = folder.path().join(name);
         let size = (words * size_of::<f32>()) as u64;
         let expected = size * crowd.instance_count() as u64;
-        let read = || -> io::Result<std::result::Result<Vec<u8>, u64>> {
-            let found = fs::metadata(&path)?;
-            let found = if found.is_file() { found.len() } else { 0 };
-            if found != expected {
-                return Ok(Err(found));
-            }
-            let mut file = File::open(&path)?;
-            file.seek(SeekFrom::Start(size * u64::from(range.start)))?;
-            let mut bytes = vec![0; size as usize * range.len()];
-            file.read_exact(&mut bytes)?;
-            Ok(Ok(bytes))
-        };
-        match read() {
-            Ok(Ok(bytes)) => out.extend(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word))),
-            Ok(Err(found)) => {
-                return Err(BackendError::Failed(format!("wrote {found} bytes of {name}; expected {expected}")));
-            }
-            Err(error) => return Err(BackendError::Failed(format!("wrote no {name}: {error}"))),
+        let failed = |error: io::Error| BackendError::Failed(format!("wrote no {name}: {error}"));
+        let mut file = regular_file::open(&path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?.len();
+        if found != expected {
+            return Err(BackendError::Failed(format!("wrote {found} bytes of {name}; expected {expected}")));
         }
+        let mut bytes = vec![0; size as usize * range.len()];
+        let from = SeekFrom::Start(size * u64::from(range.start));
+        file.seek(from).and_then(|_| file.read_exact(&mut bytes)).map_err(failed)?;
+        out.extend(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)));
         Ok(())
     }
 }

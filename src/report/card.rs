@@ -5,7 +5,7 @@
 use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
-use crate::backend::{Joints, LaterPasses};
+use crate::backend::{Abilities, Joints, LaterPasses};
 use crate::frame::{Ability, Stage};
 use crate::registry;
 use crate::results::crossover::crossovers;
@@ -14,43 +14,58 @@ use crate::results::key::Point;
 use crate::results::ranking::Ranking;
 use crate::results::study::{Axis, Sheet, Study, StudyEntry};
 
-/// Columns of the card.
-const COLUMNS: [&str; 11] = [
-    "backend",
-    "processor ms",
-    "device ms",
-    "host MB",
-    "device MB",
-    "MB up",
-    "draws",
-    "largest error",
-    "layers, fades",
-    "joints",
-    "later passes",
+/// A column of the card: its heading, and the cell of a backend where results or registry have one.
+type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
+
+/// Columns that every card has.
+const COLUMNS: [Column; 11] = [
+    ("backend", |entry| Some(entry.backend.clone())),
+    ("processor ms", |entry| Some(millions(entry.processor()?))),
+    ("device ms", |entry| Some(millions(entry.device()?))),
+    ("host MB", |entry| Some(millions(entry.frame()?.host_bytes?))),
+    ("device MB", |entry| Some(millions(entry.frame()?.device_bytes?))),
+    ("MB up", |entry| Some(millions(entry.frame()?.upload_bytes?))),
+    ("draws", |entry| Some(grouped(entry.frame()?.draws?))),
+    ("largest error", |entry| Some(format!("{:.1e}", entry.frame()?.parity_max_rel?))),
+    ("layers, fades", |entry| {
+        let lacks = abilities(entry)?.lack(Ability::AdditiveLayers);
+        Some(if lacks { "merge, crossfade" } else { "yes" }.into())
+    }),
+    ("joints", |entry| {
+        let joints = match abilities(entry)?.joints {
+            Joints::Host => "same frame",
+            Joints::Device => "by read-back",
+            Joints::DeviceInView => "by read-back, in view",
+            Joints::Nowhere => "sockets by read-back",
+        };
+        Some(joints.into())
+    }),
+    ("later passes", |entry| {
+        let passes = match abilities(entry)?.later_passes {
+            LaterPasses::Free => "free",
+            LaterPasses::SkinAgain => "skin again",
+            LaterPasses::NotDrawn => "not drawn",
+        };
+        Some(passes.into())
+    }),
 ];
 
-/// Column of energy, which is there where a counter can be read.
-const ENERGY: &str = "mJ per 1,000 instances";
-/// Stages that gameplay reads.
-const GAMEPLAY: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
+/// Columns that a card has if one of its backends has a cell: what gameplay reads, and the energy of the processor.
+const OPTIONAL: [Column; 3] = [
+    ("bounds", |entry| gameplay(entry, Stage::Bounds)),
+    ("sockets", |entry| gameplay(entry, Stage::Sockets)),
+    ("mJ per 1,000 instances", energy),
+];
 
 /// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
 /// dash.
 pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
     let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
-    // Only runs that read bounds or sockets have columns for them.
-    let read = GAMEPLAY.into_iter().filter(|stage| entries.iter().any(|entry| entry.stage(*stage).is_some()));
-    let read: Vec<Stage> = read.collect();
-    let metered = entries.iter().any(|entry| energy(entry).is_some()).then_some(ENERGY);
-    let headings = COLUMNS.into_iter().chain(read.iter().map(|stage| stage.name())).chain(metered);
-    let headings = headings.map(String::from).collect();
-    let measured = entries.into_iter().map(|entry| {
-        let mut cells = cells(entry);
-        cells.extend(read.iter().map(|stage| gameplay(entry, *stage)));
-        cells.extend(metered.map(|_| energy(entry).unwrap_or_else(|| "-".into())));
-        cells
-    });
-    std::iter::once(headings).chain(measured).collect()
+    let has_cells = |(_, cell): &&Column| entries.iter().any(|entry| cell(entry).is_some());
+    let columns: Vec<&Column> = COLUMNS.iter().chain(OPTIONAL.iter().filter(has_cells)).collect();
+    let headings = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+    let row = |entry: &&StudyEntry| columns.iter().map(|(_, cell)| cell(entry).unwrap_or("-".into())).collect();
+    std::iter::once(headings).chain(entries.iter().map(row)).collect()
 }
 
 /// Millijoules of the processor per frame and thousand instances, with their largest error.
@@ -61,52 +76,24 @@ fn energy(entry: &StudyEntry) -> Option<String> {
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
-fn gameplay(entry: &StudyEntry, stage: Stage) -> String {
-    let Some(measured) = entry.stage(stage) else { return "-".into() };
-    let time = measured.row.median_ns.map_or_else(|| "-".into(), |ns| format!("{:.3} ms", ns as f64 / 1e6));
-    match measured.row.delay_frames {
-        None => time,
-        Some(0) => format!("{time}, same frame"),
-        Some(1) => format!("{time}, 1 frame later"),
-        Some(frames) => format!("{time}, {frames} frames later"),
-    }
+fn gameplay(entry: &StudyEntry, stage: Stage) -> Option<String> {
+    let row = &entry.stage(stage)?.row;
+    let delay = match row.delay_frames {
+        None => String::new(),
+        Some(0) => ", same frame".into(),
+        Some(1) => ", 1 frame later".into(),
+        Some(frames) => format!(", {frames} frames later"),
+    };
+    Some(format!("{:.3} ms{delay}", row.median_ns? as f64 / 1e6))
 }
 
-fn cells(entry: &StudyEntry) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let milliseconds = |ns: Option<u64>| ns.map_or_else(dash, |ns| three_digits(ns as f64 / 1e6));
-    let row = entry.frame();
-    let megabytes = |bytes: Option<u64>| bytes.map_or_else(dash, |bytes| three_digits(bytes as f64 / 1e6));
-    let known = registry::find(&entry.backend);
-    let abilities = known.map(registry::BackendEntry::abilities);
-    let joints = abilities.as_ref().map_or("-", |abilities| match abilities.joints {
-        Joints::Host => "same frame",
-        Joints::Device => "by read-back",
-        Joints::DeviceInView => "by read-back, in view",
-        Joints::Nowhere => "sockets by read-back",
-    });
-    let later = abilities.as_ref().map_or("-", |abilities| match abilities.later_passes {
-        LaterPasses::Free => "free",
-        LaterPasses::SkinAgain => "skin again",
-        LaterPasses::NotDrawn => "not drawn",
-    });
-    let layers = abilities.as_ref().map_or("-", |abilities| match abilities.lack(Ability::AdditiveLayers) {
-        true => "merge, crossfade",
-        false => "yes",
-    });
-    vec![
-        entry.backend.clone(),
-        milliseconds(entry.processor()),
-        milliseconds(entry.device()),
-        megabytes(row.and_then(|row| row.host_bytes)),
-        megabytes(row.and_then(|row| row.device_bytes)),
-        megabytes(row.and_then(|row| row.upload_bytes)),
-        row.and_then(|row| row.draws).map_or_else(dash, grouped),
-        row.and_then(|row| row.parity_max_rel).map_or_else(dash, |error| format!("{error:.1e}")),
-        layers.into(),
-        joints.into(),
-        later.into(),
-    ]
+fn abilities(entry: &StudyEntry) -> Option<Abilities> {
+    registry::find(&entry.backend).map(registry::BackendEntry::abilities)
+}
+
+/// Milliseconds of nanoseconds, or megabytes of bytes.
+fn millions(value: u64) -> String {
+    three_digits(value as f64 / 1e6)
 }
 
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
@@ -115,8 +102,7 @@ pub fn paragraph(study: &Study, point: &Point) -> String {
     let mut sentences = Vec::new();
     sentences.extend(time.as_ref().map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
-        let megabytes = three_digits(bytes as f64 / 1e6);
-        format!("{} takes the least memory, {megabytes} MB on host and device.", entry.backend)
+        format!("{} takes the least memory, {} MB on host and device.", entry.backend, millions(bytes))
     }));
     let name = |ranking: &Option<Ranking>| ranking.as_ref().map(|ranking| ranking.first.backend.clone());
     let least = |found: Option<(&StudyEntry, u64)>| found.map(|(entry, _)| entry.backend.clone());

@@ -101,26 +101,20 @@ fn times(duration: f32) -> Vec<f32> {
 impl fmt::Display for ClipSizes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let centimetres = |units: f64| 100.0 * units;
-        writeln!(
-            f,
-            "clip sizes  of {} joints; raw: {RATE} samples a second, 10 floats a joint; errors at {} cm from joints, if a \
-             unit is a metre",
-            self.joints,
-            centimetres(self.shell)
-        )?;
+        let (joints, shell) = (self.joints, centimetres(self.shell));
+        write!(f, "clip sizes  of {joints} joints; raw: {RATE} samples a second, 10 floats a joint; ")?;
+        writeln!(f, "errors at {shell} cm from joints, if a unit is a metre")?;
         let line = |f: &mut fmt::Formatter, name: &str, clips: &[&ClipSize]| {
             let sum = |bytes: fn(&ClipSize) -> usize| clips.iter().map(|clip| bytes(clip)).sum::<usize>();
             let most = |error: fn(&ClipSize) -> f64| clips.iter().map(|clip| error(clip)).fold(0.0, f64::max);
             let (raw, bytes, samples) = (sum(|c| c.raw_bytes), sum(|c| c.bytes), sum(|c| c.samples));
             let form = if clips.iter().any(|clip| clip.is_compact) { "compact" } else { "keys" };
+            let (ratio, each) = (raw as f64 / bytes.max(1) as f64, bytes as f64 / (joints * samples).max(1) as f64);
+            let (error, error_99) = (centimetres(most(|c| c.error)), centimetres(most(|c| c.error_99)));
+            write!(f, "    {name}: raw {raw} bytes, {form} {bytes} bytes ({ratio:.1} : 1), ")?;
             writeln!(
                 f,
-                "    {name}: raw {raw} bytes, {form} {bytes} bytes ({:.1} : 1), {:.2} bytes a joint and sample, off by at \
-                 most {:.4} cm, 99 % within {:.4} cm",
-                raw as f64 / bytes.max(1) as f64,
-                bytes as f64 / (self.joints * samples).max(1) as f64,
-                centimetres(most(|c| c.error)),
-                centimetres(most(|c| c.error_99)),
+                "{each:.2} bytes a joint and sample, off by at most {error:.4} cm, 99 % within {error_99:.4} cm"
             )
         };
         for clip in &self.clips {

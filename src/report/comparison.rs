@@ -24,14 +24,10 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     }
     let mut text = if shown.is_empty() { String::new() } else { format!("{table}\n") };
     let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
-    let left_out = comparison.rows.len() - comparison.compared();
-    text += &format!(
-        "{} rows compared: {} slower, {} faster, {} the same within noise",
-        comparison.compared(),
-        count(Verdict::Slower),
-        count(Verdict::Faster),
-        count(Verdict::Same),
-    );
+    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
+    let compared = comparison.compared();
+    let left_out = comparison.rows.len() - compared;
+    text += &format!("{compared} rows compared: {slower} slower, {faster} faster, {same} the same within noise");
     text += &if left_out > 0 { format!("; {left_out} not comparable\n") } else { "\n".into() };
     for warning in &comparison.warnings {
         text += &format!("warning: {warning}\n");

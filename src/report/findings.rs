@@ -4,7 +4,7 @@ use super::units::{duration, grouped};
 use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
 use crate::results::key::Point;
-use crate::results::ranking::{Lead, Ranking, Second, ranking};
+use crate::results::ranking::{Lead, Ranking, ranking};
 use crate::results::study::{Axis, Quantity, Sheet, Study, StudyEntry};
 use crate::wording;
 use std::cmp::Reverse;
@@ -92,12 +92,10 @@ pub fn drawn(passes: u32) -> String {
 /// Description of the conditions that a sheet's points share.
 pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     let Sheet { axis, fixed, .. } = sheet;
-    let mut words = Vec::new();
-    if *axis == Axis::Instances {
-        words.push(fixed.scene.clone());
-    } else {
-        words.push(crowd(&fixed.scene, fixed.instances as u64));
-    }
+    let mut words = vec![match axis {
+        Axis::Instances => fixed.scene.clone(),
+        _ => crowd(&fixed.scene, fixed.instances as u64),
+    }];
     if *axis != Axis::Passes {
         words.push(drawn(fixed.passes));
     }
@@ -128,9 +126,8 @@ pub fn fastest(ranking: &Ranking) -> String {
         Quantity::Frame => format!("{} a frame", duration(*ns)),
         Quantity::Work => format!("{} for pose, upload and skin", duration(*ns)),
     };
-    let second =
-        second.as_ref().map(|Second { entry, ratio, lead }| (&entry.backend[..], format!("{ratio:.2}"), *lead));
-    sentence(&first.backend, &time, second.as_ref().map(|(name, ratio, lead)| (*name, &ratio[..], *lead)))
+    let ratio = second.as_ref().map_or(String::new(), |second| format!("{:.2}", second.ratio));
+    sentence(&first.backend, &time, second.as_ref().map(|second| (&second.entry.backend[..], &ratio[..], second.lead)))
 }
 
 /// The sentence that names the fastest backend, its time, and the next one with the ratio of both times.
@@ -152,26 +149,20 @@ pub fn emulated(adapter: &str) -> String {
 pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
     let Crossover { above, below, at, range, .. } = crossover;
     let fixed = &sheet.fixed;
-    let number = |x: f64| grouped(x.round() as u64);
-    let settings = settings(fixed);
-    let (place, range) = match sheet.axis {
-        Axis::Instances => {
-            let crowd = crowd(&fixed.scene, wording::rounded(*at, 3));
-            let place = format!("{crowd} ({}{settings})", drawn(fixed.passes));
-            (place, (number(range.0), number(range.1)))
-        }
-        Axis::Passes => {
-            let place = format!("{at:.1} passes ({}{settings})", crowd(&fixed.scene, fixed.instances as u64));
-            (place, (format!("{:.1}", range.0), format!("{:.1}", range.1)))
-        }
-        Axis::Models => {
-            let crowd = crowd(&fixed.scene, fixed.instances as u64);
-            let place = format!("{} models ({crowd}, {}{settings})", number(*at), drawn(fixed.passes));
-            (place, (number(range.0), number(range.1)))
-        }
-        axis => (format!("{} {}", number(*at), axis.title()), (number(range.0), number(range.1))),
+    let number = |x: f64| match sheet.axis {
+        Axis::Passes => format!("{x:.1}"),
+        _ => grouped(x.round() as u64),
     };
-    format!("{above} overtakes {below} at {place}; 95 % certain between {} and {}.", range.0, range.1)
+    let (settings, drawn) = (settings(fixed), drawn(fixed.passes));
+    let whole = crowd(&fixed.scene, fixed.instances as u64);
+    let (from, value, to) = (number(range.0), number(*at), number(range.1));
+    let place = match sheet.axis {
+        Axis::Instances => format!("{} ({drawn}{settings})", crowd(&fixed.scene, wording::rounded(*at, 3))),
+        Axis::Passes => format!("{value} passes ({whole}{settings})"),
+        Axis::Models => format!("{value} models ({whole}, {drawn}{settings})"),
+        axis => format!("{value} {}", axis.title()),
+    };
+    format!("{above} overtakes {below} at {place}; 95 % certain between {from} and {to}.")
 }
 
 /// Finding: the size of the crowd that fits a frame at 60 Hz.
@@ -182,19 +173,18 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     }
     let curves = || sheet.curves.iter().filter(|curve| study.skins_all(curve));
     let best = curves()
-        .filter_map(|curve| Some((reaches(study, sheet, curve, FRAME_60_HZ)?, curve)))
+        .filter_map(|curve| Some((reaches(sheet.axis, curve, FRAME_60_HZ)?, curve)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let over = |index: usize| study.entries[index].time(sheet.quantity).is_some_and(|ns| ns as f64 > FRAME_60_HZ);
     // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
     let all_fit = curves()
         .filter_map(|curve| Some((*curve.points.last()?, curve)))
-        .filter(|((_, index), _)| !over(*index))
-        .min_by_key(|((most, index), _)| (Reverse(*most), study.entries[*index].time(sheet.quantity)));
+        .filter(|(last, _)| last.ns as f64 <= FRAME_60_HZ)
+        .min_by_key(|(last, _)| (Reverse(last.value), last.ns));
     let scene = &sheet.fixed.scene;
     let way = format!("{}{}", drawn(sheet.fixed.passes), settings(&sheet.fixed));
     match (all_fit, best) {
-        (Some(((most, _), curve)), best) if best.is_none_or(|(count, _)| count <= most as f64) => {
-            Some(format!("More than {} fit a 60 Hz frame on {} ({way}).", crowd(scene, most), curve.backend))
+        (Some((last, curve)), best) if best.is_none_or(|(count, _)| count <= last.value as f64) => {
+            Some(format!("More than {} fit a 60 Hz frame on {} ({way}).", crowd(scene, last.value), curve.backend))
         }
         (_, Some((count, curve))) => {
             let count = crowd(scene, wording::rounded(count, 3));

@@ -141,21 +141,24 @@ fn figure(chart: &Chart, prefix: &str) -> Markup {
             h2 { (chart.title) }
             div.scroll { (PreEscaped(&chart.svg)) }
             figcaption { (chart.caption) }
-            details { summary { "The same as a table" } (table(&chart.table)) }
+            details { summary { "The same as a table" } (text_table(&chart.table)) }
         }
     }
 }
 
-fn table(rows: &[Vec<String>]) -> Markup {
-    let mut rows = rows.iter();
-    html! {
-        div.scroll {
-            table {
-                @if let Some(head) = rows.next() { thead { tr { @for cell in head { th scope="col" { (cell) } } } } }
-                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
-            }
-        }
-    }
+fn text_table(rows: &[Vec<String>]) -> Markup {
+    let (head, rows) = rows.split_first().map_or((&[][..], rows), |(head, rows)| (&head[..], rows));
+    table(None, heads(head), html! { @for row in rows { tr { @for cell in row { td { (cell) } } } } })
+}
+
+/// A table that scrolls by itself, of classes, the cells of its heading, and its rows.
+pub(super) fn table(classes: Option<&str>, head: Markup, rows: Markup) -> Markup {
+    html! { div.scroll { table class=[classes] { thead { tr { (head) } } tbody { (rows) } } } }
+}
+
+/// Cells of a heading.
+pub(super) fn heads(names: impl IntoIterator<Item = impl AsRef<str>>) -> Markup {
+    html! { @for name in names { th scope="col" { (name.as_ref()) } } }
 }
 
 /// The decision card of each headline point.
@@ -167,7 +170,7 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
                  in every frame. Joints: when gameplay has them in main memory." }
             @for point in study.headlines() {
                 p { (card::paragraph(study, point)) }
-                (table(&card::table(study, point)))
+                (text_table(&card::table(study, point)))
             }
         }
     }
@@ -198,7 +201,7 @@ fn parity(study: &Study, prefix: &str) -> Markup {
             h2 { "Parity" }
             p { "Before a backend is timed, its vertices are held against an f64 reference. Errors are distances over the \
                  diagonal of the model's bounding box." }
-            (table(&rows))
+            (text_table(&rows))
         }
     }
 }
@@ -216,7 +219,7 @@ fn raw(study: &Study, prefix: &str) -> Markup {
             div.scroll {
                 table.sortable {
                     caption { (study.rows.len()) " rows" span.hint { "; choose a heading to sort" } }
-                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                    thead { tr { (heads(columns)) } }
                     tbody {
                         @for measurement in &study.rows {
                             @let Measurement { row, .. } = measurement;

@@ -288,41 +288,26 @@ fn textures(model: &Model) -> Vec<TextureSummary> {
 
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "{} (loaded in {:.1} ms)", self.name, self.load_ms)?;
-        writeln!(
-            f,
-            "skeleton    {} joints, {} root{}, {} deep, {} by matrix",
-            self.joints,
-            self.roots,
-            if self.roots == 1 { "" } else { "s" },
-            self.depth,
-            self.matrix_joints
-        )?;
+        let Self { name, load_ms, joints, roots, depth, matrix_joints, vertices, triangles, .. } = self;
+        writeln!(f, "{name} (loaded in {load_ms:.1} ms)")?;
+        let plural = if *roots == 1 { "" } else { "s" };
+        writeln!(f, "skeleton    {joints} joints, {roots} root{plural}, {depth} deep, {matrix_joints} by matrix")?;
         for (index, skin) in self.skins.iter().enumerate() {
             writeln!(f, "skin {index:<6} {:?}, {} joints", skin.name, skin.entries)?;
         }
-        writeln!(
-            f,
-            "mesh        {} vertices, {} triangles, normals{}{}",
-            self.vertices,
-            self.triangles,
-            if self.tangents { ", tangents" } else { "" },
-            if self.uvs { ", uvs" } else { "" }
-        )?;
-        for (index, p) in self.primitives.iter().enumerate() {
-            writeln!(
-                f,
-                "primitive {index:<1} {} vertices, {} triangles, skin {}, {}{}",
-                p.vertices,
-                p.triangles,
-                p.skin,
-                p.materials.iter().map(|m| format!("{m:?}")).collect::<Vec<_>>().join(" "),
-                match (p.normals, p.dumped) {
-                    (_, 0) => ", rigid",
-                    (false, _) => ", normals generated",
-                    (true, _) => "",
-                }
-            )?;
+        let tangents = if self.tangents { ", tangents" } else { "" };
+        let uvs = if self.uvs { ", uvs" } else { "" };
+        writeln!(f, "mesh        {vertices} vertices, {triangles} triangles, normals{tangents}{uvs}")?;
+        for (index, primitive) in self.primitives.iter().enumerate() {
+            let PrimitiveSummary { skin, vertices, triangles, .. } = primitive;
+            let materials: Vec<_> = primitive.materials.iter().map(|name| format!("{name:?}")).collect();
+            let materials = materials.join(" ");
+            let way = match (primitive.normals, primitive.dumped) {
+                (_, 0) => ", rigid",
+                (false, _) => ", normals generated",
+                (true, _) => "",
+            };
+            writeln!(f, "primitive {index} {vertices} vertices, {triangles} triangles, skin {skin}, {materials}{way}")?;
         }
         let held = self.influences.iter().enumerate().filter(|(_, count)| **count > 0);
         let held: Vec<_> = held.map(|(i, count)| format!("{}: {count}", i + 1)).collect();
@@ -335,45 +320,27 @@ impl fmt::Display for Inspection {
             }
         }
         for (index, clip) in self.clips.iter().enumerate() {
+            let ClipSummary { name, duration, tracks, weights, keys, bytes: whole, compact } = clip;
+            let weights = if *weights > 0 { format!(", {weights} weights") } else { String::new() };
             writeln!(
                 f,
-                "clip {index:<6} {:?}, {:.4} s, {} tracks, {} keys, {} bytes{}",
-                clip.name,
-                clip.duration,
-                clip.tracks,
-                clip.keys,
-                clip.bytes,
-                match clip.weights {
-                    0 => String::new(),
-                    weights => format!(", {weights} weights"),
-                }
+                "clip {index:<6} {name:?}, {duration:.4} s, {tracks} tracks, {keys} keys, {whole} bytes{weights}"
             )?;
-            match &clip.compact {
-                Some(compact) => writeln!(
-                    f,
-                    "    compact {} frames, {} bytes ({:.0} %), off by {:.1e} of the skeleton at {:?}",
-                    compact.frames,
-                    compact.bytes,
-                    100.0 * compact.bytes as f64 / clip.bytes.max(1) as f64,
-                    compact.error,
-                    compact.worst_joint
-                )?,
-                None => writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compaction::ERROR)?,
+            if let Some(CompactSummary { bytes, frames, error, worst_joint }) = compact {
+                let part = 100.0 * *bytes as f64 / (*whole).max(1) as f64;
+                write!(f, "    compact {frames} frames, {bytes} bytes ({part:.0} %), ")?;
+                writeln!(f, "off by {error:.1e} of the skeleton at {worst_joint:?}")?;
+            } else {
+                writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compaction::ERROR)?;
             }
         }
-        writeln!(
-            f,
-            "bounds      {:?} to {:?}, {}-handed, {} up",
-            self.bounds_min, self.bounds_max, self.handedness, self.up
-        )?;
+        let Self { bounds_min, bounds_max, handedness, up, .. } = self;
+        writeln!(f, "bounds      {bounds_min:?} to {bounds_max:?}, {handedness}-handed, {up} up")?;
         for TextureSummary { material, size, problem } in &self.textures {
+            let problem = problem.as_deref().unwrap_or("not decoded");
             match size {
                 Some([width, height]) => writeln!(f, "texture     {material:?}, {width} x {height} pixels")?,
-                None => writeln!(
-                    f,
-                    "texture     {material:?}, drawn in its plain colour: {}",
-                    problem.as_deref().unwrap_or("not decoded")
-                )?,
+                None => writeln!(f, "texture     {material:?}, drawn in its plain colour: {problem}")?,
             }
         }
         let StoreBytes { skeleton, skins, clips, mesh } = self.bytes;

@@ -1,9 +1,9 @@
 //! The comparison site: submitted results of many machines side by side. It needs neither a server nor a network;
 //! filters are a script in the page, and without it everything but the comparison of two backends can be read.
 
-use super::findings::{drawn, fastest};
+use super::findings::{drawn, fastest, place};
 use super::head::head;
-use super::html::{known, names};
+use super::html::{heads, known, names, table};
 use super::units::{abbreviated, duration, grouped};
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
@@ -57,40 +57,19 @@ struct Column<'a> {
     submission: &'a Submission,
     study: &'a Study,
     /// The point of each crowd; of several with different numbers of threads that with the most.
-    points: BTreeMap<Crowd, &'a Point>,
+    points: BTreeMap<Point, &'a Point>,
 }
 
-/// A crowd and the way it is run, on any machine.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Crowd {
-    scene: String,
-    passes: u32,
-    instances: usize,
-    attributes: String,
-    options: String,
-    scene_hash: String,
-}
-
-impl Crowd {
-    fn of(point: &Point) -> Self {
-        let Point { scene, passes, instances, attributes, options, scene_hash, .. } = point.clone();
-        Self { scene, passes, instances, attributes, options: options.to_string(), scene_hash }
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("{} of {}, {}", grouped(self.instances as u64), self.scene, drawn(self.passes));
-        for word in [&self.options, &self.attributes].into_iter().filter(|word| !["", "pn"].contains(&word.as_str())) {
-            text += &format!(", {word}");
-        }
-        text
-    }
+/// A crowd and the way it is run, on any machine: a point without what depends on the machine.
+fn crowd_of(point: &Point) -> Point {
+    Point { vertices: 0, influences: 0, models: 0, threads: 0, ..point.clone() }
 }
 
 impl<'a> Column<'a> {
     fn new(submission: &'a Submission, study: &'a Study) -> Self {
-        let mut points: BTreeMap<Crowd, &Point> = BTreeMap::new();
+        let mut points: BTreeMap<Point, &Point> = BTreeMap::new();
         for point in study.points() {
-            let known = points.entry(Crowd::of(point)).or_insert(point);
+            let known = points.entry(crowd_of(point)).or_insert(point);
             if point.threads >= known.threads {
                 *known = point;
             }
@@ -98,11 +77,11 @@ impl<'a> Column<'a> {
         Self { submission, study, points }
     }
 
-    fn point(&self, crowd: &Crowd) -> Option<&'a Point> {
+    fn point(&self, crowd: &Point) -> Option<&'a Point> {
         self.points.get(crowd).copied()
     }
 
-    fn entries(&self, crowd: &Crowd) -> Vec<&'a StudyEntry> {
+    fn entries(&self, crowd: &Point) -> Vec<&'a StudyEntry> {
         let point = self.point(crowd);
         point.map_or(Vec::new(), |point| self.study.at(point).filter(|entry| entry.is_ok()).collect())
     }
@@ -112,7 +91,7 @@ impl<'a> Column<'a> {
     }
 
     fn is_of_browser(&self) -> bool {
-        matches!(self.submission.checked.division, Division::Browser(_))
+        self.submission.checked.division == Division::Browser
     }
 
     fn label(&self) -> Markup {
@@ -148,8 +127,8 @@ pub fn index(submissions: &[Submission]) -> String {
     let mut columns: Vec<Column> = columns.collect();
     // Native results first.
     columns.sort_by_key(Column::is_of_browser);
-    let crowds: BTreeSet<Crowd> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
-    let crowds: Vec<Crowd> = crowds.into_iter().collect();
+    let crowds: BTreeSet<Point> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
+    let crowds: Vec<Point> = crowds.into_iter().collect();
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -180,35 +159,31 @@ fn sent(submissions: &[Submission]) -> Markup {
     html! {
         section #sent {
             h2 { "Submissions" }
-            div.scroll {
-                table {
-                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
-                    tbody {
-                        @for submission in submissions {
-                            @let machine = &submission.studies[0].machine;
-                            @let sessions = &submission.checked.sessions;
-                            tr {
-                                td {
-                                    a href=(submission.link(".html")) { (submission.name) } " ("
-                                    a href=(submission.link(".tar.gz")) { "bundle" } ")"
-                                }
-                                td {
-                                    @let division = &submission.checked.division;
-                                    @if division.reasons().is_empty() { (division.name()) }
-                                    @else { details { summary { (division.name()) } (division.reasons().join("; ")) } }
-                                }
-                                td { (known(&machine.cpu, "unknown")) }
-                                td { (known(&machine.adapter, "none")) }
-                                td { (machine.os) }
-                                td { (facts(sessions, settings)) }
-                                td { (facts(sessions, load)) }
-                                td { (facts(sessions, built_from)) }
-                                td.remark { (submission.note.as_deref().unwrap_or_default()) }
-                            }
+            (table(None, heads(columns), html! {
+                @for submission in submissions {
+                    @let machine = &submission.studies[0].machine;
+                    @let sessions = &submission.checked.sessions;
+                    tr {
+                        td {
+                            a href=(submission.link(".html")) { (submission.name) } " ("
+                            a href=(submission.link(".tar.gz")) { "bundle" } ")"
                         }
+                        td {
+                            @let division = &submission.checked.division;
+                            @let reasons = &submission.checked.reasons;
+                            @if reasons.is_empty() { (division.name()) }
+                            @else { details { summary { (division.name()) } (reasons.join("; ")) } }
+                        }
+                        td { (known(&machine.cpu, "unknown")) }
+                        td { (known(&machine.adapter, "none")) }
+                        td { (machine.os) }
+                        td { (facts(sessions, settings)) }
+                        td { (facts(sessions, load)) }
+                        td { (facts(sessions, built_from)) }
+                        td.remark { (submission.note.as_deref().unwrap_or_default()) }
                     }
                 }
-            }
+            }))
         }
     }
 }
@@ -247,7 +222,7 @@ fn built_from(session: &Session) -> String {
 }
 
 /// Controls that hide rows and columns; they appear only if the script runs.
-fn filters(columns: &[Column], crowds: &[Crowd]) -> Markup {
+fn filters(columns: &[Column], crowds: &[Point]) -> Markup {
     let scenes: BTreeSet<&str> = crowds.iter().map(|crowd| crowd.scene.as_str()).collect();
     let passes: BTreeSet<u32> = crowds.iter().map(|crowd| crowd.passes).collect();
     let instances: BTreeSet<usize> = crowds.iter().map(|crowd| crowd.instances).collect();
@@ -281,29 +256,25 @@ fn machine_heads(columns: &[Column]) -> Markup {
     }
 }
 
-fn fastest_by_machine(columns: &[Column], crowds: &[Crowd]) -> Markup {
+fn fastest_by_machine(columns: &[Column], crowds: &[Point]) -> Markup {
     html! {
         section #fastest {
             h2 { "The fastest way, by machine" }
             p { "Named as fastest only with the certainty of the interval of the ratio to the next one; otherwise the text says so. \
                  Where an adapter is emulated, drawn crowds compare by pose + upload + skin." }
-            div.scroll {
-                table.cells {
-                    thead { tr { th scope="col" { "crowd" } (machine_heads(columns)) th scope="col" { "machines" } } }
-                    tbody {
-                        @for crowd in crowds {
-                            @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.point(crowd)?)).collect();
-                            tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
-                                th scope="row" { (crowd.text()) }
-                                @for (index, ranking) in ranked.iter().enumerate() {
-                                    td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking)) } @else { "-" } }
-                                }
-                                td { (confirmed(columns, &ranked)) }
-                            }
+            @let head = html! { (heads(["crowd"])) (machine_heads(columns)) (heads(["machines"])) };
+            (table(Some("cells"), head, html! {
+                @for crowd in crowds {
+                    @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.point(crowd)?)).collect();
+                    tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
+                        th scope="row" { (place(crowd)) }
+                        @for (index, ranking) in ranked.iter().enumerate() {
+                            td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking)) } @else { "-" } }
                         }
+                        td { (confirmed(columns, &ranked)) }
                     }
                 }
-            }
+            }))
         }
     }
 }
@@ -349,37 +320,33 @@ fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
     }
 }
 
-fn side_by_side(columns: &[Column], crowds: &[Crowd]) -> Markup {
+fn side_by_side(columns: &[Column], crowds: &[Point]) -> Markup {
     html! {
         section #adapters {
             h2 { "Adapters side by side" }
             p { "Medians. A frame includes drawing, and an emulated adapter draws on the processor: compare its drawn frames with \
                  nothing." }
-            div.scroll {
-                table.cells {
-                    thead { tr { @for head in ["crowd", "backend", "time"] { th scope="col" { (head) } } (machine_heads(columns)) } }
-                    tbody {
-                        @for crowd in crowds {
-                            @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
-                            @for backend in names(entries.iter().flatten().copied()) {
-                                @for quantity in QUANTITIES {
-                                    @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
-                                    @if times.iter().any(Option::is_some) {
-                                        tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
-                                            th scope="row" { (crowd.text()) }
-                                            td { (backend) }
-                                            td { (quantity.name()) }
-                                            @for (index, ns) in times.iter().enumerate() {
-                                                td.number data-machine=(index) { (ns.map_or("-".into(), duration)) }
-                                            }
-                                        }
+            @let head = html! { (heads(["crowd", "backend", "time"])) (machine_heads(columns)) };
+            (table(Some("cells"), head, html! {
+                @for crowd in crowds {
+                    @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
+                    @for backend in names(entries.iter().flatten().copied()) {
+                        @for quantity in QUANTITIES {
+                            @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
+                            @if times.iter().any(Option::is_some) {
+                                tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
+                                    th scope="row" { (place(crowd)) }
+                                    td { (backend) }
+                                    td { (quantity.name()) }
+                                    @for (index, ns) in times.iter().enumerate() {
+                                        td.number data-machine=(index) { (ns.map_or("-".into(), duration)) }
                                     }
                                 }
                             }
                         }
                     }
                 }
-            }
+            }))
         }
     }
 }
@@ -399,13 +366,13 @@ fn versus() -> Markup {
                 label { " over that of " select name="other" {} }
                 ": below 1, the first is faster."
             }
-            div.scroll { table.cells { thead {} tbody {} } }
+            (table(Some("cells"), html! {}, html! {}))
         }
     }
 }
 
 fn crossings(columns: &[Column]) -> Markup {
-    let heads = [
+    let columns_of_crossings = [
         "machine",
         "scene",
         "from this many instances on",
@@ -419,35 +386,30 @@ fn crossings(columns: &[Column]) -> Markup {
             h2 { "Crossovers by machine" }
             p { "Crowds at which one backend overtakes another, where both are the fastest. A machine without a row has no crossing \
                  that is certain." }
-            div.scroll {
-                table.sortable.cells {
-                    thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                    tbody {
-                        @for (index, column) in columns.iter().enumerate() {
-                            @for sheet in column.study.sheets(Axis::Instances) {
-                                @for crossing in crossovers(column.study, sheet).iter().filter(|crossing| crossing.leads) {
-                                    @let whole = |value: f64| grouped(value.round() as u64);
-                                    tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=(sheet.fixed.passes) {
-                                        td { (column.submission.name) }
-                                        td { (sheet.fixed.scene) ", " (drawn(sheet.fixed.passes)) ", " (sheet.quantity.name()) }
-                                        td.number data-sort=(crossing.at) { (whole(crossing.at)) }
-                                        td.number { (whole(crossing.range.0)) " and " (whole(crossing.range.1)) }
-                                        td { (crossing.above) }
-                                        td { (crossing.below) }
-                                        td.number data-sort=(crossing.ns) { (duration(crossing.ns as u64)) }
-                                    }
-                                }
+            (table(Some("sortable cells"), heads(columns_of_crossings), html! {
+                @for (index, column) in columns.iter().enumerate() {
+                    @for sheet in column.study.sheets(Axis::Instances) {
+                        @for crossing in crossovers(column.study, sheet).iter().filter(|crossing| crossing.leads) {
+                            @let whole = |value: f64| grouped(value.round() as u64);
+                            tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=(sheet.fixed.passes) {
+                                td { (column.submission.name) }
+                                td { (sheet.fixed.scene) ", " (drawn(sheet.fixed.passes)) ", " (sheet.quantity.name()) }
+                                td.number data-sort=(crossing.at) { (whole(crossing.at)) }
+                                td.number { (whole(crossing.range.0)) " and " (whole(crossing.range.1)) }
+                                td { (crossing.above) }
+                                td { (crossing.below) }
+                                td.number data-sort=(crossing.ns) { (duration(crossing.ns as u64)) }
                             }
                         }
                     }
                 }
-            }
+            }))
         }
     }
 }
 
 /// Times for the script: machines, crowds, and for each backend its times by crowd and machine.
-fn data(columns: &[Column], crowds: &[Crowd]) -> String {
+fn data(columns: &[Column], crowds: &[Point]) -> String {
     let machines = columns
         .iter()
         .map(|column| json!({
@@ -463,7 +425,7 @@ fn data(columns: &[Column], crowds: &[Crowd]) -> String {
         }
     }
     let crowds = crowds.iter().map(|crowd| {
-        json!({ "text": crowd.text(), "scene": crowd.scene, "passes": crowd.passes, "instances": crowd.instances })
+        json!({ "text": place(crowd), "scene": crowd.scene, "passes": crowd.passes, "instances": crowd.instances })
     });
     let data = json!({
         "machines": machines.collect::<Vec<_>>(),
@@ -483,13 +445,13 @@ mod tests {
     #[test]
     fn sites_are_bounded() {
         let study = Study::new(Recorded::default());
-        let division = Division::Closed;
         let submission = || Submission {
             name: String::new(),
             note: None,
             checked: Checked {
                 faults: Vec::new(),
-                division: division.clone(),
+                division: Division::Closed,
+                reasons: Vec::new(),
                 sessions: Vec::new(),
                 rows: 125_000,
                 samples: 0,

@@ -2,7 +2,7 @@
 
 use super::findings::fastest;
 use super::units::{duration, grouped};
-use crate::frame::{DeviceClock, Stage, StageGroup};
+use crate::frame::{Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
 use crate::harness::limits::Host;
 use crate::harness::lod_error;
@@ -49,7 +49,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
         let options = row.options.as_deref().unwrap_or_default();
         text += &format!("{options}: joints' ends are off by up to {error:.1e} of the skeleton's size\n");
     }
-    if let Some(DeviceClock::Fenced { empty }) = environment.adapter.as_ref().map(|adapter| adapter.clock) {
+    if let Some(empty) = environment.adapter.as_ref().and_then(|adapter| adapter.clock.empty_submission()) {
         let empty = duration(empty.as_nanos() as u64);
         text += &format!("fenced: stages on the device are submissions of their own, less {empty} for an empty one\n");
     }
@@ -110,11 +110,10 @@ pub fn limits(hosts: &[Host]) -> String {
         let Host { threads, bandwidth, fma, .. } = *host;
         let [write, stream, read, fma] =
             [bandwidth.write, bandwidth.stream, bandwidth.read, fma].map(|rate| format!("{:.1}", rate / 1e9));
-        let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
-        format!(
-            "limits, {threads}: {write} GB/s written, {stream} streamed, {read} read ({} MiB); {fma} G multiply-adds/s\n",
-            Host::BYTES >> 20
-        )
+        let (plural, size) = (if threads == 1 { "" } else { "s" }, Host::BYTES >> 20);
+        let rates =
+            format!("{write} GB/s written, {stream} streamed, {read} read ({size} MiB); {fma} G multiply-adds/s");
+        format!("limits, {threads} thread{plural}: {rates}\n")
     };
     hosts.iter().map(line).collect()
 }
@@ -143,15 +142,11 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
 /// The levels of a scene's instances and their error, in one line; empty without levels.
 fn levels(scene: &BuiltScene) -> String {
     let (Some(levels), Some(error)) = (&scene.levels, lod_error::of_scene(scene)) else { return String::new() };
-    let counts = levels.counts.map(|count| grouped(count as u64)).join(", ");
-    format!(
-        "lod={}: {counts} instances at levels 0 to {}; vertices up to {:.1} pixels ({:.1} % of the diagonal) from the \
-         full characters\n",
-        scene.settings.lod.unwrap_or_default().name(),
-        levels.counts.len() - 1,
-        error.pixels,
-        100.0 * error.relative,
-    )
+    let (lod, counts) =
+        (scene.settings.lod.unwrap_or_default().name(), levels.counts.map(|count| grouped(count as u64)));
+    let (counts, last) = (counts.join(", "), levels.counts.len() - 1);
+    let off = format!("{:.1} pixels ({:.1} % of the diagonal)", error.pixels, 100.0 * error.relative);
+    format!("lod={lod}: {counts} instances at levels 0 to {last}; vertices up to {off} from the full characters\n")
 }
 
 fn in_view(scene: &BuiltScene, visible: u64) -> String {
@@ -173,15 +168,11 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
         }
     };
     let adapter = environment.adapter.as_ref().map_or("no adapter".into(), Adapter::label);
-    format!(
-        "{}: {} instances, {} vertices, {} joints, {passes}\n{}, {} threads; {adapter}",
-        scene.name,
-        grouped(crowd.instance_count() as u64),
-        grouped(crowd.vertex_count()),
-        grouped(crowd.joint_count()),
-        environment.cpu,
-        environment.threads,
-    )
+    let counts = [crowd.instance_count() as u64, crowd.vertex_count(), crowd.joint_count()];
+    let [instances, vertices, joints] = counts.map(grouped);
+    let Environment { cpu, threads, .. } = environment;
+    let crowd = format!("{}: {instances} instances, {vertices} vertices, {joints} joints", scene.name);
+    format!("{crowd}, {passes}\n{cpu}, {threads} threads; {adapter}")
 }
 
 /// The fastest backend at a point, in lines; empty if there is no time.

@@ -36,8 +36,8 @@ fn times(study: &Study, sheet: &Sheet) -> String {
     let mut table = new_table(&std::iter::once(sheet.axis.title()).chain(backends).collect::<Vec<_>>());
     for &value in &sheet.values {
         let cells = sheet.curves.iter().map(|curve| {
-            let index = curve.points.iter().find(|(v, _)| *v == value).map(|(_, index)| *index);
-            index.and_then(|i| study.entries[i].time(sheet.quantity)).map_or("-".into(), duration)
+            let known = curve.points.iter().find(|point| point.value == value);
+            known.map_or("-".into(), |point| duration(point.ns))
         });
         table.add_row(std::iter::once(value.to_string()).chain(cells));
     }

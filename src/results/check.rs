@@ -16,6 +16,7 @@ use crate::registry;
 use crate::scene::{BUILT_IN, ModelSource, Scene, Settings};
 use crate::vertex::Attributes;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use strum::IntoStaticStr;
 
 /// Fewest frames of a closed result: as many as a run measures of the slowest backend by default.
 const FEWEST_FRAMES: usize = 5;
@@ -24,33 +25,22 @@ const LOOSEST: f64 = 2e-3;
 /// The same for baked palettes, which state 1e-3, and up to 8e-2 where they blend clips.
 const LOOSEST_BAKED: f64 = 0.2;
 
-/// The two kinds of bundles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The kinds of bundles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Division {
     /// A tagged release, built-in scenes, default options, scenes and shaders as released.
     Closed,
-    /// Anything else, with the reasons.
-    Open(Vec<String>),
-    /// Measured by a page in a browser, with the reasons why it would be open if it were native.
-    Browser(Vec<String>),
+    /// Anything else.
+    Open,
+    /// Measured by a page in a browser.
+    Browser,
 }
 
 impl Division {
     /// Name in pages and on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Open(_) => "open",
-            Self::Browser(_) => "browser",
-        }
-    }
-
-    /// The reasons why it is not closed, or would not be.
-    pub fn reasons(&self) -> &[String] {
-        match self {
-            Self::Closed => &[],
-            Self::Open(reasons) | Self::Browser(reasons) => reasons,
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -62,6 +52,8 @@ pub struct Checked {
     pub faults: Vec<String>,
     /// The division; an edited bundle has none, whatever this says.
     pub division: Division,
+    /// The reasons why it is not closed, or would not be if it were native.
+    pub reasons: Vec<String>,
     /// The processes that measured.
     pub sessions: Vec<Session>,
     /// Number of rows whose figures were computed again.
@@ -119,16 +111,15 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         faults.insert(0, fault);
         Vec::new()
     });
-    let division = if in_browser > 0 {
-        Division::Browser(reasons)
-    } else if reasons.is_empty() {
-        Division::Closed
-    } else {
-        Division::Open(reasons)
+    let division = match (in_browser, reasons.is_empty()) {
+        (0, true) => Division::Closed,
+        (0, false) => Division::Open,
+        _ => Division::Browser,
     };
     Checked {
         faults,
         division,
+        reasons,
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
         samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),

@@ -1,7 +1,7 @@
 //! Crossovers: sizes at which one backend overtakes another, with their uncertainty.
 
 use super::CONFIDENCE;
-use super::study::{Axis, Curve, Sheet, Study};
+use super::study::{Axis, Curve, CurvePoint, Sheet, Study};
 use crate::harness::uncertainty::{Level, Ratio};
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ pub struct Crossover {
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
     let levels = |curve: &Curve| -> BTreeMap<u64, Level> {
-        let level = |&(value, index): &(u64, usize)| Some((value, study.entries[index].level(sheet.quantity)?));
+        let level = |point: &CurvePoint| Some((point.value, study.entries[point.entry].level(sheet.quantity)?));
         curve.points.iter().filter_map(level).collect()
     };
     let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
     let curves: Vec<_> = whole.map(|curve| (curve, levels(curve))).collect();
-    let all: Vec<_> = sheet.curves.iter().map(|curve| (curve, positions(study, sheet, curve))).collect();
+    let all: Vec<_> = sheet.curves.iter().map(|curve| (curve, positions(sheet.axis, curve))).collect();
     for (index, a) in curves.iter().enumerate() {
         for b in &curves[index + 1..] {
             found.extend(between(sheet.axis, a, b, &all));
@@ -53,15 +53,9 @@ struct Shared {
 }
 
 impl Shared {
-    /// The sign of the difference, if it is certain.
-    fn sign(&self) -> Option<f64> {
-        if self.low > 0.0 {
-            Some(1.0)
-        } else if self.high < 0.0 {
-            Some(-1.0)
-        } else {
-            None
-        }
+    /// Returns whether the sign of the difference is certain.
+    fn is_sure(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
     }
 }
 
@@ -82,7 +76,7 @@ fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curv
             Some(Shared { x, log: ratio.log, low: low.ln(), high: high.ln(), ns: other.median() })
         })
         .collect();
-    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].sign().is_some()).collect();
+    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].is_sure()).collect();
     let mut found = Vec::new();
     for pair in sure.windows(2) {
         let span = &shared[pair[0]..=pair[1]];
@@ -92,19 +86,16 @@ fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curv
         }
         let zero = |value: fn(&Shared) -> f64| crossing(span, value);
         let ends = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
-        let (at, ns) = (ends[1].0, ends[1].1);
-        let back = |x: f64| value_at(axis, x);
-        let range = (back(ends.iter().map(|e| e.0).fold(f64::INFINITY, f64::min)), {
-            back(ends.iter().map(|e| e.0).fold(f64::NEG_INFINITY, f64::max))
-        });
+        let [low, (at, ns), high] = ends;
+        let range = [low.0.min(at).min(high.0), low.0.max(at).max(high.0)].map(|x| value_at(axis, x));
         let (below, above) = if rising { (a, b) } else { (b, a) };
         let rest = all.iter().filter(|(curve, _)| curve.backend != a.backend && curve.backend != b.backend);
         let leads = rest.filter_map(|(_, points)| interpolated(points, at)).all(|other| other >= ns);
         found.push(Crossover {
             above: above.backend.clone(),
             below: below.backend.clone(),
-            at: back(at),
-            range,
+            at: value_at(axis, at),
+            range: range.into(),
             ns,
             leads,
         });
@@ -122,11 +113,8 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
 }
 
 /// A curve's points: position, and logarithm of the time.
-fn positions(study: &Study, sheet: &Sheet, curve: &Curve) -> Positions {
-    let point = |&(value, index): &(_, usize)| {
-        Some((position(sheet.axis, value as f64), (study.entries[index].time(sheet.quantity)? as f64).ln()))
-    };
-    curve.points.iter().filter_map(point).collect()
+fn positions(axis: Axis, curve: &Curve) -> Positions {
+    curve.points.iter().map(|point| (position(axis, point.value as f64), (point.ns as f64).ln())).collect()
 }
 
 /// The time at a position between points, which rise, in nanoseconds.
@@ -137,12 +125,12 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
 }
 
 /// Value of the axis at which the curve's time is `ns`, between measured ones; `None` if it never is.
-pub fn reaches(study: &Study, sheet: &Sheet, curve: &Curve, ns: f64) -> Option<f64> {
-    let points = positions(study, sheet, curve);
+pub fn reaches(axis: Axis, curve: &Curve, ns: f64) -> Option<f64> {
+    let points = positions(axis, curve);
     let target = ns.ln();
     let pair = points.windows(2).find(|w| w[0].1 <= target && target < w[1].1)?;
     let x = pair[0].0 + (pair[1].0 - pair[0].0) * (target - pair[0].1) / (pair[1].1 - pair[0].1);
-    Some(value_at(sheet.axis, x))
+    Some(value_at(axis, x))
 }
 
 /// Position on the axis: the logarithm if times are almost proportional, so that straight lines fit.

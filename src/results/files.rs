@@ -6,9 +6,10 @@ use super::resume::{foreign, mend};
 use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow, heading};
 use super::session::{self, Session};
 use crate::harness::hardware::Conditions;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
 /// Names of result files.
 const NAMES: [&str; 5] = ["summary.csv", "samples.csv", "samples.csv.gz", "limits.csv", session::FILE];
@@ -21,21 +22,8 @@ pub struct Results {
     /// All sessions of the folder; the last one is this process if it recorded itself.
     sessions: Vec<Session>,
     recorded: bool,
-    /// Keeps other processes from appending to the same files.
-    _lock: Option<Lock>,
-}
-
-/// A lock file that is removed when it is no longer needed.
-struct Lock {
-    path: PathBuf,
-    _file: File,
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // A file that remains locks nothing.
-        let _ = std::fs::remove_file(&self.path);
-    }
+    /// A locked file, which is removed at the end. It keeps other processes from appending to the same files.
+    _lock: (TempPath, File),
 }
 
 /// A result folder that cannot be written.
@@ -64,22 +52,9 @@ impl Results {
     /// # Errors
     /// The folder has results already, and is as it was; or it or a file cannot be created.
     pub fn create(folder: &Path) -> Result<Self, ResultsError> {
-        std::fs::create_dir_all(folder).map_err(|error| ResultsError::Io(folder.into(), error))?;
-        let mut files = NAMES.iter().map(|name| folder.join(name));
         // A link that leads nowhere is there, too.
-        if let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) {
-            return Err(ResultsError::Exists(file));
-        }
-        let open = |name| {
-            let path = folder.join(name);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => Ok(csv::Writer::from_writer(file)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ResultsError::Exists(path)),
-                Err(error) => Err(ResultsError::Io(path, error)),
-            }
-        };
-        let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
-        Ok(Self { folder: folder.into(), summary, samples, sessions: Vec::new(), recorded: false, _lock: None })
+        let known = NAMES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
+        known.map_or_else(|| Self::append(folder), |file| Err(ResultsError::Exists(file)))
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
@@ -97,8 +72,11 @@ impl Results {
             return Err(ResultsError::Io(path, io::Error::other("is no regular file")));
         }
         let file = File::create(&path).map_err(io)?;
-        file.try_lock().map_err(|_| ResultsError::Busy(folder.into()))?;
-        let lock = Lock { path, _file: file };
+        // A file system without locks does not keep anything from writing.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(ResultsError::Busy(folder.into()));
+        }
+        let lock = (TempPath::try_from_path(path).map_err(io)?, file);
         for (name, heading) in [("summary.csv", heading::<SummaryRow>()), ("samples.csv", heading::<SampleRow>())] {
             let file = folder.join(name);
             let problem = heading
@@ -117,13 +95,9 @@ impl Results {
         // Whatever can be wrong with the folder is found before anything in it is changed.
         let sessions = session::read(folder).map_err(io)?;
         mend(folder).map_err(io)?;
-        let open = |name| {
-            let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
-            let fresh = file.metadata()?.len() == 0;
-            Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
-        };
-        let (summary, samples) = (open("summary.csv").map_err(io)?, open("samples.csv").map_err(io)?);
-        Ok(Self { folder: folder.into(), summary, samples, sessions, recorded: false, _lock: Some(lock) })
+        let open = |name| appending(folder, name).map_err(io);
+        let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
+        Ok(Self { folder: folder.into(), summary, samples, sessions, recorded: false, _lock: lock })
     }
 
     /// Path of the summary.
@@ -166,9 +140,7 @@ impl Results {
     /// # Errors
     /// The file cannot be written.
     pub fn write_limits(&self, rows: impl IntoIterator<Item = LimitsRow>) -> io::Result<()> {
-        let file = OpenOptions::new().create(true).append(true).open(self.folder.join("limits.csv"))?;
-        let fresh = file.metadata()?.len() == 0;
-        let mut limits = csv::WriterBuilder::new().has_headers(fresh).from_writer(file);
+        let mut limits = appending(&self.folder, "limits.csv")?;
         rows.into_iter().try_for_each(|row| limits.serialize(row))?;
         limits.flush()
     }
@@ -199,6 +171,13 @@ impl Results {
         measurements.iter().try_for_each(|m| self.summary.serialize(&m.row))?;
         self.summary.flush()
     }
+}
+
+/// Opens a table at its end; a new one begins with the names of its columns.
+fn appending(folder: &Path, name: &str) -> io::Result<csv::Writer<File>> {
+    let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
+    let fresh = file.metadata()?.len() == 0;
+    Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
 }
 
 #[cfg(test)]

@@ -15,162 +15,198 @@ use std::io;
 /// Version of the columns.
 pub const SCHEMA: u32 = 2;
 
-/// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SummaryRow {
+/// Declares the columns of `summary.csv`: for each its documentation, its name, its type, and its value in the row of an
+/// outcome.
+macro_rules! columns {
+    (
+        $(#[$attribute:meta])* struct $table:ident;
+        fn row($($parameter:tt)*) { $($fact:tt)* }
+        $($(#[$documentation:meta])* $column:ident: $kind:ty = $value:expr;)*
+    ) => {
+        $(#[$attribute])*
+        pub struct $table {
+            $($(#[$documentation])* pub $column: $kind,)*
+        }
+
+        impl MeasuredScene<'_> {
+            fn row($($parameter)*) -> $table {
+                $($fact)*
+                $table { $($column: $value,)* }
+            }
+        }
+    };
+}
+
+columns! {
+    /// A row of `summary.csv`: one stage of one backend by one clock. Field names are the columns.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    struct SummaryRow;
+
+    fn row(&self, outcome: &Outcome, times: Option<&StageTimes>) {
+        let &Self { environment, scene, clip_error } = self;
+        let summary = times.and_then(StageTimes::summary);
+        let floor = times.and_then(|t| t.floor);
+        let adapter = environment.adapter.as_ref();
+        let crowd = &scene.crowd;
+        // That of the frame, unless a peer has none.
+        let last = outcome.stages.last().map(|last| (last.stage, last.clock));
+        let of_frame = times.is_some_and(|own| last == Some((own.stage, own.clock)));
+        let resources = outcome.resources.filter(|_| of_frame);
+        let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
+        let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
+        let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
+        let count = |event| times.and_then(|times| times.counts.mean(event));
+        let lod = lod_error::of_scene(scene);
+        let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
+    }
+
     /// Version of the columns, [`SCHEMA`].
-    #[serde(default)]
-    pub schema: u32,
+    schema: u32 = SCHEMA;
     /// Identifier that all rows of a run share.
-    pub run_id: String,
+    run_id: String = environment.run_id.clone();
     /// Start of the run, RFC 3339.
-    #[serde(default)]
-    pub utc: String,
+    utc: String = environment.utc.clone();
     /// Commit that the binary was built from.
-    pub git_rev: Option<String>,
+    git_rev: Option<String> = environment.build.git_rev.clone();
     /// `true` if tracked files differed from that commit.
-    pub dirty: Option<bool>,
+    dirty: Option<bool> = environment.build.dirty;
     /// Compiler version.
-    pub rustc: Option<String>,
+    rustc: Option<String> = text(&environment.build.rustc);
     /// Operating system, with version.
-    pub os: Option<String>,
+    os: Option<String> = text(&environment.os);
     /// Processor's name.
-    pub cpu: Option<String>,
+    cpu: Option<String> = text(&environment.cpu);
     /// Threads that parallel backends use.
-    #[serde(default)]
-    pub threads: usize,
+    threads: usize = point.threads;
     /// The adapter's name, marked if it is emulated on the CPU.
-    pub adapter: Option<String>,
+    adapter: Option<String> = adapter.map(Adapter::label);
     /// The adapter's driver, with version.
-    pub driver: Option<String>,
+    driver: Option<String> = adapter.and_then(|a| text(&a.driver));
     /// Name of the scene, or of the model used as one.
-    pub scene: String,
+    scene: String = point.scene;
     /// Hash of the scene, 16 hexadecimal digits; only rows with the same hash are comparable.
-    pub scene_hash: String,
+    scene_hash: String = point.scene_hash;
     /// Instances of the crowd.
-    pub instances: usize,
+    instances: usize = point.instances;
     /// Joints posed per frame, over all instances.
-    #[serde(default)]
-    pub joints: u64,
+    joints: u64 = crowd.joint_count();
     /// Vertices skinned per frame, over all instances.
-    #[serde(default)]
-    pub vertices: u64,
+    vertices: u64 = crowd.vertex_count();
     /// Most influences of a vertex.
-    #[serde(default)]
-    pub influences: u32,
+    influences: u32 = point.influences;
     /// `p`, `pn` or `pnt`: positions, normals, tangents.
-    #[serde(default)]
-    pub attributes: String,
+    attributes: String = point.attributes;
     /// Options that differ from the defaults; empty if none does.
-    pub options: Option<String>,
+    options: Option<String> = text(&point.options.to_string());
     /// Number of times that a frame drew the crowd.
-    pub passes: u32,
+    passes: u32 = point.passes;
     /// Instances drawn, if not all are.
-    pub visible: Option<u64>,
+    visible: Option<u64> = outcome.visible();
     /// Name as in `skinbench list`.
-    pub backend: String,
+    backend: String = outcome.backend.into();
     /// Part of the name after the colon.
-    pub variant: Option<String>,
+    variant: Option<String> = text(outcome.variant);
     /// The stage; `frame` is the whole frame.
-    pub stage: Stage,
+    stage: Stage = times.map_or(Stage::Frame, |t| t.stage);
     /// Clock that measured it.
-    pub clock: Clock,
+    clock: Clock = times.map_or(Clock::Wall, |t| t.clock);
     /// Status of the backend.
-    pub status: Status,
+    status: Status = outcome.status;
     /// Reason why the status is not `ok`.
-    pub error: Option<String>,
+    error: Option<String> = outcome.problem.clone();
     /// Number of samples of the figures.
-    pub frames: Option<usize>,
+    frames: Option<usize> = times.map(|t| t.samples.len());
     /// Number of frames without a positive time.
-    pub dropped: Option<u32>,
+    dropped: Option<u32> = times.map(|t| t.dropped);
     /// `true` if the spread is more than 5 % of the median.
-    pub noisy: Option<bool>,
+    noisy: Option<bool> = summary.map(|s| s.is_noisy());
     /// Median in nanoseconds.
-    pub median_ns: Option<u64>,
+    median_ns: Option<u64> = summary.map(|s| s.median);
     /// Median absolute deviation in nanoseconds, unscaled.
-    pub mad_ns: Option<u64>,
+    mad_ns: Option<u64> = summary.map(|s| s.mad);
     /// Smallest sample in nanoseconds.
-    pub min_ns: Option<u64>,
+    min_ns: Option<u64> = summary.map(|s| s.min);
     /// 95th percentile in nanoseconds.
-    pub p95_ns: Option<u64>,
+    p95_ns: Option<u64> = summary.map(|s| s.p95);
     /// Largest sample in nanoseconds.
-    pub max_ns: Option<u64>,
+    max_ns: Option<u64> = summary.map(|s| s.max);
     /// Bytes that the stage must move.
-    pub bytes: Option<u64>,
+    bytes: Option<u64> = floor.map(|f| f.bytes);
     /// Bandwidth of the machine, bytes per second.
-    pub limit: Option<u64>,
+    limit: Option<u64> = floor.map(|f| f.limit);
     /// Bandwidth reached, in percent of `limit`.
-    pub pct_of_limit: Option<f64>,
+    pct_of_limit: Option<f64> = times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0);
     /// Largest position error over the bounding box's diagonal.
-    pub parity_max_rel: Option<f64>,
+    parity_max_rel: Option<f64> = outcome.parity.as_ref().map(|p| p.max_rel);
     /// Largest position error that passes.
-    pub parity_tol: Option<f64>,
+    parity_tol: Option<f64> = outcome.parity.as_ref().map(|p| p.tolerance.position);
     /// Error of a compressed clip.
-    pub clip_error: Option<f64>,
+    clip_error: Option<f64> = fidelity::of_backend(clip_error, outcome.parity.as_ref());
     /// Bytes of main memory that frames need, without drawing. This column and those below are filled on the row of the
     /// whole frame, or the last one of a peer that has none.
-    pub host_bytes: Option<u64>,
+    host_bytes: Option<u64> = resources.map(|r| r.memory.host.resident());
     /// Bytes of device memory that frames need, without drawing.
-    pub device_bytes: Option<u64>,
+    device_bytes: Option<u64> = resources.map(|r| r.memory.device.resident());
     /// Bytes copied to the device per frame.
-    pub upload_bytes: Option<u64>,
+    upload_bytes: Option<u64> = resources.map(|r| r.work.uploaded);
     /// Draw calls per frame, of all passes.
-    pub draws: Option<u64>,
+    draws: Option<u64> = resources.map(|r| r.work.draws);
     /// Dispatches per frame.
-    pub dispatches: Option<u64>,
+    dispatches: Option<u64> = resources.map(|r| r.work.dispatches);
     /// Part of `host_bytes`: vertices and influences.
-    pub host_mesh: Option<u64>,
+    host_mesh: Option<u64> = host(Purpose::Mesh);
     /// Part of `host_bytes`: clips, skeletons, layers.
-    pub host_clips: Option<u64>,
+    host_clips: Option<u64> = host(Purpose::Clips);
     /// Part of `host_bytes`: palettes.
-    pub host_palettes: Option<u64>,
+    host_palettes: Option<u64> = host(Purpose::Palettes);
     /// Part of `host_bytes`: skinned vertices.
-    pub host_output: Option<u64>,
+    host_output: Option<u64> = host(Purpose::Output);
     /// Part of `host_bytes`: poses, lists of instances and the like.
-    pub host_scratch: Option<u64>,
+    host_scratch: Option<u64> = host(Purpose::Scratch);
     /// Part of `device_bytes`, as on the host.
-    pub device_mesh: Option<u64>,
+    device_mesh: Option<u64> = device(Purpose::Mesh);
     /// Part of `device_bytes`, as on the host.
-    pub device_clips: Option<u64>,
+    device_clips: Option<u64> = device(Purpose::Clips);
     /// Part of `device_bytes`, as on the host.
-    pub device_palettes: Option<u64>,
+    device_palettes: Option<u64> = device(Purpose::Palettes);
     /// Part of `device_bytes`, as on the host.
-    pub device_output: Option<u64>,
+    device_output: Option<u64> = device(Purpose::Output);
     /// Part of `device_bytes`, as on the host.
-    pub device_scratch: Option<u64>,
+    device_scratch: Option<u64> = device(Purpose::Scratch);
     /// Bytes of pictures and of data that only drawing reads; not part of `device_bytes`.
-    pub device_targets: Option<u64>,
+    device_targets: Option<u64> = device(Purpose::Targets);
     /// Bytes of trials and read-backs of vertices; not part of `device_bytes`.
-    pub device_staging: Option<u64>,
+    device_staging: Option<u64> = device(Purpose::Staging);
     /// Rows of the stages `bounds` and `sockets`: frames after which the processor has them, 0 for the same frame.
-    pub delay_frames: Option<u32>,
+    delay_frames: Option<u32> = outcome.gameplay_delay.filter(|_| reads);
     /// Number of models in groups that mix several; empty without such a group.
-    pub models: Option<u32>,
+    models: Option<u32> = scene.mixed_models;
     /// With levels of detail: largest distance of a vertex of the full character from its place on the level, over the
     /// bounding box's diagonal.
-    pub lod_error: Option<f64>,
+    lod_error: Option<f64> = lod.map(|lod| lod.relative);
     /// The same in pixels of the scene's picture, at the instance's distance from the camera.
-    pub lod_error_px: Option<f64>,
+    lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
     /// Energy of the processor's packages per frame, in microjoules; empty where no counter can be read. This column and
     /// those below are filled on the row of the whole frame.
-    pub energy_uj: Option<f64>,
+    energy_uj: Option<f64> = resources.and_then(|r| r.energy).map(|energy| energy.microjoules);
     /// Largest error of `energy_uj`, which follows from the counter's step.
-    pub energy_error_uj: Option<f64>,
+    energy_error_uj: Option<f64> = resources.and_then(|r| r.energy).map(|energy| energy.error);
     /// Median in nanoseconds at the beginning of a sustained run, of which `median_ns` is the end.
-    pub first_ns: Option<u64>,
+    first_ns: Option<u64> = outcome.first_ns.filter(|_| of_frame);
     /// Cycles of the processor per frame in the stage; empty, as the next three, where they were not counted.
-    pub cycles: Option<f64>,
+    cycles: Option<f64> = count(Event::Cycles);
     /// Instructions per frame in the stage.
-    pub instructions: Option<f64>,
+    instructions: Option<f64> = count(Event::Instructions);
     /// Accesses per frame that the last-level cache could not serve.
-    pub llc_misses: Option<f64>,
+    llc_misses: Option<f64> = count(Event::CacheMisses);
     /// Context switches of the process per frame in the stage.
-    pub context_switches: Option<f64>,
+    context_switches: Option<f64> = count(Event::ContextSwitches);
     /// Whose code was measured: the name of a project; empty in results from before the column, which are ours.
-    pub owner: Option<String>,
+    owner: Option<String> = text(outcome.owner);
     /// Description of the backend at work: instruction set or adapter, threads, and the kernel that a trial chose, with
     /// the times of all kernels. A peer writes its own text. Filled on the same row as `host_bytes`.
-    pub device: Option<String>,
+    device: Option<String> = text(&outcome.device).filter(|_| of_frame);
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.
@@ -291,97 +327,6 @@ impl<'a> MeasuredScene<'a> {
         match &outcome.stages[..] {
             [] => vec![measurement(None)],
             stages => stages.iter().map(|times| measurement(Some(times))).collect(),
-        }
-    }
-
-    fn row(&self, outcome: &Outcome, times: Option<&StageTimes>) -> SummaryRow {
-        let &Self { environment, scene, clip_error } = self;
-        let summary = times.and_then(StageTimes::summary);
-        let floor = times.and_then(|t| t.floor);
-        let adapter = environment.adapter.as_ref();
-        let crowd = &scene.crowd;
-        // That of the frame, unless a peer has none.
-        let last = outcome.stages.last().map(|last| (last.stage, last.clock));
-        let of_frame = times.is_some_and(|own| last == Some((own.stage, own.clock)));
-        let resources = outcome.resources.filter(|_| of_frame);
-        let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
-        let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
-        let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
-        let count = |event| times.and_then(|times| times.counts.mean(event));
-        let lod = lod_error::of_scene(scene);
-        let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
-        SummaryRow {
-            schema: SCHEMA,
-            run_id: environment.run_id.clone(),
-            utc: environment.utc.clone(),
-            git_rev: environment.build.git_rev.clone(),
-            dirty: environment.build.dirty,
-            rustc: text(&environment.build.rustc),
-            os: text(&environment.os),
-            cpu: text(&environment.cpu),
-            threads: point.threads,
-            adapter: adapter.map(Adapter::label),
-            driver: adapter.and_then(|a| text(&a.driver)),
-            scene: point.scene,
-            scene_hash: point.scene_hash,
-            instances: point.instances,
-            joints: crowd.joint_count(),
-            vertices: crowd.vertex_count(),
-            influences: point.influences,
-            attributes: point.attributes,
-            options: text(&point.options.to_string()),
-            passes: point.passes,
-            visible: outcome.visible(),
-            backend: outcome.backend.into(),
-            variant: text(outcome.variant),
-            stage: times.map_or(Stage::Frame, |t| t.stage),
-            clock: times.map_or(Clock::Wall, |t| t.clock),
-            status: outcome.status,
-            error: outcome.problem.clone(),
-            frames: times.map(|t| t.samples.len()),
-            dropped: times.map(|t| t.dropped),
-            noisy: summary.map(|s| s.is_noisy()),
-            median_ns: summary.map(|s| s.median),
-            mad_ns: summary.map(|s| s.mad),
-            min_ns: summary.map(|s| s.min),
-            p95_ns: summary.map(|s| s.p95),
-            max_ns: summary.map(|s| s.max),
-            bytes: floor.map(|f| f.bytes),
-            limit: floor.map(|f| f.limit),
-            pct_of_limit: times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0),
-            parity_max_rel: outcome.parity.as_ref().map(|p| p.max_rel),
-            parity_tol: outcome.parity.as_ref().map(|p| p.tolerance.position),
-            clip_error: fidelity::of_backend(clip_error, outcome.parity.as_ref()),
-            host_bytes: resources.map(|r| r.memory.host.resident()),
-            device_bytes: resources.map(|r| r.memory.device.resident()),
-            upload_bytes: resources.map(|r| r.work.uploaded),
-            draws: resources.map(|r| r.work.draws),
-            dispatches: resources.map(|r| r.work.dispatches),
-            host_mesh: host(Purpose::Mesh),
-            host_clips: host(Purpose::Clips),
-            host_palettes: host(Purpose::Palettes),
-            host_output: host(Purpose::Output),
-            host_scratch: host(Purpose::Scratch),
-            device_mesh: device(Purpose::Mesh),
-            device_clips: device(Purpose::Clips),
-            device_palettes: device(Purpose::Palettes),
-            device_output: device(Purpose::Output),
-            device_scratch: device(Purpose::Scratch),
-            device_targets: device(Purpose::Targets),
-            device_staging: device(Purpose::Staging),
-            delay_frames: outcome.gameplay_delay.filter(|_| reads),
-            models: scene.mixed_models,
-            lod_error: lod.map(|lod| lod.relative),
-            lod_error_px: lod.map(|lod| lod.pixels),
-            energy_uj: resources.and_then(|r| r.energy).map(|energy| energy.microjoules),
-            energy_error_uj: resources.and_then(|r| r.energy).map(|energy| energy.error),
-            first_ns: outcome.first_ns.filter(|_| of_frame),
-            cycles: count(Event::Cycles),
-            instructions: count(Event::Instructions),
-            llc_misses: count(Event::CacheMisses),
-            context_switches: count(Event::ContextSwitches),
-            owner: text(outcome.owner),
-            device: text(&outcome.device).filter(|_| of_frame),
         }
     }
 }

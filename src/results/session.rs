@@ -7,7 +7,7 @@ use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
 use super::digest;
 use super::whole::write_file;
 use crate::asset::regular_file;
-use crate::frame::{Clock, DeviceClock};
+use crate::frame::Clock;
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
@@ -130,24 +130,21 @@ impl Program {
 impl Session {
     /// A session that begins now.
     pub fn begin(program: Program, environment: &Environment, isa: Isa) -> Self {
+        let adapter = environment.adapter.as_ref();
+        let empty = adapter.and_then(|adapter| adapter.clock.empty_submission());
         Self {
-            runs: Vec::new(),
             program,
             os: environment.os.clone(),
             cpu: environment.cpu.clone(),
             isa: isa.name().into(),
             isa_chosen: isa != Isa::strongest(),
-            adapter: environment.adapter.as_ref().map(Adapter::label),
-            driver: environment.adapter.as_ref().map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
-            device_clock: environment.adapter.as_ref().map(|adapter| adapter.clock.label()),
-            empty_submission_ns: environment.adapter.as_ref().and_then(|adapter| match adapter.clock {
-                DeviceClock::Timestamps => None,
-                DeviceClock::Fenced { empty } => Some(empty.as_nanos() as u64),
-            }),
+            adapter: adapter.map(Adapter::label),
+            driver: adapter.map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
+            device_clock: adapter.map(|adapter| adapter.clock.label()),
+            empty_submission_ns: empty.map(|empty| empty.as_nanos() as u64),
             hardware: Hardware::collect(),
             before: Conditions::collect(),
-            after: None,
-            browser: None,
+            ..Self::default()
         }
     }
 }

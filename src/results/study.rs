@@ -268,12 +268,23 @@ pub struct Sheet {
 pub struct Curve {
     /// Name as in `skinbench list`.
     pub backend: String,
-    /// Values, and indices of the entries.
-    pub points: Vec<(u64, usize)>,
+    /// The points, with rising values.
+    pub points: Vec<CurvePoint>,
+}
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CurvePoint {
+    /// Value of the axis.
+    pub value: u64,
+    /// Index of its entry in the study.
+    pub entry: usize,
+    /// The median of the sheet's quantity, in nanoseconds.
+    pub ns: u64,
 }
 
 /// The results of one machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Study {
     /// The machine of all measurements.
     pub machine: Machine,
@@ -297,7 +308,7 @@ pub struct Study {
 impl Study {
     /// Returns whether a curve's backend skins the whole crowd everywhere.
     pub fn skins_all(&self, curve: &Curve) -> bool {
-        !curve.points.iter().any(|&(_, index)| self.entries[index].leaves_out())
+        !curve.points.iter().any(|point| self.entries[point.entry].leaves_out())
     }
 
     /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
@@ -315,35 +326,21 @@ impl Study {
     /// files are those of all machines, and stand in the first study.
     pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
         let machines = recorded.machines();
-        let mut problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
         let machines = if machines.is_empty() { vec![Machine::default()] } else { machines };
         let mut by_machine: HashMap<Machine, Vec<Measurement>> = HashMap::new();
         for measurement in recorded.measurements {
             by_machine.entry(measurement.machine()).or_default().push(measurement);
         }
-        let study = |machine: Machine| {
-            let rows = by_machine.remove(&machine).unwrap_or_default();
-            Self::of(machine, rows)
-        };
-        let mut studies: Vec<Self> = machines.into_iter().map(study).collect();
-        problems.append(&mut studies[0].problems);
-        studies[0].problems = problems;
+        let mut rows = |machine: &Machine| by_machine.remove(machine).unwrap_or_default();
+        let studies = machines.into_iter().map(|machine| (rows(&machine), machine));
+        let mut studies: Vec<Self> = studies.map(|(rows, machine)| Self::of(machine, rows)).collect();
+        studies[0].problems.splice(0..0, recorded.problems.iter().map(ToString::to_string));
         studies[0].files = recorded.files;
         studies
     }
 
     fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
-        let mut study = Self {
-            machine,
-            entries: Vec::new(),
-            problems: Vec::new(),
-            files: Vec::new(),
-            rows,
-            points: Vec::new(),
-            by_point: HashMap::new(),
-            backends: Vec::new(),
-            sheets: Default::default(),
-        };
+        let mut study = Self { machine, rows, ..Self::default() };
         study.collect();
         study.index();
         study
@@ -474,23 +471,20 @@ impl Study {
         }
         let mut sheets = Vec::new();
         for ((fixed, _), indices) in groups {
-            let passes = self.entries[indices[0]].point.passes;
-            let quantity = self.quantity(passes);
+            let quantity = self.quantity(self.entries[indices[0]].point.passes);
             let mut curves: Vec<Curve> = Vec::new();
             for index in indices {
                 let entry = &self.entries[index];
-                if entry.time(quantity).is_none() {
-                    continue;
-                }
-                let value = axis.value(&entry.point);
+                let Some(ns) = entry.time(quantity) else { continue };
+                let point = CurvePoint { value: axis.value(&entry.point), entry: index, ns };
                 match curves.iter_mut().find(|curve| curve.backend == entry.backend) {
-                    Some(curve) => curve.points.push((value, index)),
-                    None => curves.push(Curve { backend: entry.backend.clone(), points: vec![(value, index)] }),
+                    Some(curve) => curve.points.push(point),
+                    None => curves.push(Curve { backend: entry.backend.clone(), points: vec![point] }),
                 }
             }
             curves.iter_mut().for_each(|curve| curve.points.sort_unstable());
             curves.retain(|curve| curve.points.len() > 1);
-            let mut values: Vec<u64> = curves.iter().flat_map(|c| c.points.iter().map(|(value, _)| *value)).collect();
+            let mut values: Vec<u64> = curves.iter().flat_map(|c| c.points.iter().map(|point| point.value)).collect();
             values.sort_unstable();
             values.dedup();
             if values.len() > 1 {

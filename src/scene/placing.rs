@@ -4,10 +4,12 @@ use crate::model::{Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
 use serde::Deserialize;
 use std::f64::consts::{PI, TAU};
+use strum::IntoStaticStr;
 
 /// Arrangement of a group's instances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Layout {
     /// Rows and columns, approximately as deep as wide.
     #[default]
@@ -25,13 +27,7 @@ pub enum Layout {
 impl Layout {
     /// Name in scene files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Disc => "disc",
-            Self::Line => "line",
-            Self::Street => "street",
-            Self::Rings => "rings",
-        }
+        self.into()
     }
 
     /// Half of the layout's width along X, in metres.

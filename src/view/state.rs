@@ -39,6 +39,14 @@ impl Default for Show {
 }
 
 impl Show {
+    /// Names of the parts on the command line.
+    pub const NAMES: [&'static str; 5] = ["skin", "wireframe", "skeleton", "ground", "tint"];
+
+    /// Whether each part is shown, in the order of [`Show::NAMES`].
+    pub fn parts(&mut self) -> [&mut bool; 5] {
+        [&mut self.skin, &mut self.wireframe, &mut self.skeleton, &mut self.ground, &mut self.tint]
+    }
+
     /// Mode in which meshes are drawn; `None` if they are not.
     pub fn mode(self) -> Option<Mode> {
         match (self.skin, self.wireframe) {
@@ -263,10 +271,7 @@ impl State {
 /// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

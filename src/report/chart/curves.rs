@@ -16,11 +16,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let conditions = conditions(study, sheet);
     let time = time_of(sheet.quantity);
     let title = format!("{time} against {}: {conditions}", sheet.axis.title());
-    let times = |curve: &Curve| -> Vec<(f64, f64)> {
-        let time =
-            |&(value, index): &(u64, usize)| Some((value as f64, study.entries[index].time(sheet.quantity)? as f64));
-        curve.points.iter().filter_map(time).collect()
-    };
+    let times = |curve: &Curve| curve.points.iter().map(|point| (point.value as f64, point.ns as f64)).collect();
     let times: Vec<Vec<(f64, f64)>> = sheet.curves.iter().map(times).collect();
     let bounds = |value: fn(&(f64, f64)) -> f64| {
         let all = times.iter().flatten();

@@ -47,10 +47,7 @@ impl Scale {
     fn place(&self, value: f64) -> f64 {
         let Range { start, end } = self.ends();
         let value = value.clamp(start, end);
-        match self.logarithmic {
-            true => (value / start).ln() / (end / start).ln(),
-            false => (value - start) / (end - start),
-        }
+        if self.logarithmic { (value / start).ln() / (end / start).ln() } else { (value - start) / (end - start) }
     }
 
     /// Round values and their labels; none for a scale whose items are named.

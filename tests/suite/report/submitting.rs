@@ -113,9 +113,9 @@ fn of_a_page(made: &str, ran: &str) -> Bundle {
 #[test]
 fn pages_have_a_division_of_their_own_and_shaders_as_they_were_made() {
     let page = of_a_page("12ab", "12ab");
-    let Checked { faults, division, .. } = checked(&page);
+    let Checked { faults, division, reasons, .. } = checked(&page);
     assert_eq!((faults, division.name()), (vec![], "browser"));
-    assert!(!division.reasons().iter().any(|reason| reason.contains("threads")), "{division:?}");
+    assert!(!reasons.iter().any(|reason| reason.contains("threads")), "{reasons:?}");
 
     let other = of_a_page("12ab", "34cd");
     let text = str::from_utf8(&other.files[session::FILE]).unwrap();
@@ -238,7 +238,7 @@ fn only_a_release_with_default_options_is_closed() {
     let closed = checked(&released(&|_| {}));
     assert_eq!((closed.faults, closed.division), (vec![], Division::Closed));
     let reasons = |bundle: &Bundle| match checked(bundle) {
-        Checked { division: Division::Open(reasons), .. } => reasons.join("; "),
+        Checked { division: Division::Open, reasons, .. } => reasons.join("; "),
         closed => panic!("{closed:?}"),
     };
     type Change<'a> = &'a dyn Fn(&mut Session);
