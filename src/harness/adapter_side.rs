@@ -29,6 +29,10 @@ impl DeviceSide for AdapterSide {
         self.gpu.summary().software
     }
 
+    fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
+        self.gpu.energy_counter()
+    }
+
     fn bandwidths(&self) -> Option<Device> {
         let bandwidth = self.gpu.bandwidth().ok()?;
         let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;

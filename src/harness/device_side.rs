@@ -14,6 +14,11 @@ pub(super) trait DeviceSide {
         false
     }
 
+    /// Reads the microjoules that the adapter has taken so far, where they are counted.
+    fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
+        None
+    }
+
     /// Bandwidths of the device's memory.
     fn bandwidths(&self) -> Option<Device> {
         None

@@ -50,11 +50,18 @@ const COLUMNS: [Column; 11] = [
     }),
 ];
 
-/// Columns that a card has if one of its backends has a cell: what gameplay reads, and the energy of the processor.
-const OPTIONAL: [Column; 3] = [
+/// Columns that a card has if one of its backends has a cell: what gameplay reads, and the energy of processor and adapter.
+const OPTIONAL: [Column; 4] = [
     ("bounds", |entry| gameplay(entry, Stage::Bounds)),
     ("sockets", |entry| gameplay(entry, Stage::Sockets)),
-    ("mJ per 1,000 instances", energy),
+    ("mJ per 1,000 instances", |entry| {
+        let row = entry.frame()?;
+        energy(row.instances, row.energy_uj?, row.energy_error_uj?)
+    }),
+    ("adapter's mJ per 1,000 instances", |entry| {
+        let row = entry.frame()?;
+        energy(row.instances, row.adapter_energy_uj?, row.adapter_energy_error_uj?)
+    }),
 ];
 
 /// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
@@ -68,11 +75,10 @@ pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
     std::iter::once(headings).chain(entries.iter().map(row)).collect()
 }
 
-/// Millijoules of the processor per frame and thousand instances, with their largest error.
-fn energy(entry: &StudyEntry) -> Option<String> {
-    let row = entry.frame()?;
-    let of_thousand = |microjoules: f64| three_digits(microjoules / row.instances as f64);
-    Some(format!("{} ± {}", of_thousand(row.energy_uj?), of_thousand(row.energy_error_uj?)))
+/// Millijoules per frame and thousand instances, with their largest error, from microjoules of a frame.
+fn energy(instances: usize, microjoules: f64, error: f64) -> Option<String> {
+    let of_thousand = |microjoules: f64| three_digits(microjoules / instances as f64);
+    Some(format!("{} ± {}", of_thousand(microjoules), of_thousand(error)))
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.

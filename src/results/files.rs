@@ -220,7 +220,8 @@ mod tests {
             parity_tol,clip_error,host_bytes,device_bytes,upload_bytes,draws,dispatches,host_mesh,host_clips,\
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
-            energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner,device";
+            energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner,device,\
+            adapter_energy_uj,adapter_energy_error_uj";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(heading::<SummaryRow>().unwrap(), header);
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));

@@ -53,6 +53,7 @@ columns! {
         let last = outcome.stages.last().map(|last| (last.stage, last.clock));
         let of_frame = times.is_some_and(|own| last == Some((own.stage, own.clock)));
         let resources = outcome.resources.filter(|_| of_frame);
+        let [processor, adapter_energy] = resources.map_or([None; 2], |r| r.energy);
         let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
         let host = |purpose| resources.map(|r| r.memory.host.get(purpose));
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
@@ -189,9 +190,9 @@ columns! {
     lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
     /// Energy of the processor's packages per frame, in microjoules; empty where no counter can be read. This column and
     /// those below are filled on the row of the whole frame.
-    energy_uj: Option<f64> = resources.and_then(|r| r.energy).map(|energy| energy.microjoules);
+    energy_uj: Option<f64> = processor.map(|energy| energy.microjoules);
     /// Largest error of `energy_uj`, which follows from the counter's step.
-    energy_error_uj: Option<f64> = resources.and_then(|r| r.energy).map(|energy| energy.error);
+    energy_error_uj: Option<f64> = processor.map(|energy| energy.error);
     /// Median in nanoseconds at the beginning of a sustained run, of which `median_ns` is the end.
     first_ns: Option<u64> = outcome.first_ns.filter(|_| of_frame);
     /// Cycles of the processor per frame in the stage; empty, as the next three, where they were not counted.
@@ -207,6 +208,11 @@ columns! {
     /// Description of the backend at work: instruction set or adapter, threads, and the kernel that a trial chose, with
     /// the times of all kernels. A peer writes its own text. Filled on the same row as `host_bytes`.
     device: Option<String> = text(&outcome.device).filter(|_| of_frame);
+    /// Energy of the whole adapter per frame, in microjoules; empty where no counter can be read. Filled, as the next one,
+    /// on the row of the whole frame.
+    adapter_energy_uj: Option<f64> = adapter_energy.map(|energy| energy.microjoules);
+    /// Largest error of `adapter_energy_uj`, which follows from the counter's step.
+    adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.

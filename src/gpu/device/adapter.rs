@@ -28,6 +28,8 @@ pub struct AdapterSummary {
     pub driver: String,
     /// `true` if the adapter is emulated on the CPU.
     pub software: bool,
+    /// Address on the PCI bus, such as `0000:01:00.0`; empty where the API does not tell.
+    pub pci_address: String,
 }
 
 impl AdapterSummary {
@@ -44,6 +46,7 @@ impl AdapterSummary {
             api: format!("{:?}", info.backend),
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             software: info.device_type == wgpu::DeviceType::Cpu,
+            pci_address: info.device_pci_bus_id,
         }
     }
 }
@@ -144,7 +147,8 @@ impl Adapter {
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
     pub fn webgpu() -> Self {
         let name = "WebGPU".to_owned();
-        let summary = AdapterSummary { index: 0, api: name.clone(), name, driver: String::new(), software: false };
+        let (driver, pci_address) = (String::new(), String::new());
+        let summary = AdapterSummary { index: 0, api: name.clone(), name, driver, software: false, pci_address };
         Self::new(summary, wgpu::Limits::defaults(), wgpu::Features::empty(), wgpu::DownlevelFlags::all())
     }
 

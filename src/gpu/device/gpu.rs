@@ -3,6 +3,7 @@
 use crate::frame::{BackendError, Bytes, DeviceObject, FrameWork, Result};
 use crate::gpu::device::adapter::{Adapter, AdapterSummary, needs};
 use crate::gpu::device::counts::Counts;
+use crate::gpu::device::energy;
 use crate::gpu::device::failures::Failures;
 use crate::gpu::device::stage_clock::Timing;
 use crate::gpu::device::tape::{Command, Tape};
@@ -121,6 +122,11 @@ impl Gpu {
     /// Description of the adapter.
     pub fn summary(&self) -> &AdapterSummary {
         &self.adapter.summary
+    }
+
+    /// Reads the microjoules that the adapter has taken so far, where they are counted.
+    pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
+        energy::counter(self.summary().pci_address.clone())
     }
 
     /// Limits of the device.

@@ -8,6 +8,7 @@ pub mod commands;
 pub(in crate::gpu) mod counts;
 pub(in crate::gpu) mod create;
 pub(in crate::gpu) mod descriptors;
+pub(in crate::gpu) mod energy;
 pub(in crate::gpu) mod failures;
 pub(in crate::gpu) mod gpu;
 pub mod objects;

@@ -39,7 +39,7 @@ pub(super) struct Contender<'a> {
     pub stages: Vec<StageTimes>,
     /// Median frame in nanoseconds of the first window of a sustained run.
     pub first_ns: Option<u64>,
-    pub spent: Spent,
+    pub spent: [Spent; 2],
     /// Memory and device work, from the last measured frame.
     pub resources: Option<Resources>,
 }
@@ -79,8 +79,9 @@ pub(super) struct Bench {
     clocks: ThreadClocks,
     threads: Threads,
     disturber: Disturber,
-    /// `None` where no counter can be read, and where frames are disturbed: the disturbance takes energy, too.
-    meter: Option<EnergyMeter>,
+    /// Of the processor and of the adapter; `None` where no counter can be read, and where frames are disturbed: the
+    /// disturbance takes energy, too.
+    meters: [Option<EnergyMeter>; 2],
     /// Counts the processor's events, if they are wanted and can be counted.
     pub counters: Option<Box<dyn CountSource>>,
     /// The device's work in the last frame.
@@ -96,8 +97,14 @@ impl Bench {
         disturbance: Disturbance,
     ) -> Self {
         let (timer, disturber, work) = (StageTimer::default(), Disturber::new(disturbance), FrameWork::default());
-        let meter = if disturbance == Disturbance::default() { EnergyMeter::open(Path::new(COUNTERS)) } else { None };
-        Self { arena, device, timer, clocks, threads, disturber, meter, counters: None, work }
+        let meters = match disturbance == Disturbance::default() {
+            true => {
+                let adapter = device.energy_counter().and_then(EnergyMeter::of_adapter);
+                [EnergyMeter::of_processor(Path::new(COUNTERS)), adapter]
+            }
+            false => [None, None],
+        };
+        Self { arena, device, timer, clocks, threads, disturber, meters, counters: None, work }
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
@@ -154,7 +161,7 @@ impl Bench {
         let host = contender.prepared.footprint(contender.crowd).host;
         let memory = BackendMemory { host, ..BackendMemory::default() };
         // A program that does not say what it holds has no memory to report.
-        let resources = || Resources { memory, work: FrameWork::default(), energy: None };
+        let resources = || Resources { memory, work: FrameWork::default(), energy: [None; 2] };
         contender.resources = (host.total() > 0).then(resources);
         Ok(frames)
     }
@@ -169,7 +176,7 @@ impl Bench {
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
         self.device.work_for(contender.entry.name);
-        self.meter.iter_mut().for_each(EnergyMeter::start);
+        self.meters.iter_mut().flatten().for_each(EnergyMeter::start);
         for frame in frames {
             if interrupted() {
                 break;
@@ -180,7 +187,9 @@ impl Bench {
             add(&mut contender.stages, frame, self.timer.spans());
             measured.end = frame + 1;
         }
-        self.meter.iter().for_each(|meter| meter.stop(&mut contender.spent, measured.len() as u32));
+        for (meter, spent) in self.meters.iter().zip(&mut contender.spent) {
+            meter.iter().for_each(|meter| meter.stop(spent, measured.len() as u32));
+        }
         if !measured.is_empty() {
             let shared = SharedMemory {
                 arena: self.arena.host.allocated(),
@@ -189,7 +198,7 @@ impl Bench {
                 device_is_host: self.device.is_software(),
             };
             let memory = shared.of(&contender.prepared.footprint(contender.crowd));
-            let energy = self.meter.as_ref().and_then(|meter| meter.of(contender.spent));
+            let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
             contender.resources = Some(Resources { memory, work: self.work, energy });
         }
         Ok(measured)
@@ -393,7 +402,7 @@ mod tests {
         let mut bench = Bench::new(Arena::default(), device, clocks, context.threads, disturbance);
         let prepared = Box::new(Watcher { watch: bench.disturber.watch(), times_itself, seen: Rc::clone(&seen) });
         let (parity, warm_up, stages, first_ns) = (None, WarmUp::default(), Vec::new(), None);
-        let (entry, crowd, spent, resources) = (&REGISTRY[0], &scene.crowd, Spent::default(), None);
+        let (entry, crowd, spent, resources) = (&REGISTRY[0], &scene.crowd, Default::default(), None);
         let mut contender =
             Contender { index: 0, entry, crowd, prepared, parity, warm_up, stages, first_ns, spent, resources };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();

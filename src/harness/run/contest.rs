@@ -4,7 +4,6 @@ use super::audit::Auditor;
 use super::bench::{Bench, Contender};
 use super::counters;
 use super::demand::{Demand, crowd_for};
-use super::energy::Spent;
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Order, Pace, WarmUp, Window};
@@ -158,7 +157,7 @@ impl<'a> Contest<'a> {
                 }
             };
             let (parity, warm_up, stages, first_ns) = (None, WarmUp::default(), Vec::new(), None);
-            let (spent, resources) = (Spent::default(), None);
+            let (spent, resources) = (Default::default(), None);
             let mut contender =
                 Contender { index, entry, crowd, prepared, parity, warm_up, stages, first_ns, spent, resources };
             match self.gate(&mut contender, &mut bench) {

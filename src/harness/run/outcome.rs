@@ -131,8 +131,8 @@ pub struct Resources {
     pub memory: BackendMemory,
     /// Work of a frame.
     pub work: FrameWork,
-    /// Energy of a frame, if a counter can be read.
-    pub energy: Option<Energy>,
+    /// Energy of a frame, of the processor and of the adapter, where a counter can be read.
+    pub energy: [Option<Energy>; 2],
 }
 
 impl Outcome {

@@ -91,16 +91,19 @@ fn unknown_backends_have_dashes_and_equal_error_has_its_own_answer() {
 fn energy_is_in_the_card_if_it_was_measured() {
     let metered = |text: String| {
         let more = |line: &str| match () {
-            () if line.starts_with("schema,") => ",energy_uj,energy_error_uj",
-            () if line.contains(",cpu-rayon,,frame,wall,") => ",5000,100",
-            () => ",,",
+            () if line.starts_with("schema,") => ",energy_uj,energy_error_uj,adapter_energy_uj,adapter_energy_error_uj",
+            () if line.contains(",cpu-rayon,,frame,wall,") => ",5000,100,7000,200",
+            () => ",,,,",
         };
         text.lines().map(|line| format!("{line}{}\n", more(line))).collect()
     };
     let folder = changed(metered, unchanged);
     let cards = cards(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
     let row = |start: &str| cards.lines().find(|line| line.starts_with(start)).unwrap();
-    assert!(row("| backend |").ends_with(" | later passes | mJ per 1,000 instances |"), "{cards}");
-    assert!(row("| cpu-rayon |").ends_with(" | free | 5.00 ± 0.10 |"), "{cards}");
-    assert!(row("| cpu-scalar |").ends_with(" | free | - |"), "{cards}");
+    assert!(
+        row("| backend |").ends_with(" | later passes | mJ per 1,000 instances | adapter's mJ per 1,000 instances |"),
+        "{cards}"
+    );
+    assert!(row("| cpu-rayon |").ends_with(" | free | 5.00 ± 0.10 | 7.00 ± 0.20 |"), "{cards}");
+    assert!(row("| cpu-scalar |").ends_with(" | free | - | - |"), "{cards}");
 }
