@@ -145,7 +145,7 @@ pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
 }
 
 fn unknown_name(error: SceneError) -> anyhow::Error {
-    if error.is_unknown_name() { UsageError(error.to_string()).into() } else { error.into() }
+    if error.is_unknown { UsageError(error.to_string()).into() } else { error.into() }
 }
 
 /// The backend of exactly this name.

@@ -130,11 +130,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         Verb::List(selection) => {
             for manifest in selection.manifests()? {
                 let Manifest { name, summary, owner, version, licence, settings, .. } = &manifest;
-                let state = match manifest.lack() {
-                    Some(lack) => lack,
-                    None if manifest.is_built() => "ready".into(),
-                    None => "not built yet".into(),
-                };
+                let state = if manifest.is_built() { "ready" } else { "not built yet" };
+                let state = manifest.lack().unwrap_or_else(|| state.into());
                 say(format_args!("{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"))?;
             }
             Ok(Exit::Done)

@@ -16,7 +16,6 @@ use skinbench::report::{run_text, sustained, table};
 use skinbench::results::files::Results;
 use skinbench::results::rows::{LimitsRow, MeasuredScene};
 use skinbench::results::warnings;
-use skinbench::scene::Scene;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -101,7 +100,7 @@ impl Observer for Recorder<'_> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
-    distinct("scenes are called", scenes.iter().map(Scene::name))?;
+    distinct("scenes are called", scenes.iter().map(|scene| &scene.name))?;
     distinct("counts of --threads are", &arguments.workload.machine.threads)?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;

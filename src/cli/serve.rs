@@ -127,10 +127,9 @@ impl Room {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut connection = StreamOwned::new(ServerConnection::new(config)?, stream);
-        let Answer { status, kind, lines, body } = match self.read(&mut connection) {
-            Ok(answer) => answer,
-            Err(error) => Answer::text("400 Bad Request", error.to_string()),
-        };
+        let answer = self.read(&mut connection);
+        let answer = answer.unwrap_or_else(|error| Answer::text("400 Bad Request", error.to_string()));
+        let Answer { status, kind, lines, body } = answer;
         write!(
             connection,
             "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{lines}Cache-Control: no-store\r\n\

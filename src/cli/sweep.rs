@@ -167,7 +167,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     folder.results.end().with_context(cannot_write)?;
     let (summary, troubles) = (folder.results.summary_path(), std::mem::take(&mut folder.troubles));
     drop(folder);
-    print(arguments, &ending, scene.name())?;
+    print(arguments, &ending, &scene.name)?;
     troubles.iter().take(LISTED).try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
     if troubles.len() > LISTED {
         say(format_args!("warning: {} more like these\n", troubles.len() - LISTED))?;

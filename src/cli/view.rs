@@ -56,17 +56,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
     let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Preferences::default, read_preferences);
-    for name in arguments.backend.iter().chain(&arguments.against) {
-        common::backend(name)?;
+    for (name, backend) in [&arguments.backend, &arguments.against].into_iter().zip(&mut settings.backends) {
+        if let Some(name) = name {
+            *backend = common::backend(name)?.name.into();
+        }
     }
-    if let Some(name) = &arguments.backend {
-        settings.backends[0].clone_from(name);
-    }
-    if let Some(name) = &arguments.against {
-        settings.backends[1].clone_from(name);
-    }
+    arguments.scenes.iter().try_for_each(|scene| common::load_scene(scene).map(drop))?;
     for scene in arguments.scenes.iter().skip(1).rev() {
-        common::load_scene(scene)?;
         settings.recent.retain(|known| known != scene);
         settings.recent.insert(0, scene.clone());
     }
@@ -79,13 +75,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         settings.dark = Some(theme == "dark");
     }
     let last = settings.recent.first().filter(|last| State::open(last, Preferences::default()).is_ok());
-    let scene = match arguments.scenes.first() {
-        Some(scene) => {
-            common::load_scene(scene)?;
-            scene.clone()
-        }
-        None => last.map_or_else(|| DEFAULT_SCENE.into(), String::clone),
-    };
+    let scene = arguments.scenes.first().or(last).map_or_else(|| DEFAULT_SCENE.into(), String::clone);
     let mut state = State::open(&scene, settings)?;
     state.split = arguments.against.is_some();
     common::checked(&arguments.run)?;

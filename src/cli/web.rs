@@ -11,11 +11,12 @@ use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY, find};
 use skinbench::scene::{BuiltScene, Scene, Settings};
 use skinbench::web::{Choice, page};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Instances of smaller crowds, as fractions of the scene's own.
-const FRACTIONS: [u64; 2] = [10, 3];
+/// Instances of the crowds, as fractions of the scene's own.
+const FRACTIONS: [u64; 3] = [10, 3, 1];
 /// Backends that answer a reader's question within a minute or two: each place of posing with each place of skinning.
 const DEFAULT: [&str; 8] = [
     "gpu-vertex",
@@ -98,14 +99,11 @@ fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
         common::checked(&settings)?;
         Ok(common::load_scene(&arguments.scene)?.with(settings))
     };
-    let mut counts = arguments.instances.clone();
+    let mut counts: BTreeSet<u64> = arguments.instances.iter().copied().collect();
     if counts.is_empty() {
         let own = sized(None)?.instances();
         counts.extend(FRACTIONS.map(|fraction| (own / fraction).max(1)));
-        counts.push(own);
     }
-    counts.sort_unstable();
-    counts.dedup();
     let scenes: Vec<_> = counts.into_iter().map(|count| sized(Some(count))).collect::<anyhow::Result<_>>()?;
     let mut crowds = common::build(&scenes)?;
     // A scene has at least one instance of each group, however few are asked for.

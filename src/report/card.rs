@@ -165,11 +165,10 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
 /// The cards of all points as text for terminals.
 pub fn text(study: &Study) -> String {
     let mut text = String::new();
-    for point in study.points() {
+    for point in &study.points {
         let rows = table(study, point);
-        let headings: Vec<&str> = rows.first().into_iter().flatten().map(String::as_str).collect();
-        let mut columns = new_table(&headings);
-        columns.add_rows(rows.iter().skip(1));
+        let mut columns = new_table(&rows[0]);
+        columns.add_rows(&rows[1..]);
         text += &format!("card: {}\n{columns}\n{}\n", place(point), paragraph(study, point));
     }
     text

@@ -6,7 +6,7 @@ use crate::results::compare::{Comparison, StageComparison, Verdict};
 
 /// The rows, or only those that changed; then the number of rows of each kind, and warnings.
 pub fn text(comparison: &Comparison, all: bool) -> String {
-    let mut table = new_table(&["row", "base", "new", "change", "95 % for all rows", "verdict"]);
+    let mut table = new_table(["row", "base", "new", "change", "95 % for all rows", "verdict"]);
     let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
     let changed = |row: &&StageComparison| all || matches!(row.verdict, Verdict::Faster | Verdict::Slower);
     let shown: Vec<_> = comparison.rows.iter().filter(changed).collect();

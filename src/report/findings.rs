@@ -70,7 +70,7 @@ pub fn plain_place(point: &Point) -> String {
 /// Options and attributes that are not the defaults, each after a comma.
 fn settings(point: &Point) -> String {
     let Point { options, attributes, .. } = point;
-    let options = (!options.is_empty()).then(|| format!(", {options}"));
+    let options = (!options.0.is_empty()).then(|| format!(", {options}"));
     let attributes = !["", DEFAULT_ATTRIBUTES].contains(&attributes.as_str());
     let attributes = attributes.then(|| format!(", {}", attributes_of(point)));
     options.into_iter().chain(attributes).collect()
@@ -105,15 +105,15 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
         (Axis::Influences, "influences"),
         (Axis::Models, "models"),
     ] {
-        let varies = study.points().windows(2).any(|w| other.value(&w[0]) != other.value(&w[1]));
+        let varies = study.points.windows(2).any(|w| other.value(&w[0]) != other.value(&w[1]));
         if *axis != other && varies {
             words.push(format!("{} {word}", grouped(other.value(fixed))));
         }
     }
-    if !fixed.options.is_empty() {
+    if !fixed.options.0.is_empty() {
         words.push(fixed.options.to_string());
     }
-    if study.points().windows(2).any(|w| w[0].attributes != w[1].attributes) {
+    if study.points.windows(2).any(|w| w[0].attributes != w[1].attributes) {
         words.push(attributes_of(fixed));
     }
     words.join(", ")

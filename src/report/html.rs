@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
 const STYLE: &str = include_str!("report.css");
@@ -86,19 +86,14 @@ pub(super) fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
 }
 
 fn scenes(study: &Study) -> String {
-    let mut scenes: Vec<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
-    scenes.dedup();
-    scenes.sort_unstable();
-    scenes.dedup();
-    scenes.join(", ")
+    let scenes: BTreeSet<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
+    scenes.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn machine(study: &Study) -> Markup {
     let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
     let first = |value: fn(&SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
-    let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads: BTreeSet<usize> = rows.iter().map(|row| row.threads).collect();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
     let revision = |row: &SummaryRow| {
         let commit = abbreviated(row.git_rev.as_deref()?);

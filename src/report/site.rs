@@ -68,7 +68,7 @@ fn crowd_of(point: &Point) -> Point {
 impl<'a> Column<'a> {
     fn new(submission: &'a Submission, study: &'a Study) -> Self {
         let mut points: BTreeMap<Point, &Point> = BTreeMap::new();
-        for point in study.points() {
+        for point in &study.points {
             let known = points.entry(crowd_of(point)).or_insert(point);
             if point.threads >= known.threads {
                 *known = point;

@@ -14,15 +14,12 @@ use crate::results::recorded::Recorded;
 use crate::results::rows::{MeasuredScene, Measurement};
 use crate::results::study::{Quantity, Study, StudyEntry};
 use crate::scene::BuiltScene;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets::UTF8_BORDERS_ONLY};
 
 /// An empty table with these columns: the first left-aligned, the others right-aligned.
-pub fn new_table(columns: &[&str]) -> Table {
+pub fn new_table(columns: impl Into<Row>) -> Table {
     let mut table = Table::new();
-    table
-        .load_style(UTF8_BORDERS_ONLY)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(columns.iter());
+    table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(columns);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -34,7 +31,7 @@ pub fn new_table(columns: &[&str]) -> Table {
 pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
     let &MeasuredScene { environment, scene, clip_error } = measured;
     let study = study_of(measured, outcomes);
-    let mut table = new_table(&["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
+    let mut table = new_table(["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
     for entry in &study.entries {
         table.add_row(cells(entry));
     }
@@ -64,7 +61,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
 
 /// The verdict at each point of a scene, in lines.
 pub fn verdicts(study: &Study) -> String {
-    study.points().iter().map(|point| verdict(study, point)).collect()
+    study.points.iter().map(|point| verdict(study, point)).collect()
 }
 
 /// A backend's time of a frame, its largest error and its status, in one line.
@@ -120,7 +117,7 @@ pub fn limits(hosts: &[Host]) -> String {
 
 /// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
 pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
-    let mut table = new_table(&["backend", "position", "normal", "vertices", "status"]);
+    let mut table = new_table(["backend", "position", "normal", "vertices", "status"]);
     for outcome in outcomes {
         let cell = |figure: fn(&Parity) -> String| outcome.parity.as_ref().map_or("-".into(), figure);
         table.add_row([

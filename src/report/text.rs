@@ -4,7 +4,7 @@ use super::findings::{conditions, crowd, findings, verdict};
 use super::table::new_table;
 use super::units::{duration, grouped};
 use crate::harness::sweep::{Found, Largest, MemoryBounds};
-use crate::results::study::{Axis, Sheet, Study};
+use crate::results::study::{Axis, Curve, Sheet, Study};
 use crate::scene::words;
 use crate::wording::one_line;
 use bytesize::ByteSize;
@@ -32,16 +32,24 @@ pub fn verdicts(study: &Study) -> String {
 
 /// A sheet's medians: one row per value, one column per backend.
 fn times(study: &Study, sheet: &Sheet) -> String {
-    let backends = sheet.curves.iter().map(|curve| curve.backend.as_str());
-    let mut table = new_table(&std::iter::once(sheet.axis.title()).chain(backends).collect::<Vec<_>>());
-    for &value in &sheet.values {
-        let cells = sheet.curves.iter().map(|curve| {
+    let rows = rows(sheet);
+    let mut table = new_table(&rows[0]);
+    table.add_rows(&rows[1..]);
+    format!("{}: {}\n{table}\n\n", conditions(study, sheet), sheet.quantity.name())
+}
+
+/// The times of a sheet: headings, then a row for each value of the axis.
+pub(super) fn rows(sheet: &Sheet) -> Vec<Vec<String>> {
+    let backends = sheet.curves.iter().map(|curve| curve.backend.clone());
+    let headings = std::iter::once(sheet.axis.title().to_owned()).chain(backends).collect();
+    let row = |&value: &u64| {
+        let time = |curve: &Curve| {
             let known = curve.points.iter().find(|point| point.value == value);
             known.map_or("-".into(), |point| duration(point.ns))
-        });
-        table.add_row(std::iter::once(value.to_string()).chain(cells));
-    }
-    format!("{}: {}\n{table}\n\n", conditions(study, sheet), sheet.quantity.name())
+        };
+        std::iter::once(grouped(value)).chain(sheet.curves.iter().map(time)).collect()
+    };
+    std::iter::once(headings).chain(sheet.values.iter().map(row)).collect()
 }
 
 /// Notes on problems of files, if there are any.

@@ -210,10 +210,8 @@ impl Bundle {
         // The checksum stands at the end of the file, behind the archive.
         io::copy(&mut archive.into_inner(), &mut io::sink())?;
         let Some(manifest) = manifest else { return content(format!("no {MANIFEST} in it: not a bundle")) };
-        let manifest: Manifest = match serde_json::from_slice(&manifest) {
-            Ok(manifest) => manifest,
-            Err(error) => return content(format!("{MANIFEST}: {error}")),
-        };
+        let parsed = serde_json::from_slice(&manifest).or_else(|error| content(format!("{MANIFEST}: {error}")));
+        let manifest: Manifest = parsed?;
         if manifest.format != FORMAT {
             return content(format!("{MANIFEST}: format {}; this skinbench reads {FORMAT}", manifest.format));
         }

@@ -345,14 +345,11 @@ fn open_because(
     let mut foreign = |scene: &str, instances: usize, hashes: &BTreeSet<&str>| {
         let settings = Settings { instances: Some(instances as u64), ..Settings::default() };
         let built = Scene::load(scene).and_then(|loaded| loaded.with(settings).build_with(memory, &mut load));
+        let crowd = format!("the scene {scene} with {instances} instances");
         match built {
             Ok(built) if hashes.iter().all(|hash| *hash == format!("{:016x}", built.hash)) => None,
-            Ok(_) => {
-                Some(format!("the scene {scene} with {instances} instances is not the built-in one: another hash"))
-            }
-            Err(error) => {
-                Some(format!("the scene {scene} with {instances} instances cannot be confirmed here: {error}"))
-            }
+            Ok(_) => Some(format!("{crowd} is not the built-in one: another hash")),
+            Err(error) => Some(format!("{crowd} cannot be confirmed here: {error}")),
         }
     };
     reasons.extend(crowds.iter().filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes)));

@@ -16,7 +16,7 @@ const DEFAULTS: [(&str, &str); 5] =
 
 /// Options that differ from the defaults, by name; switches have empty values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Options(BTreeMap<String, String>);
+pub struct Options(pub BTreeMap<String, String>);
 
 impl Options {
     /// The options of settings, and of what disturbs frames.
@@ -46,21 +46,6 @@ impl Options {
     /// The value of an option; `None` if it is the default.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
-    }
-
-    /// Replaces the value of an option that differs from the default.
-    pub fn replace(&mut self, name: &str, value: &str) {
-        self.0.entry(name.into()).and_modify(|old| *old = value.into());
-    }
-
-    /// Sets an option to its default.
-    pub fn remove(&mut self, name: &str) {
-        self.0.remove(name);
-    }
-
-    /// Returns whether all options are the defaults.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

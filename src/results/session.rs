@@ -116,14 +116,20 @@ impl Program {
     /// # Errors
     /// Its executable file cannot be found or read.
     pub fn running(version: &str, build: &Build) -> io::Result<Self> {
-        Ok(Self {
+        let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+        Ok(Self { sha256: digest::of_file(&std::env::current_exe()?)?, ..Self::new(version, build, &target) })
+    }
+
+    /// A program of this version for `target`, without the digest of its file.
+    pub fn new(version: &str, build: &Build, target: &str) -> Self {
+        Self {
             version: version.into(),
             build: build.clone(),
-            target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            target: target.into(),
             debug: cfg!(debug_assertions),
-            sha256: digest::of_file(&std::env::current_exe()?)?,
+            sha256: String::new(),
             shaders: digest::of_shaders(),
-        })
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::rows::{Measurement, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 use strum::VariantArray;
 
@@ -69,7 +69,9 @@ impl Axis {
                     fixed.vertices = 0;
                 }
             }
-            Self::ActiveTargets => fixed.options.replace("active_targets", "N"),
+            Self::ActiveTargets => {
+                fixed.options.0.entry("active_targets".into()).and_modify(|count| *count = "N".into());
+            }
         }
         fixed
     }
@@ -296,11 +298,12 @@ pub struct Study {
     pub files: Vec<ResultFile>,
     /// All rows of this machine, for tables.
     pub rows: Vec<Measurement>,
-    /// The points in the order of the files, and the entries of each.
-    points: Vec<Point>,
+    /// The points in the order of the files.
+    pub points: Vec<Point>,
+    /// The entries of each point.
     by_point: HashMap<Point, Vec<usize>>,
     /// Backends that were measured, in the registry's order; those of others follow, in the order of the files.
-    backends: Vec<String>,
+    pub backends: Vec<String>,
     /// The sheets of each axis, once they were asked for.
     sheets: [OnceLock<Vec<Sheet>>; Axis::ALL.len()],
 }
@@ -418,25 +421,15 @@ impl Study {
         if self.machine.is_emulated() && passes > 0 { Quantity::Work } else { Quantity::Frame }
     }
 
-    /// The points in the order of the files.
-    pub fn points(&self) -> &[Point] {
-        &self.points
-    }
-
     /// The backends at a point.
     pub fn at(&self, point: &Point) -> impl Iterator<Item = &StudyEntry> {
         self.by_point.get(point).into_iter().flatten().map(|&index| &self.entries[index])
     }
 
-    /// Backends that were measured, in the registry's order; those of others follow, in the order of the files.
-    pub fn backends(&self) -> &[String] {
-        &self.backends
-    }
-
     /// For each scene and number of passes, the largest crowd on which most backends were measured.
     pub fn headlines(&self) -> Vec<&Point> {
         let mut best: Vec<(&Point, usize)> = Vec::new();
-        for point in self.points() {
+        for point in &self.points {
             let count = self.at(point).filter(|entry| entry.is_ok()).count();
             if count == 0 {
                 continue;
@@ -484,9 +477,8 @@ impl Study {
             }
             curves.iter_mut().for_each(|curve| curve.points.sort_unstable());
             curves.retain(|curve| curve.points.len() > 1);
-            let mut values: Vec<u64> = curves.iter().flat_map(|c| c.points.iter().map(|point| point.value)).collect();
-            values.sort_unstable();
-            values.dedup();
+            let values = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.value));
+            let values: Vec<u64> = values.collect::<BTreeSet<_>>().into_iter().collect();
             if values.len() > 1 {
                 sheets.push(Sheet { axis, fixed, quantity, values, curves });
             }

@@ -26,6 +26,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// A scene's crowd and view, ready to run.
@@ -145,8 +146,7 @@ impl Scene {
         }
         let mut hash = SceneHash::default();
         hash.number(self.seed);
-        hash.number(self.resolution[0]);
-        hash.number(self.resolution[1]);
+        self.resolution.iter().for_each(|pixels| hash.number(*pixels));
         let Camera { orbit, elevation, distance, field_of_view } = self.camera;
         hash.reals([orbit, elevation, distance, field_of_view]);
         let format = settings.format();
@@ -190,7 +190,7 @@ impl Scene {
             Clips::Compact => {
                 let models: Vec<_> =
                     raw.par_iter().map(|model| stored(settings, Model::clone(model)).map(Arc::new)).collect();
-                models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error.to_string()))?
+                models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error))?
             }
         };
         let mut loaded = Vec::with_capacity(self.groups.len());
@@ -233,9 +233,7 @@ impl Scene {
                 let drawn = &drawn[group];
                 drawn.of_member[place].iter().map(move |&instance| drawn.instance(instance, first_mask))
             });
-            crowd
-                .push_masked_group(Arc::clone(model), &masks, all)
-                .map_err(|error| self.error(None, error.to_string()))?;
+            crowd.push_masked_group(Arc::clone(model), &masks, all).map_err(|error| self.error(None, error))?;
         }
         let members = showing
             .iter()
@@ -251,11 +249,11 @@ impl Scene {
                 // Every model has a group, in the same order.
                 let made =
                     lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, |model| stored(settings, model));
-                let made = made.map_err(|error| self.error(None, error.to_string()))?;
+                let made = made.map_err(|error| self.error(None, error))?;
                 (made.crowd, Some(made.levels), made.remarks)
             }
         };
-        let crowd = self.reusing_poses(crowd).map_err(|error| self.error(None, error.to_string()))?;
+        let crowd = self.reusing_poses(crowd).map_err(|error| self.error(None, error))?;
         hash.reuse(settings);
         for (socket, group) in settings.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
             let names: Vec<&str> = group.model.skeleton().names().iter().map(String::as_str).collect();
@@ -264,11 +262,9 @@ impl Scene {
                 return Err(self.error(None, format!("socket of {:?}: {problem}", group.model.name())));
             }
         }
-        let gameplay = match settings.bounds || !settings.sockets.is_empty() {
-            true => Some(Gameplay::new(&crowd, settings.bounds, &settings.sockets)),
-            false => None,
-        };
-        let gameplay = gameplay.transpose().map_err(|error| self.error(None, error.to_string()))?.map(Arc::new);
+        let reads = settings.bounds || !settings.sockets.is_empty();
+        let gameplay = reads.then(|| Gameplay::new(&crowd, settings.bounds, &settings.sockets));
+        let gameplay = gameplay.transpose().map_err(|error| self.error(None, error))?.map(Arc::new);
         if let Some(count) = settings.active_targets {
             hash.bytes(b"active targets");
             hash.number(count);
@@ -319,7 +315,7 @@ impl Scene {
             }
         }
         let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
-        crowd.with_expressions(expressions).map_err(|error| self.error(None, error.to_string()))
+        crowd.with_expressions(expressions).map_err(|error| self.error(None, error))
     }
 
     fn reusing_poses(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
@@ -381,8 +377,8 @@ impl Scene {
         Ok(resolved)
     }
 
-    fn error(&self, place: Option<Place>, problem: String) -> SceneError {
-        SceneError { place, ..SceneError::new(self.file.clone(), problem) }
+    fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
+        SceneError { place, ..SceneError::new(self.file.clone(), problem.to_string()) }
     }
 }
 

@@ -28,13 +28,13 @@ impl Camera {
         let Framed { target, eye, radius } = self.framed(crowd, size);
         let distance = eye.distance(target);
         let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
-        let projection = directx::perspective(
-            (self.field_of_view as f32).to_radians(),
-            size[0] as f32 / size[1] as f32,
-            near,
-            (distance + radius).max(2.0 * near),
-        );
-        projection * look_at_mat4(eye, target, Vec3::Y)
+        self.projection(size, near, distance + radius) * look_at_mat4(eye, target, Vec3::Y)
+    }
+
+    /// The projection between two distances.
+    fn projection(&self, size: [u32; 2], near: f32, far: f32) -> Mat4 {
+        let (angle, aspect) = ((self.field_of_view as f32).to_radians(), size[0] as f32 / size[1] as f32);
+        directx::perspective(angle, aspect, near, far.max(2.0 * near))
     }
 
     /// As [`Camera::view_projection`] for a picture with a ground, which goes on behind the crowd. `shift` moves the
@@ -50,9 +50,7 @@ impl Camera {
         let shift = height * (right * shift[0] as f32 + up * shift[1] as f32);
         let (eye, target) = (framed.eye + shift, framed.target + shift);
         let near = (distance - framed.radius - shift.length()).max(0.02 * framed.radius).max(1e-3 * distance);
-        let far = (distance + BEHIND * framed.radius).max(2.0 * near);
-        let projection = directx::perspective(angle, size[0] as f32 / size[1] as f32, near, far);
-        projection * look_at_mat4(eye, target, Vec3::Y)
+        self.projection(size, near, distance + BEHIND * framed.radius) * look_at_mat4(eye, target, Vec3::Y)
     }
 
     /// Position of the camera in the world for such a picture.

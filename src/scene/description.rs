@@ -58,22 +58,19 @@ impl GroupDescription {
 /// A crowd's description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
-    pub(super) name: String,
+    /// Its name: that of the file without its ending, or of the model.
+    pub name: String,
     pub(super) file: String,
     pub(super) seed: u64,
     pub(super) resolution: [u32; 2],
-    pub(super) camera: Camera,
+    /// Its camera.
+    pub camera: Camera,
     pub(super) settings: Settings,
     /// The groups, changed by the settings.
     pub(super) groups: Vec<GroupDescription>,
 }
 
 impl Scene {
-    /// Name of the scene, or of the model used as one.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Instances of all groups.
     pub fn instances(&self) -> u64 {
         self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
@@ -82,11 +79,6 @@ impl Scene {
     /// Number of times that a frame draws the crowd.
     pub fn passes(&self) -> u32 {
         self.settings.passes.unwrap_or(1)
-    }
-
-    /// The camera of the scene.
-    pub fn camera(&self) -> Camera {
-        self.camera
     }
 
     /// The scene with these settings on top of its own.

@@ -9,21 +9,17 @@ pub struct SceneError {
     pub(super) file: String,
     pub(super) place: Option<Place>,
     pub(super) problem: String,
-    pub(super) unknown: bool,
+    /// `true` if nothing has the name that was given for a scene or model.
+    pub is_unknown: bool,
 }
 
 impl SceneError {
     pub(crate) fn new(file: impl Into<String>, problem: String) -> Self {
-        Self { file: file.into(), place: None, problem, unknown: false }
+        Self { file: file.into(), place: None, problem, is_unknown: false }
     }
 
     pub(super) fn at(file: &str, place: Place, problem: String) -> Self {
         Self { place: Some(place), ..Self::new(file, problem) }
-    }
-
-    /// Returns whether the given name is neither a scene nor a model.
-    pub fn is_unknown_name(&self) -> bool {
-        self.unknown
     }
 }
 

@@ -3,8 +3,8 @@
 use super::description::{DEFAULT_PEOPLE, Scene};
 use super::error::SceneError;
 use super::file;
-use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
-use crate::asset::{FORMATS, regular_file};
+use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file, model_endings};
+use crate::asset::regular_file;
 use crate::wording;
 use std::path::Path;
 
@@ -40,7 +40,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
 
-fn is_scene_file(path: &Path) -> bool {
+/// Returns whether a path names a scene file.
+pub fn is_scene_file(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
@@ -72,15 +73,10 @@ impl Scene {
         if Self::is_model(name) {
             return Ok(Self::of_models(&[name]));
         }
-        let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
-        let known: Vec<_> = BUILT_IN
-            .iter()
-            .map(|(known, _)| *known)
-            .chain(BUILT_IN_MODELS)
-            .chain(["a .toml file"])
-            .chain(endings.iter().map(String::as_str))
-            .collect();
-        Err(SceneError { unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
+        let endings = model_endings();
+        let scenes = BUILT_IN.iter().map(|(known, _)| *known).chain(BUILT_IN_MODELS).chain(["a .toml file"]);
+        let known: Vec<_> = scenes.chain(endings.iter().map(String::as_str)).collect();
+        Err(SceneError { is_unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
     /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name gets
@@ -91,7 +87,7 @@ impl Scene {
     pub fn with_model(mut self, name: &str) -> Result<Self, SceneError> {
         if !BUILT_IN_MODELS.contains(&name) && !is_model_file(Path::new(name)) {
             let unknown = wording::unknown("model", name, &[&BUILT_IN_MODELS[..], &["a model file"]].concat());
-            return Err(SceneError { unknown: true, ..SceneError::new("", unknown) });
+            return Err(SceneError { is_unknown: true, ..SceneError::new("", unknown) });
         }
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
         self.name = format!("{}-{stem}", self.name);

@@ -23,7 +23,7 @@ pub use camera::{Camera, Framed};
 pub use description::Scene;
 pub use error::SceneError;
 pub use find_clip::find_clip;
-pub use load::{BUILT_IN, text_of};
+pub use load::{BUILT_IN, is_scene_file, text_of};
 pub use lod::{LEVELS, Levels, Lod, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;

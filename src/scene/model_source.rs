@@ -4,6 +4,7 @@ use crate::asset::walker::{People, walker};
 use crate::asset::{self, FORMATS, adapt, extremes, face::face};
 use crate::model::Model;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -184,9 +185,7 @@ type PeopleBase = (u32, Result<People, String>);
 
 /// One mesh per number of vertices that people among the sources have.
 fn bases(sources: &[&ModelSource]) -> Vec<PeopleBase> {
-    let mut counts: Vec<u32> = sources.iter().filter(|s| s.is_person()).map(|s| s.walker_vertices()).collect();
-    counts.sort_unstable();
-    counts.dedup();
+    let counts: BTreeSet<u32> = sources.iter().filter(|s| s.is_person()).map(|s| s.walker_vertices()).collect();
     counts.into_iter().map(|count| (count, People::new(count).map_err(|error| error.to_string()))).collect()
 }
 
@@ -211,6 +210,11 @@ fn sample(name: &str) -> Result<Model, String> {
         fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
+}
+
+/// What files of models are called in messages.
+pub(super) fn model_endings() -> Vec<String> {
+    FORMATS.iter().flat_map(|format| format.extensions).map(|ending| format!("a .{ending} file")).collect()
 }
 
 /// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.

@@ -27,7 +27,7 @@ fn built_in_scenes_are_sound() {
     for (name, _) in BUILT_IN {
         let few = Settings { instances: Some(5), vertices, ..Settings::default() };
         let scene = Scene::load(name).unwrap();
-        assert_eq!(scene.name(), name);
+        assert_eq!(scene.name, name);
         scene.with(few).build(MEMORY).unwrap();
     }
     let instances = |name| Scene::load(name).unwrap().instances();
@@ -95,8 +95,8 @@ fn wrong_models_and_clips_name_their_place() {
     let missing = error("[[group]]\nmodel = \"no.glb\"");
     assert!(missing.starts_with("test.toml:2:9: models/no.glb: "), "{missing}");
     let unknown = Scene::load("walkrs").unwrap_err();
-    assert!(unknown.is_unknown_name() && unknown.to_string().contains("did you mean \"walkers\"?"), "{unknown}");
-    assert!(!Scene::load("no.toml").unwrap_err().is_unknown_name());
+    assert!(unknown.is_unknown && unknown.to_string().contains("did you mean \"walkers\"?"), "{unknown}");
+    assert!(!Scene::load("no.toml").unwrap_err().is_unknown);
 }
 
 /// A group that walks, with the keys of one layer over it.

@@ -93,16 +93,9 @@ pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) 
 }
 
 fn worst_of(instance: u32, errors: &[f64]) -> Worst {
-    let mut worst = Worst { error: 0.0, instance, vertex: 0 };
-    for (vertex, &error) in errors.iter().enumerate() {
-        if error.is_nan() {
-            return Worst { error, instance, vertex };
-        }
-        if error > worst.error {
-            worst = Worst { error, instance, vertex };
-        }
-    }
-    worst
+    // By this order, errors that are not numbers are larger than others. Of equal ones the first counts.
+    let worst = errors.iter().enumerate().rev().max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+    worst.map_or(Worst { error: 0.0, instance, vertex: 0 }, |(vertex, &error)| Worst { error, instance, vertex })
 }
 
 #[cfg(test)]

@@ -71,11 +71,6 @@ impl Player {
         Self { speed: self.speed, looping: self.looping, ..Self::default() }
     }
 
-    /// Seconds since the start of the crowd; negative before it.
-    pub fn seconds(&self) -> f64 {
-        self.seconds
-    }
-
     /// The tick that is shown. Ticks wrap, so times before the start are valid too.
     pub fn tick(&self) -> u32 {
         (self.seconds * TICKS_PER_SECOND).round() as i64 as u32
@@ -208,14 +203,14 @@ mod tests {
     fn free_running_time_follows_the_wall_clock_either_way() {
         let mut player = player(Looping::Loop, Speed::Free(0.5));
         player.advance(3.0);
-        assert_eq!((player.seconds(), player.tick()), (1.5, 90));
+        assert_eq!((player.seconds, player.tick()), (1.5, 90));
         player.backwards = true;
         player.advance(5.0);
-        assert_eq!((player.seconds(), player.tick()), (-1.0, 0u32.wrapping_sub(60)));
+        assert_eq!((player.seconds, player.tick()), (-1.0, 0u32.wrapping_sub(60)));
         assert_eq!(player.position(), 1.0, "the timeline starts again");
         player.pause();
         player.advance(1.0);
-        assert_eq!(player.seconds(), -1.0);
+        assert_eq!(player.seconds, -1.0);
     }
 
     #[test]
@@ -231,12 +226,12 @@ mod tests {
                 }
             }
             assert_eq!(shown.len() as u32, 2 * rate + 1, "{rate} new poses per second");
-            assert!((player.seconds() - f64::from(2 * rate) * FRAME).abs() < 1e-9);
+            assert!((player.seconds - f64::from(2 * rate) * FRAME).abs() < 1e-9);
         }
         let mut off = player(Looping::Loop, Speed::Frames(25));
         off.scrub(0.05);
         off.advance(0.04 + 1e-9);
-        assert!((off.seconds() - 0.08).abs() < 1e-9, "the first step goes to a whole frame");
+        assert!((off.seconds - 0.08).abs() < 1e-9, "the first step goes to a whole frame");
     }
 
     #[test]
@@ -257,7 +252,7 @@ mod tests {
         let mut player = player(Looping::PingPong, Speed::Free(1.0));
         let mut at = |seconds: f64| {
             player.advance(seconds);
-            player.seconds()
+            player.seconds
         };
         assert_eq!([at(1.5), at(1.0), at(1.0), at(1.0)], [1.5, 1.5, 0.5, 0.5]);
         assert_eq!(at(9.0), 1.5, "more than two turns at once");
@@ -267,14 +262,14 @@ mod tests {
     fn playing_once_ends_at_the_end_and_starts_over() {
         let mut player = player(Looping::Once, Speed::Free(1.0));
         player.advance(5.0);
-        assert!(!player.playing && player.seconds() == 2.0);
+        assert!(!player.playing && player.seconds == 2.0);
         player.play();
-        assert!(player.playing && player.seconds() == 0.0);
+        assert!(player.playing && player.seconds == 0.0);
         player.backwards = true;
         player.advance(0.5);
-        assert!(!player.playing && player.seconds() == 0.0);
+        assert!(!player.playing && player.seconds == 0.0);
         player.play();
-        assert_eq!(player.seconds(), 2.0, "backwards it starts at the end");
+        assert_eq!(player.seconds, 2.0, "backwards it starts at the end");
     }
 
     #[test]
@@ -282,11 +277,11 @@ mod tests {
         let mut player = player(Looping::Loop, Speed::Free(1.0));
         player.stop();
         player.step(1);
-        assert!(!player.playing && !player.at_bind && (player.seconds() - FRAME).abs() < 1e-12);
+        assert!(!player.playing && !player.at_bind && (player.seconds - FRAME).abs() < 1e-12);
         player.step(-2);
-        assert!((player.seconds() + FRAME).abs() < 1e-12);
+        assert!((player.seconds + FRAME).abs() < 1e-12);
         player.scrub(0.5);
-        assert_eq!(player.seconds(), -1.5, "within the turn that is shown");
+        assert_eq!(player.seconds, -1.5, "within the turn that is shown");
         assert_eq!(player.position(), 0.5);
         player.scrub(9.0);
         assert!(player.position() > 1.99);

@@ -17,7 +17,8 @@ pub struct SceneDocument {
     pub source: String,
     /// Second clip that is laid over the first group's model.
     pub wave: Option<Wave>,
-    name: String,
+    /// Name of the scene.
+    pub name: String,
     folder: PathBuf,
     /// The file with all changes but the wave.
     text: String,
@@ -76,7 +77,9 @@ impl SceneDocument {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == source);
         let (text, folder) = match built_in {
             Some((_, text)) => ((*text).to_owned(), PathBuf::new()),
-            None if is_scene_file(path) => (scene::text_of(source)?, path.parent().unwrap_or(Path::new("")).to_owned()),
+            None if scene::is_scene_file(path) => {
+                (scene::text_of(source)?, path.parent().unwrap_or(Path::new("")).to_owned())
+            }
             None => {
                 // A scene loads its models when it is built, but a missing file is reported immediately.
                 if !BUILT_IN_MODELS.contains(&source) {
@@ -86,13 +89,8 @@ impl SceneDocument {
                 (model_scene(source), PathBuf::new())
             }
         };
-        let (source, name, saved) = (source.to_owned(), scene.name().to_owned(), text.clone());
+        let (source, name, saved) = (source.to_owned(), scene.name.clone(), text.clone());
         Ok(Self { source, wave: None, name, folder, text, saved, clip: None })
-    }
-
-    /// Name of the scene.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Returns whether the scene has changed since it was opened or saved.
@@ -232,7 +230,9 @@ impl SceneDocument {
                 remove(file, &["phase_buckets", "update_rate"]);
             }
             for (name, chosen) in settings.chosen() {
-                set(file, &name, value(chosen));
+                if let Ok(value) = chosen.to_string().parse::<Value>() {
+                    set(file, &name, value);
+                }
             }
             let keys = [
                 ("orbit", camera.orbit),
@@ -301,11 +301,6 @@ impl LayerState {
     }
 }
 
-/// Returns whether a path names a scene file.
-pub fn is_scene_file(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
-}
-
 /// A scene of a model's instances that play its clips in turn, as `Scene::load` makes it.
 fn model_scene(model: &str) -> String {
     format!("[[group]]\nmodel = {}\ncount = {DEFAULT_INSTANCES}\nclip = \"*\"\n", Value::from(model))
@@ -350,17 +345,6 @@ fn set(table: &mut Item, key: &str, value: impl Into<Value>) {
 fn remove(table: &mut Item, keys: &[&str]) {
     if let Some(table) = table.as_table_like_mut() {
         keys.iter().for_each(|key| drop(table.remove(key)));
-    }
-}
-
-/// The value of a setting in a scene file.
-fn value(chosen: toml::Value) -> Value {
-    match chosen {
-        toml::Value::Array(values) => Array::from_iter(values.into_iter().map(value)).into(),
-        toml::Value::Boolean(on) => on.into(),
-        toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) => number.into(),
-        other => other.as_str().unwrap_or_default().into(),
     }
 }
 
@@ -512,7 +496,7 @@ mod tests {
         document.switch_wave(true, "wave", 0.5, 60);
         document.fade_in(LayerIndex { group: 0, layer: 0 }, 60, 1.0);
         document.set_mask(LayerIndex { group: 0, layer: 0 }, "head", 0.5);
-        let camera = document.scene().unwrap().camera();
+        let camera = document.scene().unwrap().camera;
         let saved = document.with_settings(camera, &Settings { influences: Some(2), ..Settings::default() }).unwrap();
         assert_eq!(comments(&saved), before);
         assert_eq!(edited("passes = 2 # of two\n", |scene| set(scene, "passes", 3_i64)), "passes = 3 # of two\n");

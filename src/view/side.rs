@@ -3,7 +3,7 @@
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTime, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTimer, View};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::parity::vertex_errors;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 /// A backend with its buffers, its vertices and its picture.
 pub struct Side {
     gpu: Rc<Gpu>,
-    prepared: Box<dyn Prepared>,
+    pub(super) prepared: Box<dyn Prepared>,
     arena: Arena,
-    timer: StageTimer,
-    surfaces: Surfaces,
+    pub(super) timer: StageTimer,
+    pub(super) surfaces: Surfaces,
     /// Presenter that draws timed frames, as a run does.
     timed: Option<Presenter>,
     /// Presenter that draws the picture, which is not timed.
@@ -51,11 +51,6 @@ impl Side {
         let (prepared, arena) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
         let surfaces = Surfaces::new(&gpu, crowd);
         Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), surfaces, timed: None, picture: None, tick: 0 })
-    }
-
-    /// Instruction set or adapter, threads, and the chosen kernels.
-    pub fn device(&self) -> String {
-        self.prepared.device()
     }
 
     /// Returns whether the backend leaves out instances that are not in view.
@@ -94,19 +89,9 @@ impl Side {
         Ok(took)
     }
 
-    /// Spans of the last frame.
-    pub fn spans(&self) -> &[StageTime] {
-        self.timer.spans()
-    }
-
     /// The presenter of the picture.
     pub fn presenter(&self) -> Option<&Presenter> {
         self.picture.as_ref().map(|(_, presenter)| presenter)
-    }
-
-    /// One line for each texture that could not be decoded.
-    pub fn notes(&self) -> &[String] {
-        self.surfaces.notes()
     }
 
     /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.

@@ -137,7 +137,7 @@ impl State {
     /// As [`SceneDocument::open`].
     pub fn open(source: &str, preferences: Preferences) -> Result<Self, SceneError> {
         let document = SceneDocument::open(source)?;
-        let camera = document.scene()?.camera();
+        let camera = document.scene()?.camera;
         let mut state = Self {
             preferences,
             document,
@@ -306,12 +306,12 @@ mod tests {
         state.player.advance(1.0);
         state.split = true;
         state.switch_to("sprout-glb");
-        assert_eq!((state.document.name(), state.player.tick()), ("sprout-glb", 0));
+        assert_eq!((&state.document.name[..], state.player.tick()), ("sprout-glb", 0));
         assert_eq!((state.player.speed, state.split), (Speed::Frames(12), true));
         assert_eq!((state.run.instances, state.run.output), (None, Some(Output::Packed)));
         assert_eq!(state.preferences.recent, ["sprout-glb", "walkers"]);
         state.switch_to("missing.glb");
-        assert_eq!(state.document.name(), "sprout-glb", "what was there stays");
+        assert_eq!(state.document.name, "sprout-glb", "what was there stays");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::scene::Scene;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 /// Request of the window.
@@ -93,13 +93,8 @@ impl Worker {
 
     /// Waits for the next answer, at most for `patience`.
     pub fn answer(&mut self, patience: Duration) -> Option<Answer> {
-        let answer = match self.answers.try_recv() {
-            Err(TryRecvError::Empty) if self.pending > 0 && !patience.is_zero() => self.answers.recv_timeout(patience),
-            Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
-            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-            Ok(answer) => Ok(answer),
-        };
-        match answer {
+        let patience = if self.pending > 0 { patience } else { Duration::ZERO };
+        match self.answers.recv_timeout(patience) {
             Ok(answer) => {
                 if !matches!(answer, Answer::Progress(..)) {
                     self.pending = self.pending.saturating_sub(1);

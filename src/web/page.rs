@@ -197,14 +197,7 @@ fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
 
 /// A session of the page, which it completes.
 fn session(build: &Build) -> Session {
-    let program = Program {
-        version: env!("CARGO_PKG_VERSION").into(),
-        build: build.clone(),
-        target: "browser".into(),
-        debug: cfg!(debug_assertions),
-        sha256: String::new(),
-        shaders: digest::of_shaders(),
-    };
+    let program = Program::new(env!("CARGO_PKG_VERSION"), build, "browser");
     Session { program, browser: Some(Browser::default()), ..Session::default() }
 }
 

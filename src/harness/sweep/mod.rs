@@ -147,7 +147,7 @@ impl Sweep<'_> {
         // Backends that cannot run at all are reported one by one.
         let Some((least, backend)) = least else { return Ok(()) };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
-        let name = self.scene.name();
+        let name = &self.scene.name;
         Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
     }
 

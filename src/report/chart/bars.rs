@@ -34,12 +34,8 @@ fn class_of(stage: Stage) -> &'static str {
     }
 }
 
-/// The parts of each backend's frames, for each number of passes.
-pub fn stages(study: &Study) -> Vec<Chart> {
-    study.headlines().into_iter().filter_map(|point| stages_at(study, point)).collect()
-}
-
-fn stages_at(study: &Study, point: &Point) -> Option<Chart> {
+/// The parts of each backend's frames.
+pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     let entries: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.median(Stage::Frame).is_some()).collect();
     let mut items = Vec::new();
     let mut present: Vec<Stage> = Vec::new();
@@ -110,12 +106,8 @@ fn percentage(entry: &StudyEntry, stage: Stage) -> Option<f64> {
     entry.stage(stage)?.row.pct_of_limit.filter(|pct| pct.is_finite() && *pct >= 0.0)
 }
 
-/// Every frame of each backend, for each number of passes.
-pub fn distributions(study: &Study) -> Vec<Chart> {
-    study.headlines().into_iter().filter_map(|point| distribution(study, point)).collect()
-}
-
-fn distribution(study: &Study, point: &Point) -> Option<Chart> {
+/// Every frame of each backend.
+pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let entries: Vec<&StudyEntry> =
         study.at(point).filter(|e| e.stage(Stage::Frame).is_some_and(|m| !m.samples.is_empty())).collect();
     let mut items = Vec::new();

@@ -1,6 +1,7 @@
 //! Times along an axis: instances, passes, threads, vertices, influences, models, active morph targets.
 
 use super::super::findings::{FRAME_60_HZ, conditions};
+use super::super::text::rows;
 use super::super::units::{duration, grouped};
 use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
@@ -31,18 +32,6 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let mut items = Vec::new();
     if (y_range.0..y_range.1).contains(&FRAME_60_HZ) && sheet.quantity == Quantity::Frame {
         items.push(Item::new(Shape::Rule, "", vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)]));
-    }
-    let mut table = vec![
-        std::iter::once(sheet.axis.title().to_owned())
-            .chain(sheet.curves.iter().map(|curve| curve.backend.clone()))
-            .collect::<Vec<_>>(),
-    ];
-    for &value in &sheet.values {
-        let cells = times.iter().map(|times| {
-            let known = times.iter().find(|(x, _)| *x == value as f64);
-            known.map_or("-".into(), |(_, ns)| duration(*ns as u64))
-        });
-        table.push(std::iter::once(grouped(value)).chain(cells).collect());
     }
     for (curve, times) in sheet.curves.iter().zip(&times) {
         items.push(Item::new(Shape::Line, class(study, &curve.backend), times.clone()));
@@ -81,7 +70,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let rings = if crossings.is_empty() { "" } else { " Rings mark where one overtakes another." };
     let rule =
         if plot.items.iter().any(|i| matches!(i.shape, Shape::Rule)) { " The dashed line is 60 Hz." } else { "" };
-    Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), table)
+    Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), rows(sheet))
 }
 
 /// Labels whole numbers only.

@@ -63,7 +63,7 @@ pub(super) fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
 }
 
 fn index(study: &Study, backend: &str) -> usize {
-    study.backends().iter().position(|known| *known == backend).unwrap_or(0)
+    study.backends.iter().position(|known| *known == backend).unwrap_or(0)
 }
 
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.

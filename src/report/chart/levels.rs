@@ -33,7 +33,7 @@ pub fn levels(study: &Study) -> Vec<Chart> {
 /// The point without what levels of detail change.
 fn undropped(point: &Point) -> Point {
     let mut crowd = Point { vertices: 0, influences: 0, ..point.without_hash() };
-    crowd.options.remove("lod");
+    crowd.options.0.remove("lod");
     crowd
 }
 
@@ -46,7 +46,7 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
     let named = |lod: &str| if lod.is_empty() { "full detail".to_owned() } else { lod.replace('+', " and ") };
     let mut table = vec![["backend", "dropped", "error in pixels", "time"].map(String::from).to_vec()];
     let (mut items, mut legend) = (Vec::new(), Vec::new());
-    for backend in study.backends() {
+    for backend in &study.backends {
         let mut own: Vec<&Saving> = savings.iter().filter(|saving| saving.entry.backend == *backend).collect();
         own.sort_by(|a, b| a.pixels.total_cmp(&b.pixels));
         if own.is_empty() {

@@ -13,11 +13,6 @@ use bytesize::ByteSize;
 const PURPOSES: [(&str, &str); 5] =
     [("mesh", "s2"), ("clips", "s1"), ("palettes", "s3"), ("skinned output", "s5"), ("scratch", "s4")];
 
-/// The memory of each backend, for each number of passes; none for results without columns of memory.
-pub fn memory(study: &Study) -> Vec<Chart> {
-    study.headlines().into_iter().filter_map(|point| memory_at(study, point)).collect()
-}
-
 /// Bytes by purpose on host and device, in the order of [`PURPOSES`].
 fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
     let host = [row.host_mesh?, row.host_clips?, row.host_palettes?, row.host_output?, row.host_scratch?];
@@ -25,7 +20,8 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
     Some([("host", host), ("device", device)])
 }
 
-fn memory_at(study: &Study, point: &Point) -> Option<Chart> {
+/// The memory of each backend; none for results without columns of memory.
+pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let label: fn(f64) -> String = |bytes| ByteSize(bytes.round().max(0.0) as u64).display().si().to_string();
     let bars_of = |entry: &StudyEntry| {
         let sides = sides(entry.frame()?)?;

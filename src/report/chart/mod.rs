@@ -9,17 +9,21 @@ mod plot;
 
 pub use drawing::{Chart, STYLE};
 
+use crate::results::key::Point;
 use crate::results::study::Study;
 use std::collections::HashSet;
 
 /// All charts for which the results have figures.
 pub fn charts(study: &Study) -> Vec<Chart> {
-    let mut charts = bars::stages(study);
-    charts.extend(memory::memory(study));
+    // One for each number of passes.
+    let at_headlines = |chart: fn(&Study, &Point) -> Option<Chart>| {
+        study.headlines().into_iter().filter_map(move |point| chart(study, point))
+    };
+    let mut charts: Vec<Chart> = at_headlines(bars::stages).chain(at_headlines(memory::memory)).collect();
     charts.extend(curves::curves(study));
     charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
-    charts.extend(bars::distributions(study));
+    charts.extend(at_headlines(bars::distribution));
     number_repeated(&mut charts);
     charts
 }

@@ -1,6 +1,5 @@
 //! A chart as data, and its SVG, with classes instead of colours, which a style sheet paints for light and dark.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 /// Width of every chart; charts shrink with the window.
@@ -151,9 +150,8 @@ impl Item {
             return shape;
         }
         let words = escaped(&self.words);
-        format!(
-            "<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\"><title>{words}</title>{shape}</g>\n"
-        )
+        let title = format!("<title>{words}</title>");
+        format!("<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\">{title}{shape}</g>\n")
     }
 }
 
@@ -228,16 +226,9 @@ impl Plot {
             if x + width > f64::from(WIDTH) && x > 8.0 {
                 (x, line) = (8.0, line + 1);
             }
-            let y = line * LEGEND;
-            let _ = writeln!(
-                out,
-                "<rect class=\"{class}\" x=\"{x:.0}\" y=\"{}\" width=\"12\" height=\"12\"/>\
-                 <text class=\"ink\" x=\"{:.0}\" y=\"{}\">{}</text>",
-                y + 3,
-                x + 17.0,
-                y + 14,
-                escaped(name)
-            );
+            let (top, left, base) = (line * LEGEND + 3, x + 17.0, line * LEGEND + 14);
+            out += &format!(r#"<rect class="{class}" x="{x:.0}" y="{top}" width="12" height="12"/>"#);
+            out += &format!("<text class=\"ink\" x=\"{left:.0}\" y=\"{base}\">{}</text>\n", escaped(name));
             x += width;
         }
         (out, if self.legend.is_empty() { 0 } else { line + 1 })

@@ -9,9 +9,8 @@ use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription, Scene};
 use super::error::SceneError;
 use super::expression::ExpressionPlan;
 use super::layer::Play;
-use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file};
+use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file, model_endings};
 use super::settings::{Interpolation, Settings};
-use crate::asset::FORMATS;
 use crate::wording;
 use checked_text::{SceneText, positive};
 use serde::Deserialize;
@@ -62,6 +61,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
         return Err(SceneError::at(file, source.place(after), problem));
     }
     let camera = &keys.camera;
+    let (is_angle, angle) = (|v| v > 0.0 && v < 180.0, "more than 0 and less than 180 degrees");
     let scene = Scene {
         name: name.into(),
         file: file.into(),
@@ -71,13 +71,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
             orbit: source.number("orbit", &camera.orbit, 25.0, f64::is_finite, "degrees")?,
             elevation: source.number("elevation", &camera.elevation, 20.0, |v| v.abs() <= 89.0, "-89 to 89 degrees")?,
             distance: source.number("distance", &camera.distance, 1.0, positive, "a factor of more than 0")?,
-            field_of_view: source.number(
-                "field_of_view",
-                &camera.field_of_view,
-                40.0,
-                |v| v > 0.0 && v < 180.0,
-                "more than 0 and less than 180 degrees",
-            )?,
+            field_of_view: source.number("field_of_view", &camera.field_of_view, 40.0, is_angle, angle)?,
         },
         settings: Settings::default(),
         groups: keys.group.iter().map(|group| checked(&source, group, folder)).collect::<Result<_, _>>()?,
@@ -87,6 +81,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
 
 fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupDescription, SceneError> {
     let part = |v: f64| (0.0..=1.0).contains(&v);
+    let half_turn = |v: f64| (0.0..=180.0).contains(&v);
     let mut model = model(source, keys, folder)?;
     model.vertices = source.optional("vertices", &keys.vertices, |n| n > 0, "1 or more")?;
     model.influences = source.optional("influences", &keys.influences, |n| (1..=16).contains(&n), "1 to 16")?;
@@ -110,13 +105,7 @@ fn checked(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<GroupD
         layers: layer::layers(source, keys)?,
         expression: expression(source, keys)?,
         yaw: source.number("yaw", &keys.yaw, 0.0, f64::is_finite, "degrees")?,
-        yaw_spread: source.number(
-            "yaw_spread",
-            &keys.yaw_spread,
-            0.0,
-            |v| (0.0..=180.0).contains(&v),
-            "0 to 180 degrees",
-        )?,
+        yaw_spread: source.number("yaw_spread", &keys.yaw_spread, 0.0, half_turn, "0 to 180 degrees")?,
         scale: source.optional("scale", &keys.scale, positive, "metres per unit, more than 0")?,
         model_place: Some(source.place(keys.vertices.as_ref().map_or(keys.model.span(), Spanned::span).start)),
         clip_place: keys.clip.as_ref().map(|clip| source.place(clip.span().start)),
@@ -161,7 +150,7 @@ fn model(source: &SceneText, keys: &GroupKeys, folder: &Path) -> Result<ModelSou
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(name)) {
         return Ok(ModelSource::in_folder(name, folder));
     }
-    let endings: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!("a .{e} file")).collect();
+    let endings = model_endings();
     let known: Vec<_> = BUILT_IN_MODELS.into_iter().chain(endings.iter().map(String::as_str)).collect();
     Err(source.error(&keys.model, wording::unknown("model", name, &known)))
 }

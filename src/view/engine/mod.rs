@@ -154,14 +154,15 @@ pub struct Engine {
     attempt: u32,
     /// Threads of the context; none for all.
     threads: Option<u32>,
-    stage: Option<ShownCrowd>,
+    stage: ShownCrowd,
     sides: Vec<Slot>,
 }
 
 /// The crowd that is shown.
+#[derive(Default)]
 struct ShownCrowd {
     /// Last request, whether or not it could be built.
-    wanted: (Scene, bool),
+    wanted: Option<(Scene, bool)>,
     problem: Option<String>,
     built: Option<Built>,
     /// Number of crowds built so far.
@@ -194,7 +195,18 @@ impl Engine {
     pub fn new(open: Open, make: Make, memory: fn() -> u64, build: Build) -> Self {
         let context = open();
         let cpu = Environment::collect(build.clone(), None).cpu;
-        Self { open, make, memory, build, cpu, context, attempt: 0, threads: None, stage: None, sides: Vec::new() }
+        Self {
+            open,
+            make,
+            memory,
+            build,
+            cpu,
+            context,
+            attempt: 0,
+            threads: None,
+            stage: ShownCrowd::default(),
+            sides: Vec::new(),
+        }
     }
 
     /// Answers a request.
@@ -212,7 +224,7 @@ impl Engine {
             None => ("no adapter".into(), false),
         };
         let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
-        let Some(stage) = &self.stage else { return shown };
+        let stage = &self.stage;
         shown.problem = stage.problem.clone().or(no_threads);
         let context = match &self.context {
             Ok(context) => context,
@@ -254,24 +266,18 @@ impl Engine {
             }
             let slot = &mut self.sides[index];
             let mut side = SideShown { backend: backend.clone(), size: wanted.size, ..SideShown::default() };
-            let drawn = match &mut slot.side {
-                Ok(made) => {
-                    side.device = made.device();
-                    let drawn = made.frame(crowd, wanted.tick, &view, canvas);
-                    drawn.and_then(|took| {
-                        side.frame = took;
-                        side.spans = made.spans().to_vec();
-                        slot.culls = made.culls()?;
-                        Ok(())
-                    })
-                }
-                Err(error) => Err(error.clone()),
-            };
+            let drawn = slot.side.as_mut().map_err(|error| error.clone()).and_then(|made| {
+                side.device = made.prepared.device();
+                side.frame = made.frame(crowd, wanted.tick, &view, canvas)?;
+                side.spans = made.timer.spans().to_vec();
+                slot.culls = made.culls()?;
+                Ok(())
+            });
             side.problem = drawn.err().map(|error| error.to_string());
             shown.sides.push(side);
         }
         if let (Some(facts), Some(Slot { side: Ok(side), .. })) = (&mut shown.facts, self.sides.first()) {
-            facts.notes.extend_from_slice(side.notes());
+            facts.notes.extend_from_slice(side.surfaces.notes());
         }
         for index in 0..self.sides.len() {
             let finished = finish(&mut self.sides, index, built, wanted, &view, &mut shown.sides[index]);
@@ -330,17 +336,11 @@ impl Engine {
 
     /// Builds the crowd unless it is unchanged.
     fn set_stage(&mut self, wanted: &Wanted) {
-        let key = (wanted.scene.clone(), wanted.at_bind);
-        let stage = self.stage.get_or_insert_with(|| ShownCrowd {
-            wanted: (wanted.scene.clone(), !wanted.at_bind),
-            problem: None,
-            built: None,
-            generation: 0,
-        });
+        let (key, stage) = (Some((wanted.scene.clone(), wanted.at_bind)), &mut self.stage);
         if stage.wanted == key {
             return;
         }
-        let same_scene = stage.wanted.0 == wanted.scene;
+        let same_scene = stage.wanted.as_ref().is_some_and(|(scene, _)| *scene == wanted.scene);
         let built = match stage.built.take_if(|_| same_scene) {
             Some(built) => at_bind(built, wanted.at_bind),
             None => built_for(wanted, (self.memory)()),
@@ -362,16 +362,14 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
     let first = scene.crowd.groups().first().map(|group| &group.model);
     let clip = scene.crowd.layers().of(0).first().map_or(REST, |layer| layer.clip);
+    let clips = first.into_iter().flat_map(|model| model.clips().iter().enumerate());
     let facts = Facts {
         instances: scene.crowd.instance_count(),
         vertices: scene.crowd.vertex_count(),
         settings: scene.settings.clone(),
-        clips: first.map_or_else(Vec::new, |model| {
-            let names = model.clips().iter().enumerate();
-            names
-                .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
-                .collect()
-        }),
+        clips: clips
+            .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
+            .collect(),
         joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
         notes: notes(&scene.crowd),
@@ -411,15 +409,12 @@ fn finish(
     let crowd = built.crowd();
     let heat: Option<Heat> = match wanted.errors {
         Errors::Hidden => None,
-        Errors::Reference => match &mut slots[index].side {
-            Ok(side) => Some(side.errors(crowd, view.light)?),
-            Err(_) => None,
-        },
+        Errors::Reference => slots[index].side.as_mut().ok().map(|side| side.errors(crowd, view.light)).transpose()?,
         Errors::Sides => match slots {
-            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] if index == 0 => {
-                Some(a.differences(b, crowd, view.light)?)
+            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => {
+                let (own, other) = if index == 0 { (a, b) } else { (b, a) };
+                Some(own.differences(other, crowd, view.light)?)
             }
-            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => Some(b.differences(a, crowd, view.light)?),
             _ => None,
         },
     };

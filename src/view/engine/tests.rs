@@ -148,7 +148,7 @@ fn stop_shows_the_bind_pose_and_play_leaves_it() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let playing = engine.show(&wanted(&["cpu-scalar"], |_| {}));
     let stopped = engine.show(&wanted(&["cpu-scalar"], State::stop));
-    let crowd = engine.stage.as_ref().and_then(|stage| stage.built.as_ref()).unwrap().crowd().clone();
+    let crowd = engine.stage.built.as_ref().unwrap().crowd().clone();
     let Ok(side) = &mut engine.sides[0].side else { panic!("no side") };
     for (instance, words) in side.words(&crowd).unwrap() {
         let model = &crowd.groups()[crowd.group_of(instance)].model;

@@ -141,21 +141,17 @@ fn reuse(ui: &mut egui::Ui, run: &mut Settings) {
 }
 
 fn backends(ui: &mut egui::Ui, state: &mut State) {
-    let names = || REGISTRY.iter().map(|entry| entry.name);
-    ui.horizontal(|ui| {
-        ui.colored_label(SIDES[0], "A");
-        if let Some(chosen) = choice(ui, "Backend A", &state.preferences.backends[0].clone(), names()) {
-            state.preferences.backends[0] = chosen;
-        }
-    });
+    let side = |ui: &mut egui::Ui, color: Color32, name: &str, backend: &mut String| {
+        ui.horizontal(|ui| {
+            ui.colored_label(color, name);
+            let names = REGISTRY.iter().map(|entry| entry.name);
+            choice(ui, &format!("Backend {name}"), backend, names).into_iter().for_each(|chosen| *backend = chosen);
+        });
+    };
+    side(ui, SIDES[0], "A", &mut state.preferences.backends[0]);
     ui.checkbox(&mut state.split, "A | B").on_hover_text("Two backends on the same crowd, moment and camera");
     if state.backends().len() > 1 {
-        ui.horizontal(|ui| {
-            ui.colored_label(SIDES[1], "B");
-            if let Some(chosen) = choice(ui, "Backend B", &state.preferences.backends[1].clone(), names()) {
-                state.preferences.backends[1] = chosen;
-            }
-        });
+        side(ui, SIDES[1], "B", &mut state.preferences.backends[1]);
     }
 }
 

@@ -53,7 +53,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
     let page = html::page(std::slice::from_ref(&study));
     assert!(page.contains("<h2>Which to ship</h2>") && page.contains("<th scope=\"col\">largest error</th>"));
     let text = card::text(&study);
-    assert_eq!(text.matches("card: ").count(), study.points().len());
+    assert_eq!(text.matches("card: ").count(), study.points.len());
 }
 
 /// Results from before there were columns of memory: their places are dashes, and nothing is said about memory.

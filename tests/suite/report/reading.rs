@@ -17,7 +17,7 @@ fn good_results_are_read_without_a_word() {
     assert_eq!((recorded.measurements.len(), &recorded.problems[..]), (ROWS, &[][..]));
     assert!(recorded.measurements.iter().filter(|m| m.is_ok()).all(|m| m.samples.len() == 5));
     let study = Study::new(recorded);
-    assert_eq!((study.points().len(), study.backends().len(), study.problems.len()), (9, 4, 0));
+    assert_eq!((study.points.len(), study.backends.len(), study.problems.len()), (9, 4, 0));
 }
 
 /// Rows are in the order in which backends finished.
@@ -26,10 +26,10 @@ fn backends_are_in_the_registrys_order_and_peers_behind_them() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-24-xeon-peers/kernel");
     let study = Study::new(Recorded::read(&[results]).unwrap());
     let ours = ["cpu-scalar", "cpu-simd", "cpu-simd:columns", "cpu-simd:cluster", "cpu-rayon"];
-    let (known, others) = study.backends().split_at(ours.len());
+    let (known, others) = study.backends.split_at(ours.len());
     assert_eq!(known, ours);
     assert!(others.iter().all(|other| REGISTRY.iter().all(|backend| backend.name != other)), "{others:?}");
-    let at_point: Vec<&str> = study.at(&study.points()[0]).map(|entry| &entry.backend[..]).collect();
+    let at_point: Vec<&str> = study.at(&study.points[0]).map(|entry| &entry.backend[..]).collect();
     assert_eq!(at_point[..ours.len()], ours);
 }
 

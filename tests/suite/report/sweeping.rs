@@ -100,7 +100,7 @@ fn shards_make_the_whole() {
         skinbench(folder.path(), &format!("{arguments} -o out/{part}")).assert().success();
     }
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
-    assert_eq!((study.points().len(), study.problems.len()), (3, 0), "{:?}", study.problems);
+    assert_eq!((study.points.len(), study.problems.len()), (3, 0), "{:?}", study.problems);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn models_and_levels_are_axes() {
     let each = "--models 2,5 --lod none --lod influences --lod mesh,joints";
     skinbench(folder.path(), &format!("{sweep} {each}")).assert().success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
-    assert_eq!((study.points().len(), study.problems.len()), (6, 0), "{:?}", study.problems);
+    assert_eq!((study.points.len(), study.problems.len()), (6, 0), "{:?}", study.problems);
     let charts = charts(&study);
     let titled = |title: &str| charts.iter().filter(|chart| chart.title.contains(title)).collect::<Vec<_>>();
     assert_eq!(titled("Frame time against models: 60 instances of city").len(), 3, "one per set of levels");
