@@ -8,7 +8,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tar::Archive;
 
 /// Variable that names the folder of shared material; archives of sources are in `peers` there.
@@ -137,16 +136,6 @@ impl Manifest {
         })
     }
 
-    /// Time that an answer may take.
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_s)
-    }
-
-    /// The command that starts the peer.
-    pub fn command(&self) -> Command {
-        self.prepared(&self.start)
-    }
-
     /// Returns whether this very manifest was built.
     pub fn is_built(&self) -> bool {
         self.build.is_empty() || fs::read_to_string(self.build_folder.join(BUILT)).is_ok_and(|text| text == self.text)
@@ -206,7 +195,7 @@ impl Manifest {
     }
 
     /// A command with the folders in place of `{build}` and `{folder}`.
-    fn prepared(&self, words: &[String]) -> Command {
+    pub fn prepared(&self, words: &[String]) -> Command {
         let [build, folder] = [&self.build_folder, &self.folder].map(|path| path.display().to_string());
         let word = |word: &String| word.replace("{build}", &build).replace("{folder}", &folder);
         let mut command = Command::new(word(&words[0]));

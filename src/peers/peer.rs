@@ -20,7 +20,7 @@ use crate::registry::BackendEntry;
 use crate::wording::one_line;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Largest error that a peer may state, and most bytes for a purpose.
@@ -84,7 +84,8 @@ impl Backend for Peer {
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let group = companion::check(crowd)?;
-        let mut process = Process::start(self.manifest.command(), self.manifest.timeout())?;
+        let manifest = self.manifest;
+        let mut process = Process::start(manifest.prepared(&manifest.start), Duration::from_secs(manifest.timeout_s))?;
         let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
         if able.protocol != PROTOCOL || able.outputs.is_empty() {
             let problem = format!("speaks protocol {} and has {} outputs", able.protocol, able.outputs.len());

@@ -77,13 +77,9 @@ impl<'a> Column<'a> {
         Self { submission, study, points }
     }
 
-    fn point(&self, crowd: &Point) -> Option<&'a Point> {
-        self.points.get(crowd).copied()
-    }
-
     fn entries(&self, crowd: &Point) -> Vec<&'a StudyEntry> {
-        let point = self.point(crowd);
-        point.map_or(Vec::new(), |point| self.study.at(point).filter(|entry| entry.is_ok()).collect())
+        let point = self.points.get(crowd);
+        point.into_iter().flat_map(|point| self.study.at(point)).filter(|entry| entry.is_ok()).collect()
     }
 
     fn division(&self) -> &'static str {
@@ -265,7 +261,7 @@ fn fastest_by_machine(columns: &[Column], crowds: &[Point]) -> Markup {
             @let head = html! { (heads(["crowd"])) (machine_heads(columns)) (heads(["machines"])) };
             (table(Some("cells"), head, html! {
                 @for crowd in crowds {
-                    @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.point(crowd)?)).collect();
+                    @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.points.get(crowd)?)).collect();
                     tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
                         th scope="row" { (place(crowd)) }
                         @for (index, ranking) in ranked.iter().enumerate() {

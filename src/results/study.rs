@@ -192,18 +192,12 @@ impl StudyEntry {
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
         match quantity {
             Quantity::Frame => self.median(Stage::Frame),
-            Quantity::Work if !self.poses() => None,
+            Quantity::Work if !poses(self.newest()) => None,
             Quantity::Work => {
                 let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
                 Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
             }
         }
-    }
-
-    /// Returns whether posing is among the measured stages. A browser's page uploads palettes that were posed in
-    /// advance.
-    fn poses(&self) -> bool {
-        poses(self.newest())
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.

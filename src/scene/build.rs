@@ -132,12 +132,9 @@ impl Scene {
         // Instances are drawn first and then sorted by model.
         let bytes = instances.saturating_mul(2 * (size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
         if bytes > memory || instances > u64::from(u32::MAX) {
-            let problem = format!(
-                "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
-                ByteSize(bytes).display().si(),
-                ByteSize(memory).display().si(),
-                u32::MAX
-            );
+            let [taken, most] = [bytes, memory].map(|bytes| ByteSize(bytes).display().si());
+            let expected = format!("expected at most {most} and {} instances", u32::MAX);
+            let problem = format!("{instances} instances take {taken} before a vertex is skinned; {expected}");
             let largest = self.groups.iter().max_by_key(|group| group.count).and_then(|group| group.model_place);
             return Err(match settings.instances {
                 Some(_) => SceneError::new(self.name.clone(), problem),

@@ -129,15 +129,7 @@ impl Side {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let (tick, blending) = (self.tick, self.prepared.blending());
-        let words = self.words(crowd)?;
-        let painted: Vec<_> = words
-            .into_par_iter()
-            .map(|(instance, words)| {
-                let errors = vertex_errors(crowd, instance, tick, blending, &words);
-                (instance, words, errors)
-            })
-            .collect();
-        Ok(heat::paint(crowd, light, &painted))
+        self.painted(crowd, light, |instance, words| Some(vertex_errors(crowd, instance, tick, blending, words)))
     }
 
     /// Colours the last frame by its distance from that of another side.
@@ -146,15 +138,22 @@ impl Side {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let theirs = other.words(crowd)?;
-        let ours = self.words(crowd)?;
-        let painted: Vec<_> = ours
-            .into_par_iter()
-            .filter_map(|(instance, words)| {
-                let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
-                let errors = distances(crowd, instance, &words, &theirs[other].1);
-                Some((instance, words, errors))
-            })
-            .collect();
+        self.painted(crowd, light, |instance, words| {
+            let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
+            Some(distances(crowd, instance, words, &theirs[other].1))
+        })
+    }
+
+    /// The instances for which there are errors, painted by them.
+    fn painted(
+        &mut self,
+        crowd: &Crowd,
+        light: glam::Vec3,
+        errors: impl Fn(u32, &[f32]) -> Option<Vec<f64>> + Sync,
+    ) -> Result<Heat> {
+        let words = self.words(crowd)?.into_par_iter();
+        let painted = words.filter_map(|(instance, words)| Some((instance, errors(instance, &words)?, words)));
+        let painted: Vec<_> = painted.map(|(instance, errors, words)| (instance, words, errors)).collect();
         Ok(heat::paint(crowd, light, &painted))
     }
 

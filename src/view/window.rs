@@ -137,7 +137,7 @@ impl Window {
                 break;
             }
         }
-        if self.worker.has_ended() {
+        if self.worker.ended {
             self.live.shown.problem = Some("the thread that draws has failed; open the window again".into());
         }
         if measuring {

@@ -32,7 +32,8 @@ pub struct Worker {
     interrupted: Arc<AtomicBool>,
     /// Number of unanswered requests.
     pending: usize,
-    ended: bool,
+    /// `true` if the thread has ended, which it only does if it panics.
+    pub ended: bool,
 }
 
 impl Worker {
@@ -68,11 +69,6 @@ impl Worker {
     /// Returns whether a request is unanswered.
     pub fn is_busy(&self) -> bool {
         self.pending > 0
-    }
-
-    /// Returns whether the thread has ended, which it only does if it panics.
-    pub fn has_ended(&self) -> bool {
-        self.ended
     }
 
     /// Requests a picture.

@@ -63,11 +63,10 @@ pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blendi
     let allowed = PRECISION * Tolerance::of(group.format).position;
     match off <= allowed {
         true => Ok(bytes),
-        false => Err(format!(
-            "{:?} is too far from its origin for a page: floats hold its vertices to {off:.1e} of its size; \
-             expected {allowed:.0e}",
-            group.model.name()
-        )),
+        false => {
+            let held = format!("floats hold its vertices to {off:.1e} of its size; expected {allowed:.0e}");
+            Err(format!("{:?} is too far from its origin for a page: {held}", group.model.name()))
+        }
     }
 }
 

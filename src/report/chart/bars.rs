@@ -124,18 +124,12 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         let time = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = &frame.row;
         let cells = [time(row.min_ns), time(row.median_ns), time(row.p95_ns), time(row.max_ns)];
-        let words = format!(
-            "{}: {} frames, median {}, from {} to {}",
-            entry.backend,
-            frame.samples.len(),
-            cells[1],
-            cells[0],
-            cells[3]
-        );
+        let (count, [min, median, _, max]) = (frame.samples.len(), &cells);
+        let words = format!("{}: {count} frames, median {median}, from {min} to {max}", entry.backend);
         let class = class(study, &entry.backend);
         items.push(Item::new(Shape::Strokes, class, points).described(words));
         items.push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
-        let counted = [entry.backend.clone(), frame.samples.len().to_string()];
+        let counted = [entry.backend.clone(), count.to_string()];
         table.push(counted.into_iter().chain(cells).collect());
     }
     let range = (low.min(0.98) - 0.01, high.max(1.02) + 0.01);

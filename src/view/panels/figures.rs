@@ -292,11 +292,8 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         }
         let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
         if side.painted > 0 && side.painted < instances {
-            ui.small(format!(
-                "{} of {} instances are painted",
-                grouped(side.painted as u64),
-                grouped(instances as u64)
-            ));
+            let [painted, all] = [side.painted, instances].map(|count| grouped(count as u64));
+            ui.small(format!("{painted} of {all} instances are painted"));
         }
     }
 }
