@@ -3,7 +3,7 @@
 use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, verdict};
-use super::head::head;
+use super::head;
 use super::units::{abbreviated, duration, grouped};
 use crate::harness::run::Status;
 use crate::results::rows::{Measurement, SummaryRow};
@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
@@ -30,28 +30,22 @@ pub fn page(studies: &[Study]) -> String {
     let study = &studies[0];
     let scenes = scenes(study);
     let title = format!("skinbench: {scenes} on {}", known(&study.machine.cpu, "an unknown processor"));
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head(&title, None, &[chart::STYLE, STYLE]))
-            body {
-                a.skip href="#raw" { "Skip to the table" }
-                main {
-                    h1 { "Skinning " (scenes) }
-                    (results(study, ""))
-                    @for (index, other) in studies.iter().enumerate().skip(1) {
-                        section.machine {
-                            h1 { "Another machine: " (other.machine) }
-                            (results(other, &format!("machine-{}-", index + 1)))
-                        }
-                    }
-                    (downloads(study))
+    let body = html! {
+        a.skip href="#raw" { "Skip to the table" }
+        main {
+            h1 { "Skinning " (scenes) }
+            (results(study, ""))
+            @for (index, other) in studies.iter().enumerate().skip(1) {
+                section.machine {
+                    h1 { "Another machine: " (other.machine) }
+                    (results(other, &format!("machine-{}-", index + 1)))
                 }
-                script { (PreEscaped(SCRIPT)) }
             }
+            (downloads(study))
         }
+        script { (PreEscaped(SCRIPT)) }
     };
-    markup.into_string()
+    head::page(&title, None, &[chart::STYLE, STYLE], None, body).into_string()
 }
 
 /// Everything about one machine; `prefix` makes ids unique.

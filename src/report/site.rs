@@ -2,7 +2,7 @@
 //! filters are a script in the page, and without it everything but the comparison of two backends can be read.
 
 use super::findings::{drawn, fastest, place};
-use super::head::head;
+use super::head;
 use super::html::{heads, known, names, table};
 use super::units::{abbreviated, duration, grouped};
 use crate::results::check::{Checked, Division};
@@ -12,7 +12,7 @@ use crate::results::ranking::{Lead, Ranking, ranking};
 use crate::results::recorded::ResultFile;
 use crate::results::session::Session;
 use crate::results::study::{Axis, Quantity, Study, StudyEntry};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,29 +125,23 @@ pub fn index(submissions: &[Submission]) -> String {
     columns.sort_by_key(Column::is_of_browser);
     let crowds: BTreeSet<Point> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
     let crowds: Vec<Point> = crowds.into_iter().collect();
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head("skinbench: skinning on many machines", None, &[STYLE]))
-            body {
-                main.wide {
-                    h1 { "Skinning on many machines" }
-                    p { "Results that people sent to skinbench. Every median on this page was computed again from the samples in \
-                         the bundles. A check finds edited bundles; it cannot tell whether a figure was invented, so trust most \
-                         what several machines confirm." }
-                    (sent(submissions))
-                    (filters(&columns, &crowds))
-                    (fastest_by_machine(&columns, &crowds))
-                    (side_by_side(&columns, &crowds))
-                    (versus())
-                    (crossings(&columns))
-                }
-                script #data type="application/json" { (PreEscaped(data(&columns, &crowds))) }
-                script { (PreEscaped(SCRIPT)) }
-            }
+    let body = html! {
+        main.wide {
+            h1 { "Skinning on many machines" }
+            p { "Results that people sent to skinbench. Every median on this page was computed again from the samples in \
+                 the bundles. A check finds edited bundles; it cannot tell whether a figure was invented, so trust most \
+                 what several machines confirm." }
+            (sent(submissions))
+            (filters(&columns, &crowds))
+            (fastest_by_machine(&columns, &crowds))
+            (side_by_side(&columns, &crowds))
+            (versus())
+            (crossings(&columns))
         }
+        script #data type="application/json" { (PreEscaped(data(&columns, &crowds))) }
+        script { (PreEscaped(SCRIPT)) }
     };
-    markup.into_string()
+    head::page("skinbench: skinning on many machines", None, &[STYLE], None, body).into_string()
 }
 
 fn sent(submissions: &[Submission]) -> Markup {

@@ -10,7 +10,7 @@ use crate::harness::run::{Outcome, Status};
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
 use crate::report::findings::{emulated, sentence};
-use crate::report::head::head;
+use crate::report::head;
 use crate::results::bundle::{FORMAT, MARKS, Manifest};
 use crate::results::digest;
 use crate::results::ranking::Lead;
@@ -21,7 +21,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -286,81 +286,77 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library, collects: bo
     }
     let title = format!("skinbench: {} in this browser", scene.name);
     let largest = &scene.crowd;
-    Ok(html! {
-        (DOCTYPE)
-        html lang="en" data-state="loading" {
-            (head(&title, Some(DESCRIPTION), &[chart::STYLE, REPORT_STYLE, STYLE]))
-            body {
-                a.skip href="#results" { "Skip to the results" }
-                main {
-                    header {
-                        p.brand { "skinbench" }
-                        h1 { "How fast does your GPU skin a crowd?" }
-                        p.lead {
-                            "This page runs the shaders of the skinbench benchmark on your own graphics hardware: "
-                            (crate::report::grouped(largest.instance_count() as u64)) " animated characters with "
-                            (crate::report::grouped(largest.vertex_count())) " vertices. It compares the vertices with a "
-                            "64-bit reference before it times anything. Nothing leaves this page unless you send it."
-                        }
+    let body = html! {
+        a.skip href="#results" { "Skip to the results" }
+        main {
+            header {
+                p.brand { "skinbench" }
+                h1 { "How fast does your GPU skin a crowd?" }
+                p.lead {
+                    "This page runs the shaders of the skinbench benchmark on your own graphics hardware: "
+                    (crate::report::grouped(largest.instance_count() as u64)) " animated characters with "
+                    (crate::report::grouped(largest.vertex_count())) " vertices. It compares the vertices with a "
+                    "64-bit reference before it times anything. Nothing leaves this page unless you send it."
+                }
+            }
+            figure.stage {
+                canvas #crowd width=(width) height=(height) tabindex="0" role="img"
+                    aria-label="The crowd, animated on the GPU. Arrow keys turn it." {}
+                figcaption #caption { "The crowd appears here if this browser has WebGPU." }
+            }
+            section #control aria-label="Measurement" {
+                div.buttons {
+                    button #start.primary type="button" disabled { "Verify and measure" }
+                    button #stop type="button" hidden { "Stop" }
+                    button #play type="button" hidden { "Pause" }
+                }
+                div #running hidden {
+                    progress #progress max="1" value="0" aria-labelledby="status" {}
+                }
+                p #status role="status" { "Loading…" }
+                p #advice hidden {}
+            }
+            noscript { p.verdict { "This page needs JavaScript and WebGPU." } }
+            dl #machine {}
+            section #results hidden {
+                p #verdict.verdict {}
+                ul #answers.answers {}
+                h2 { "Every way of skinning" }
+                div #tables {}
+                div #charts {}
+                section #download hidden {
+                    h2 { "Send it" }
+                    p { "The bundle has every sample, what this browser tells of the device, and the hashes of all that \
+                         ran. " code { "skinbench submit --check" } " reads it as a file and as a text, such as in the \
+                         comment of an issue." }
+                    div.buttons {
+                        button #share type="button" hidden { "Share" }
+                        button #copy type="button" { "Copy as text" }
+                        @if collects { button #send type="button" { "Send to this room" } }
                     }
-                    figure.stage {
-                        canvas #crowd width=(width) height=(height) tabindex="0" role="img"
-                            aria-label="The crowd, animated on the GPU. Arrow keys turn it." {}
-                        figcaption #caption { "The crowd appears here if this browser has WebGPU." }
-                    }
-                    section #control aria-label="Measurement" {
-                        div.buttons {
-                            button #start.primary type="button" disabled { "Verify and measure" }
-                            button #stop type="button" hidden { "Stop" }
-                            button #play type="button" hidden { "Pause" }
-                        }
-                        div #running hidden {
-                            progress #progress max="1" value="0" aria-labelledby="status" {}
-                        }
-                        p #status role="status" { "Loading…" }
-                        p #advice hidden {}
-                    }
-                    noscript { p.verdict { "This page needs JavaScript and WebGPU." } }
-                    dl #machine {}
-                    section #results hidden {
-                        p #verdict.verdict {}
-                        ul #answers.answers {}
-                        h2 { "Every way of skinning" }
-                        div #tables {}
-                        div #charts {}
-                        section #download hidden {
-                            h2 { "Send it" }
-                            p { "The bundle has every sample, what this browser tells of the device, and the hashes of all that \
-                                 ran. " code { "skinbench submit --check" } " reads it as a file and as a text, such as in the \
-                                 comment of an issue." }
-                            div.buttons {
-                                button #share type="button" hidden { "Share" }
-                                button #copy type="button" { "Copy as text" }
-                                @if collects { button #send type="button" { "Send to this room" } }
-                            }
-                            p #sent role="status" {}
-                            @if collects { p { a href="./results" { "What this room has measured" } } }
-                            ul #files {}
-                            details { summary { "The bundle as text" } pre #text tabindex="0" {} }
-                            details { summary { "summary.csv" } pre #csv tabindex="0" {} }
-                        }
-                    }
-                    section {
-                        h2 { "What is checked and how it is timed" }
-                        div #method {}
-                        details #shaders {
-                            summary { (library.texts().len()) " shaders, exactly as the native program assembles them" }
-                            @for (index, text) in library.texts().iter().enumerate() {
-                                details { summary { "Shader " (index + 1) } pre.wgsl tabindex="0" { (text) } }
-                            }
-                        }
+                    p #sent role="status" {}
+                    @if collects { p { a href="./results" { "What this room has measured" } } }
+                    ul #files {}
+                    details { summary { "The bundle as text" } pre #text tabindex="0" {} }
+                    details { summary { "summary.csv" } pre #csv tabindex="0" {} }
+                }
+            }
+            section {
+                h2 { "What is checked and how it is timed" }
+                div #method {}
+                details #shaders {
+                    summary { (library.texts().len()) " shaders, exactly as the native program assembles them" }
+                    @for (index, text) in library.texts().iter().enumerate() {
+                        details { summary { "Shader " (index + 1) } pre.wgsl tabindex="0" { (text) } }
                     }
                 }
-                script #recording type="text/plain" data-sha256=(digest::of_bytes(format!("{packed}{scripts}").as_bytes())) {
-                    (packed)
-                }
-                script { (PreEscaped(scripts)) }
             }
         }
-    })
+        script #recording type="text/plain" data-sha256=(digest::of_bytes(format!("{packed}{scripts}").as_bytes())) {
+            (packed)
+        }
+        script { (PreEscaped(scripts)) }
+    };
+    let styles = [chart::STYLE, REPORT_STYLE, STYLE];
+    Ok(head::page(&title, Some(DESCRIPTION), &styles, Some("loading"), body))
 }

@@ -69,18 +69,13 @@ impl<'a> Session<'a> {
         Ok(Self { crowd, gpu, arena, presenter, prepared })
     }
 
-    /// Commands since the last call.
-    fn take(&self) -> Vec<Command> {
-        self.gpu.take_commands()
-    }
-
     /// Commands of a frame.
     fn frame(&mut self, tick: u32) -> Result<Vec<Command>> {
         let Self { crowd, arena, presenter, prepared, .. } = self;
         let mut timer = StageTimer::default();
         let ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
         ticket.draw(presenter, &prepared.skinned(), arena, &mut timer)?.finish()?;
-        Ok(self.take())
+        Ok(self.gpu.take_commands())
     }
 
     fn objects(&self, library: &mut Library) -> Vec<Value> {
@@ -108,7 +103,7 @@ fn listed(commands: &[Command], library: &mut Library) -> Vec<Value> {
 pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut Library) -> Result<Recorded> {
     let mut session = Session::new(entry, frames.scene, 2)?;
     let crowd = &frames.scene.crowd;
-    let setup = session.take();
+    let setup = session.gpu.take_commands();
     let mut uploads = Vec::with_capacity(frames.ticks.len());
     let mut frame = Vec::new();
     let mut posed_by_host = false;
@@ -159,7 +154,7 @@ pub(super) fn reference_name(blending: Blending) -> &'static str {
 /// As [`record`].
 pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, library: &mut Library) -> Result<Value> {
     let mut session = Session::new(entry, scene, 1)?;
-    let setup = session.take();
+    let setup = session.gpu.take_commands();
     let (writes, frame) = split(session.frame(0)?);
     Ok(json!({
         "name": entry.name,
@@ -247,7 +242,7 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
             let range = first..group.instances.end.min(first.saturating_add(at_once as u32));
             vertices.clear();
             session.prepared.read_vertices(session.crowd, &session.arena, range.clone(), &mut vertices)?;
-            let commands = listed(&session.take(), library);
+            let commands = listed(&session.gpu.take_commands(), library);
             reads.push(json!({
                 "group": index, "first": range.start, "count": range.len(), "form": form, "commands": commands,
             }));
