@@ -71,6 +71,7 @@
 //! | `compaction` | smaller clips, to a stated error |
 //! | `bake` | clips baked as palettes, to a stated error |
 //! | `device_palette` | palettes in the forms that shaders read |
+//! | `reference` | poses, palettes and vertices in f64, and the distance of others from them |
 //! | `probe` | loops that show the limits of a processor |
 //! | `fixture` | a model for unit tests |
 
@@ -86,6 +87,7 @@ pub mod model;
 pub mod morph;
 pub mod pose;
 pub mod probe;
+pub mod reference;
 pub mod simd;
 pub mod skin;
 pub mod threads;

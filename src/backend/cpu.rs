@@ -5,13 +5,14 @@ use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned,
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, Blending, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
-    ThreadTimes, Traffic, clips_in_place, meshes_in_place,
+    Arena, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer, ThreadTimes,
+    Traffic, clips_in_place, meshes_in_place,
 };
 use crate::gameplay::{GameplayData, Palettes};
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
 use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse, sparse_rows};
+use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::{Threads, of_thread};

@@ -9,7 +9,7 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, Arena, Blending, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+    Approximation, Arena, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -19,6 +19,7 @@ use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::{MorphForm, Morphs};
 use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
 use crate::pose::PoseData;
+use crate::reference::Blending;
 use std::ops::Range;
 use std::rc::Rc;
 

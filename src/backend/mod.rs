@@ -21,9 +21,7 @@ pub use abilities::{Abilities, Joints, LaterPasses};
 use crate::crowd::Crowd;
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
-use crate::frame::{
-    Approximation, Arena, Blending, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic,
-};
+use crate::frame::{Approximation, Arena, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
@@ -32,6 +30,7 @@ use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Commands, Drawable, Flight, Gpu};
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
+use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::threads::Threads;
 use std::ops::Range;

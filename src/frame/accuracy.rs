@@ -1,14 +1,5 @@
 //! Allowed differences between a backend's vertices and those of the plain reference.
 
-/// Method by which a vertex's joints are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blending {
-    /// A weighted sum of matrices.
-    Linear,
-    /// A weighted sum of dual quaternions (Kavan and others 2008); joints must not scale unevenly.
-    DualQuaternion,
-}
-
 /// Stated error of a backend that approximates, beyond rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Approximation {

@@ -19,7 +19,7 @@ mod timer;
 mod traffic;
 
 pub use ability::{Ability, Lack};
-pub use accuracy::{Approximation, Blending};
+pub use accuracy::Approximation;
 pub use arena::Arena;
 pub use camera_view::{Mode, View};
 pub use counts::{CountSource, CountSum, Counts, Event};

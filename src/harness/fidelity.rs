@@ -1,10 +1,10 @@
 //! Errors of compact clips and of crowds with reduced posing, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
-use super::reference::ReferencePose;
 use crate::crowd::{Crowd, CrowdError, Layer};
 use crate::model::{IDENTITY_ROWS, Model, affine_to_rows};
 use crate::pose::Ends;
+use crate::reference::ReferencePose;
 use crate::scene::BuiltScene;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;

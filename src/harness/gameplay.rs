@@ -1,13 +1,13 @@
 //! Comparison of bounds and sockets with the reference: every vertex lies within its box, every socket where its joint
 //! is.
 
-use super::parity::reference_vertices;
-use super::reference::ReferencePose;
 use crate::crowd::Crowd;
 use crate::frame::Approximation;
 use crate::gameplay::{Gameplay, GameplayData, MARGIN};
 use crate::model::affine_to_rows;
 use crate::pose::Ends;
+use crate::reference::ReferencePose;
+use crate::reference::reference_vertices;
 
 /// Approximate number of instances of a group that are compared: evenly spread, and the last.
 const COMPARED: usize = 16;

@@ -4,10 +4,10 @@
 //! faces the same way. The error is the distance of the posed vertex from that place in the posed level. Unlike the
 //! distance of two surfaces, it counts whatever a vertex does, sliding along the surface included.
 
-use super::reference::ReferencePose;
 use crate::crowd::{Crowd, CrowdError, Layer, REST};
-use crate::frame::Blending;
 use crate::model::{IDENTITY_ROWS, Model};
+use crate::reference::Blending;
+use crate::reference::ReferencePose;
 use crate::scene::{BuiltScene, Levels};
 use crate::vertex::Normals;
 use glam::DVec3;

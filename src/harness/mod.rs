@@ -14,7 +14,6 @@ pub mod lod_error;
 mod opened_device;
 pub mod parity;
 mod picture;
-mod reference;
 pub mod rotation;
 pub mod run;
 pub mod single;

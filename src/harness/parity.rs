@@ -1,16 +1,15 @@
 //! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
-use super::reference::{ReferencePose, ReferenceVertex};
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
-use crate::frame::{Approximation, Arena, Blending, FrameInput, Result, StageTimer};
+use crate::frame::{Approximation, Arena, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
-use crate::model::{Model, rows_to_affine};
+use crate::model::rows_to_affine;
 use crate::pose::PoseData;
-use crate::vertex::{Encoding, Normals, VertexFormat};
-use glam::{DAffine3, DVec3};
+use crate::reference::{Blending, Deviation, ReferencePose, nan_max};
+use crate::vertex::{Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
@@ -118,31 +117,6 @@ pub struct Parity {
     pub visible: Option<u64>,
     /// The first failure and its place; `None` if everything agrees within the tolerance.
     pub failure: Option<String>,
-}
-
-/// An error and its place; NaN counts as the largest.
-#[derive(Debug, Clone, Copy)]
-struct WorstError {
-    error: f64,
-    instance: u32,
-    item: usize,
-}
-
-impl WorstError {
-    const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
-
-    fn max(self, other: Self) -> Self {
-        let other_larger = !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
-        if other_larger { other } else { self }
-    }
-}
-
-/// The largest errors among some instances: of local poses, model poses, palettes, positions, and normals.
-type Compared = [WorstError; 5];
-
-/// The larger error of each kind.
-fn larger(a: Compared, b: Compared) -> Compared {
-    std::array::from_fn(|kind| a[kind].max(b[kind]))
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
@@ -286,26 +260,19 @@ impl Comparison {
                 (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
                 return Ok(false);
             }
-            let corners = mesh_corners(&group.model);
             let compared = shown
                 .par_iter()
                 .enumerate()
                 .map(|(at, &instance)| {
                     let [local, model, palette, vertices] =
                         std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
-                    compare(
-                        group,
-                        blending,
-                        &corners,
-                        &ReferencePose::new(reference, instance, tick),
-                        instance,
-                        [local, model, palette, vertices],
-                    )
+                    let pose = ReferencePose::new(reference, instance, tick);
+                    Deviation::of(group, blending, &pose, instance, [local, model, palette, vertices])
                 })
-                .reduce(|| [WorstError::NONE; 5], larger);
+                .reduce(|| Deviation::NONE, Deviation::max);
             let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };
             parity.vertices += (shown.len() * vertices) as u64;
-            let [poses @ .., position, normal] = compared.map(|worst| worst.error);
+            let [poses @ .., position, normal] = compared.0.map(|worst| worst.error);
             let error = if has_vertices { position } else { poses.into_iter().fold(0.0, nan_max) };
             parity.max_rel = nan_max(parity.max_rel, error);
             parity.max_normal = nan_max(parity.max_normal, normal);
@@ -390,42 +357,6 @@ fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &
     Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
 }
 
-/// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
-pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
-    blended_vertices(crowd, instance, tick, Blending::Linear)
-}
-
-/// As [`reference_vertices`], by either rule of blending. A vertex on which dual quaternions half a turn apart cancel
-/// has no place by that rule: its numbers are NaN.
-pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
-    let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = ReferencePose::new(crowd, instance, tick);
-    let floats = group.format.floats();
-    (0..group.model.mesh().vertex_count())
-        .flat_map(|vertex| {
-            let ReferenceVertex { position: p, normal: n, tangent: t } =
-                pose.skin(&group.model, vertex, group.format.normals, blending);
-            let undefined = blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
-            let number = move |value: f64| if undefined { f64::NAN } else { value };
-            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats).map(number)
-        })
-        .collect()
-}
-
-/// Distance of each vertex of an instance from where the reference has it, over the diagonal of the model's bounds; NaN
-/// where a word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
-pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
-    let group = &crowd.groups()[crowd.group_of(instance)];
-    let pose = ReferencePose::new(crowd, instance, tick);
-    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-    let error = |(vertex, words): (usize, &[f32])| {
-        let numbers = group.format.decode(group.model.mesh().cube(), words);
-        let got = DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into());
-        got.distance(pose.skin(&group.model, vertex, group.format.normals, blending).position) / diagonal
-    };
-    words.chunks_exact(group.format.words()).enumerate().map(error).collect()
-}
-
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
@@ -445,11 +376,7 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
     Ok(())
 }
 
-fn nan_max(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
-}
-
-fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<String> {
+fn failure(compared: &Deviation, tick: u32, tolerance: Tolerance) -> Option<String> {
     let Tolerance { pose, position, normal } = tolerance;
     // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
@@ -462,111 +389,9 @@ fn failure(compared: &Compared, tick: u32, tolerance: Tolerance) -> Option<Strin
     // Not `>`: NaN must fail.
     let within = |error: f64, limit: f64| matches!(error.partial_cmp(&limit), Some(order) if order.is_le());
     let ((what, item, limit), worst) =
-        checks.into_iter().zip(compared).find(|((.., limit), worst)| !within(worst.error, *limit))?;
+        checks.into_iter().zip(compared.0).find(|((.., limit), worst)| !within(worst.error, *limit))?;
     Some(format!(
         "{what} is off by {:.2e} (limit {limit:.0e}) at tick {tick}, instance {}, {item} {}",
         worst.error, worst.instance, worst.item
     ))
-}
-
-fn compare(
-    group: &Group,
-    blending: Blending,
-    mesh_corners: &[DVec3; 8],
-    reference: &ReferencePose,
-    instance: u32,
-    [local, model_pose, palette, vertices]: [&[f32]; 4],
-) -> Compared {
-    let model = &*group.model;
-    let bounds = model.bounds();
-    // A model that is a single point has no diagonal to relate errors to.
-    let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
-    let [mut local_worst, mut model_worst, mut palette_worst, mut position, mut normal] = [WorstError::NONE; 5];
-    let worst = |error, item| WorstError { error, instance, item };
-
-    for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
-        let got = got.map(f64::from);
-        let difference =
-            |sign: f64| (0..4).map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs()).fold(0.0, nan_max);
-        let rotation = if difference(1.0) <= difference(-1.0) { difference(1.0) } else { difference(-1.0) };
-        let translation =
-            DVec3::new(got[4], got[5], got[6]).distance(want.translation) / diagonal.max(want.translation.length());
-        let scale = DVec3::new(got[7], got[8], got[9]).distance(want.scale) / want.scale.length().max(1.0);
-        local_worst = local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
-    }
-    for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
-        let got = rows_to_affine(got);
-        let size = want.matrix3.x_axis.length().max(want.matrix3.y_axis.length()).max(want.matrix3.z_axis.length());
-        let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
-        let axes = if size > 0.0 { axes / size } else { axes };
-        let translation = got.translation.distance(want.translation) / diagonal.max(want.translation.length());
-        model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
-    }
-    for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
-        let got = rows_to_affine(got);
-        let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
-        let error = mesh_corners.iter().map(|&p| {
-            let want = moved(want, p);
-            moved(&got, p).distance(want) / diagonal.max(want.length())
-        });
-        palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
-    }
-    for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
-        let numbers = group.format.decode(model.mesh().cube(), words);
-        let got = &numbers[..group.format.floats()];
-        let finite = got.iter().all(|v| v.is_finite());
-        if finite && blending == Blending::DualQuaternion && reference.is_half_turn(model, vertex) {
-            continue;
-        }
-        let want = reference.skin(model, vertex, group.format.normals, blending);
-        let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
-        position = position.max(worst(at(0).distance(want.position) / diagonal, vertex));
-        let mut direction = 0.0;
-        if got.len() >= 6 {
-            direction = direction_error(at(3), want.normal, group.format);
-        }
-        if got.len() >= 10 {
-            direction = nan_max(direction, direction_error(at(6), want.tangent.truncate(), group.format));
-            // The handedness is copied; any difference counts as a right angle.
-            direction =
-                if f64::from(got[9]) == want.tangent.w { direction } else { nan_max(direction, 90f64.to_radians()) };
-        }
-        normal = normal.max(worst(direction, vertex));
-    }
-    [local_worst, model_worst, palette_worst, position, normal]
-}
-
-/// Error of a normal against the reference, in radians.
-fn direction_error(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
-    if got.is_nan() {
-        return f64::NAN;
-    }
-    let length = want.length();
-    // A reference that vanishes (or almost did, before it was normalised) has no direction to compare.
-    if length < 1e-6 {
-        return 0.0;
-    }
-    // The chord also detects a wrong length; for small errors it equals the angle.
-    let chord = match (format.normals, format.encoding) {
-        (_, Encoding::Packed) => got.distance(want / length),
-        (Normals::Raw, Encoding::F32) => got.distance(want) / length,
-        (Normals::Unit | Normals::Exact, Encoding::F32) => got.distance(want),
-    };
-    2.0 * (chord / 2.0).min(1.0).asin()
-}
-
-/// Corners of the box around the mesh, in mesh space.
-fn mesh_corners(model: &Model) -> [DVec3; 8] {
-    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    for p in model.mesh().positions() {
-        let p = DVec3::from(p.map(f64::from));
-        (min, max) = (min.min(p), max.max(p));
-    }
-    std::array::from_fn(|i| {
-        DVec3::new(
-            if i & 1 == 0 { min.x } else { max.x },
-            if i & 2 == 0 { min.y } else { max.y },
-            if i & 4 == 0 { min.z } else { max.z },
-        )
-    })
 }

@@ -68,10 +68,10 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::parity::reference_vertices;
     use crate::model::{
         Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData, Transform,
     };
+    use crate::reference::reference_vertices;
     use crate::scene::Scene;
     use glam::{Quat, Vec3};
 

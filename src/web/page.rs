@@ -2,11 +2,12 @@
 
 use super::recording::{Frames, Recorded, record, record_picture, reference_name};
 use super::reference::{all, coverage};
-use crate::frame::{BackendError, Blending, Stage, StageGroup};
+use crate::frame::{BackendError, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
 use crate::harness::environment::{Build, EMULATED, Environment};
 use crate::harness::parity::spread;
 use crate::harness::run::{Outcome, Status};
+use crate::reference::Blending;
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
 use crate::report::findings::{emulated, sentence};

@@ -2,13 +2,14 @@
 
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, StageTimer};
+use crate::frame::{Arena, FrameInput, Job, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Command, Library};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::draw::source::ArenaForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::{Parity, Tolerance};
+use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use crate::simd::Isa;

@@ -4,8 +4,10 @@
 //! 16-bit octahedral coordinates each. That is finer than a tenth of what backends are allowed to be off by.
 
 use crate::crowd::Crowd;
-use crate::frame::Blending;
-use crate::harness::parity::{SAMPLED, Tolerance, blended_vertices};
+use crate::reference::Blending;
+
+use crate::harness::parity::{SAMPLED, Tolerance};
+use crate::reference::blended_vertices;
 use crate::vertex::{VertexFormat, octahedral, pack};
 use glam::DVec3;
 use rayon::prelude::*;

@@ -4,8 +4,8 @@ use glam::{DVec3, Quat};
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
 use skinbench::compaction;
-use skinbench::harness::parity::reference_vertices;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
+use skinbench::reference::reference_vertices;
 use skinbench::scene::{Clips, Scene, Settings};
 
 /// The sizes are those that the encoder reaches, rounded up: a change that costs memory must show here.

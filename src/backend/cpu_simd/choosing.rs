@@ -5,9 +5,10 @@ use super::super::cpu::Cpu;
 use super::super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use super::{ClusterSkinner, ColumnsSkinner, MixedSkinner};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Blending, Bytes, Footprint, FrameInput, Job, Purpose, Result, StageTimer, Traffic};
+use crate::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, Result, StageTimer, Traffic};
 use crate::gameplay::GameplayData;
 use crate::pose::PoseData;
+use crate::reference::Blending;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,8 @@
 use super::super::abilities::DUAL_QUATERNIONS;
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::crowd::Crowd;
-use crate::frame::{Blending, Bytes, Lack, Purpose, Result};
+use crate::frame::{Bytes, Lack, Purpose, Result};
+use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::{DualQuaternion, lane_dual_quaternions, skin_dual_quaternions};
 use crate::threads::lock;

@@ -90,7 +90,7 @@ fn dual_quaternions_agree_where_nothing_scales() {
         let clips = model.clone();
         let crowd = crowd_of(format, vec![(clips, 19)]);
         let coverage = Coverage::all(&crowd, &[0, 33]);
-        let linear = skinbench::harness::parity::reference_vertices(&crowd, 3, 33);
+        let linear = skinbench::reference::reference_vertices(&crowd, 3, 33);
         for isa in Isa::available() {
             let context = Context { isa, ..Context::default() };
             let entry = registry::find("cpu-simd:dual-quaternion").unwrap();

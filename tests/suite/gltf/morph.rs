@@ -6,8 +6,8 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use skinbench::asset::{self, ImportError};
 use skinbench::crowd::{Crowd, Layer, REST};
-use skinbench::harness::parity::reference_vertices;
 use skinbench::model::{IDENTITY_ROWS, Model, Target};
+use skinbench::reference::reference_vertices;
 use std::sync::Arc;
 
 /// The fixture with two targets: the first lifts vertex 1 by one, the second moves all vertices along x.

@@ -4,8 +4,11 @@ use glam::{DQuat, DVec3};
 
 /// A joint's local pose.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::harness) struct LocalPose {
+pub struct LocalPose {
+    /// Of length 1.
     pub rotation: DQuat,
+    /// From the parent, in units of the model.
     pub translation: DVec3,
+    /// Along the joint's axes.
     pub scale: DVec3,
 }

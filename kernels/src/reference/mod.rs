@@ -6,31 +6,47 @@
 
 mod blend;
 mod compact;
+mod deviation;
 mod local_pose;
 mod morph;
 mod sample;
 
 use crate::crowd::{Crowd, Group, UpdateRate};
-use crate::frame::Blending;
 use crate::model::{Model, NO_PARENT, rows_to_affine};
 use crate::vertex::Normals;
+pub use deviation::{Deviation, WorstError, nan_max, vertex_errors};
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
-use local_pose::LocalPose;
+pub use local_pose::LocalPose;
 
 /// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
 
+/// Method by which a vertex's joints are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blending {
+    /// A weighted sum of matrices.
+    Linear,
+    /// A weighted sum of dual quaternions (Kavan and others 2008); joints must not scale unevenly.
+    DualQuaternion,
+}
+
 /// A skinned vertex.
-pub(super) struct ReferenceVertex {
+pub struct ReferenceVertex {
+    /// In units of the model.
     pub position: DVec3,
+    /// Of length 1 unless normals are [`Normals::Raw`].
     pub normal: DVec3,
+    /// As the normal, then its handedness.
     pub tangent: DVec4,
 }
 
 /// One instance at one tick.
-pub(super) struct ReferencePose {
+pub struct ReferencePose {
+    /// Local pose of each joint.
     pub local: Vec<LocalPose>,
+    /// Model pose of each joint.
     pub model: Vec<DAffine3>,
+    /// Model pose times inverse bind matrix, of each entry of the palette.
     pub palette: Vec<DAffine3>,
     /// Sums of morph targets' deltas for each vertex; empty without targets.
     offsets: Vec<[DVec3; 3]>,
@@ -38,7 +54,7 @@ pub(super) struct ReferencePose {
 
 impl ReferencePose {
     /// The pose that an instance shows at a tick.
-    pub(super) fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+    pub fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.layers().of(instance as usize);
         let posed = |tick| blend::pose(group, layers, layers.len(), tick);
@@ -56,7 +72,7 @@ impl ReferencePose {
     }
 
     /// The pose that an instance would show without reduced posing.
-    pub(super) fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+    pub fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let layers = crowd.own_layers().of(instance as usize);
         let weights = morph::weights(crowd, &group.model, instance, layers, tick);
@@ -90,14 +106,14 @@ impl ReferencePose {
 
     /// Returns whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the
     /// direction of dual quaternions.
-    pub(super) fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
+    pub fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
         let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
         let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
         rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
     }
 
     /// A vertex that targets move first, then joints.
-    pub(super) fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> ReferenceVertex {
+    pub fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> ReferenceVertex {
         let mesh = model.mesh();
         let influences = mesh.influences_of(vertex).map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
         let m = match blending {
@@ -122,6 +138,28 @@ impl ReferencePose {
             tangent: finished(m.matrix3 * (DVec3::new(t[0], t[1], t[2]) + swayed)).extend(t[3]),
         }
     }
+}
+
+/// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.
+pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
+    blended_vertices(crowd, instance, tick, Blending::Linear)
+}
+
+/// As [`reference_vertices`], by either rule of blending. A vertex on which dual quaternions half a turn apart cancel
+/// has no place by that rule: its numbers are NaN.
+pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let pose = ReferencePose::new(crowd, instance, tick);
+    let floats = group.format.floats();
+    (0..group.model.mesh().vertex_count())
+        .flat_map(|vertex| {
+            let ReferenceVertex { position: p, normal: n, tangent: t } =
+                pose.skin(&group.model, vertex, group.format.normals, blending);
+            let undefined = blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
+            let number = move |value: f64| if undefined { f64::NAN } else { value };
+            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats).map(number)
+        })
+        .collect()
 }
 
 /// The weighted sum of matrices.
