@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn few_instances_are_replaced_in_some_ticks() {
         let crowd = crowd(6).with_turnover(0.01, 3).unwrap();
-        let counts: Vec<usize> = (0..100).map(|tick| crowd.turnover().unwrap().changed(tick, tick + 1).count()).collect();
+        let counts: Vec<usize> =
+            (0..100).map(|tick| crowd.turnover().unwrap().changed(tick, tick + 1).count()).collect();
         assert!(counts.iter().sum::<usize>() == 6 && counts.iter().all(|&count| count < 2));
         assert!((0..6).all(|instance| crowd.placement_at(instance, 1_000) == &crowd.placements()[instance as usize]));
     }

@@ -13,6 +13,7 @@ use crate::gpu::draw::source::{
     ArenaForm, Drawable, Drawn, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
 };
 use crate::gpu::draw::surfaces::Surfaces;
+use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::binding::GroupLayout;
 use crate::gpu::shader::layout;
 use crate::gpu::skin::output::OutputForm;
@@ -101,6 +102,7 @@ pub struct Presenter {
     multisampled: Option<Target>,
     depth: Target,
     motion: Option<Target>,
+    updates: Option<Updates>,
     // Created when they are drawn for the first time.
     draws: Vec<(Known, Draws)>,
 }
@@ -174,6 +176,8 @@ impl Presenter {
             gpu,
         };
         let gpu = &scenery.gpu;
+        let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
+        let updates = Updates::new(gpu, crowd, Record::Placement, placed, None);
         let color = Target::new(gpu, &view, "color", COLOR, 1);
         let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
         let depth = Target::new(gpu, &view, "depth", DEPTH, samples);
@@ -189,6 +193,7 @@ impl Presenter {
             multisampled,
             depth,
             motion: None,
+            updates,
             draws: Vec::new(),
         })
     }
@@ -197,6 +202,22 @@ impl Presenter {
     pub fn set_view_projection(&mut self, view_projection: glam::Mat4) {
         self.view.view_projection = view_projection;
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
+    }
+
+    /// Brings the instances to their places at a tick, in a frame that is drawn next; `commands` are those of
+    /// [`Presenter::draw`].
+    pub fn place(
+        &mut self,
+        commands: Option<Commands>,
+        crowd: &Crowd,
+        tick: u32,
+        timer: &mut StageTimer,
+    ) -> Option<Commands> {
+        let gpu = Rc::clone(self.gpu());
+        let Some(updates) = &mut self.updates else { return commands };
+        let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        updates.submit(&gpu, crowd, tick, timer, &mut commands);
+        Some(commands)
     }
 
     /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.

@@ -29,7 +29,7 @@ fn class_of(stage: Stage) -> &'static str {
         Stage::Upload => "s4",
         Stage::Skin | Stage::PoseSkin => "s5",
         Stage::Draw => "s6",
-        Stage::Cull | Stage::Morph | Stage::Bounds | Stage::Sockets => "s7",
+        Stage::Cull | Stage::Update | Stage::Morph | Stage::Bounds | Stage::Sockets => "s7",
         Stage::Frame | Stage::EngineFrame | Stage::Throughput => "s7",
     }
 }
