@@ -73,8 +73,9 @@ impl<'a> Session<'a> {
     fn frame(&mut self, tick: u32) -> Result<Vec<Command>> {
         let Self { crowd, arena, presenter, prepared, .. } = self;
         let mut timer = StageTimer::default();
-        let ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
-        ticket.draw(presenter, &prepared.skinned(), arena, &mut timer)?.finish()?;
+        let mut frame = FrameInput { crowd, tick, arena };
+        let ticket = prepared.submit(&mut frame, &mut timer)?;
+        ticket.draw(presenter, &prepared.skinned(), &frame, &mut timer)?.finish()?;
         Ok(self.gpu.take_commands())
     }
 

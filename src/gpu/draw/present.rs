@@ -2,7 +2,7 @@
 //! buffers.
 
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Mode, Purpose, Result, Stage, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::commands::{ColorTarget, Targets};
 use crate::gpu::device::objects::{Buffer, Texture, TextureView};
 use crate::gpu::device::render_pipeline::{COLOR, DEPTH};
@@ -204,33 +204,20 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Brings the instances to their places at a tick, in a frame that is drawn next; `commands` are those of
-    /// [`Presenter::draw`].
-    pub fn place(
-        &mut self,
-        commands: Option<Commands>,
-        crowd: &Crowd,
-        tick: u32,
-        timer: &mut StageTimer,
-    ) -> Option<Commands> {
-        let gpu = Rc::clone(self.gpu());
-        let Some(updates) = &mut self.updates else { return commands };
-        let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
-        updates.submit(&gpu, crowd, tick, timer, &mut commands);
-        Some(commands)
-    }
-
-    /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
+    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
     /// The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,
         drawable: &Drawable,
-        arena: &Arena,
+        frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let gpu = Rc::clone(self.gpu());
+        let (gpu, arena) = (Rc::clone(self.gpu()), &*frame.arena);
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        if let Some(updates) = &mut self.updates {
+            updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
+        }
         if let Drawable::Host = drawable {
             timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
         }

@@ -324,8 +324,9 @@ impl Bench {
     /// Submits a frame and what draws it.
     fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
         let Self { arena, device, timer, .. } = self;
-        let ticket = contender.prepared.submit(&mut FrameInput { crowd: contender.crowd, tick, arena }, timer)?;
-        device.draw(ticket, &*contender.prepared, arena, timer)
+        let mut frame = FrameInput { crowd: contender.crowd, tick, arena };
+        let ticket = contender.prepared.submit(&mut frame, timer)?;
+        device.draw(ticket, &*contender.prepared, &frame, timer)
     }
 }
 
