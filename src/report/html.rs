@@ -224,6 +224,7 @@ fn raw(study: &Study, prefix: &str) -> Markup {
                                 (time(row.median_ns))
                                 (time(row.mad_ns))
                                 (time(row.p95_ns))
+                                (time(row.p99_ns))
                                 td { (row.status.name()) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
                             }
                         }
