@@ -168,9 +168,8 @@ pub fn verify(
     let mut timer = StageTimer::default();
     // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be found,
     // and what stays must still be there.
-    let changes = crowd.turnover().is_some() || crowd.has_frozen();
     let ticks = coverage.ticks.iter().flat_map(|&tick| {
-        let next = changes.then(|| (tick.wrapping_add(1), false));
+        let next = crowd.changes().then(|| (tick.wrapping_add(1), false));
         [Some((tick, true)), next].into_iter().flatten()
     });
     for (tick, anew) in ticks {

@@ -2,7 +2,7 @@
 
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Blending, FrameInput, Job, Result, Retention, StageTimer};
+use crate::frame::{Arena, BackendError, Blending, FrameInput, Job, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Command, Library};
 use crate::gpu::draw::present::Presenter;
@@ -58,6 +58,10 @@ impl<'a> Session<'a> {
         let gpu = Gpu::recording();
         let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
         let crowd = &scene.crowd;
+        if crowd.changes() {
+            let reason = "a page plays the same frame in any order; needs a scene without turnover and frozen";
+            return Err(BackendError::Unavailable(reason.into()));
+        }
         let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();

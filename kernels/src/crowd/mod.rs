@@ -243,7 +243,7 @@ impl Crowd {
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
         let problem = "poses are shared, updated less often, frozen or replaced already; expected one of them";
-        ensure(!self.is_reduced() && self.turnover.is_none() && !self.has_frozen(), || CrowdError(problem.into()))
+        ensure(!self.is_reduced() && !self.changes(), || CrowdError(problem.into()))
     }
 
     /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less

@@ -159,6 +159,11 @@ impl Crowd {
         self.groups.iter().any(|group| group.frozen > 0)
     }
 
+    /// Returns whether instances are replaced or keep their pose, so that frames differ in what has to be done.
+    pub fn changes(&self) -> bool {
+        self.turnover.is_some() || self.has_frozen()
+    }
+
     /// The layers of an instance at a tick. There are as many at every tick, and they need as many slots.
     pub fn layers_at(&self, instance: u32, tick: u32) -> InstanceLayers {
         let (model, ahead) = self.turnover.as_ref().map_or((instance, 0), |turnover| turnover.model(instance, tick));
