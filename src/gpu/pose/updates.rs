@@ -21,9 +21,6 @@ pub enum Record {
 }
 
 impl Record {
-    /// Every kind of record.
-    pub const ALL: [Self; 2] = [Self::Layer, Self::Placement];
-
     fn words(self) -> usize {
         let bytes = if self == Self::Layer { size_of::<layout::Layer>() } else { size_of::<Rows>() };
         bytes / size_of::<u32>()
