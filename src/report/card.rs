@@ -26,7 +26,7 @@ const COLUMNS: [Column; 14] = [
         let row = entry.frame()?;
         match row.p99_ns {
             Some(ns) => Some(millions(ns)),
-            None => row.frames.filter(|count| *count < TAIL_SAMPLES).map(|_| format!("of {TAIL_SAMPLES} frames")),
+            None => row.frames.filter(|count| *count < TAIL_SAMPLES).map(|_| format!("needs {TAIL_SAMPLES}")),
         }
     }),
     ("worst ms", |entry| Some(millions(entry.frame()?.max_ns?))),
