@@ -70,6 +70,8 @@ fn promises_are_what_the_heap_gives() {
         ("walkers", Settings { clips: Some(Clips::Compact), ..few.clone() }),
         ("walkers", Settings { update_rate: Some([14.0, 18.0]), ..few.clone() }),
         ("street", Settings { phase_buckets: Some(4), ..few.clone() }),
+        ("street", Settings { turnover: Some(0.05), ..few.clone() }),
+        ("walkers", Settings { turnover: Some(0.05), frozen: Some(0.8), ..few.clone() }),
         ("faces", Settings { attributes: Some(Attributes::Pnt), ..few }),
     ];
     let built = |(name, settings): (&str, Settings)| Scene::load(name).unwrap().with(settings).build(1 << 30).unwrap();
@@ -105,5 +107,5 @@ fn promises_are_what_the_heap_gives() {
             kept += 1;
         }
     }
-    assert!(kept >= 9 * 7, "{kept} backends");
+    assert!(kept >= 11 * 7, "{kept} backends");
 }

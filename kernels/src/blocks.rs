@@ -10,8 +10,10 @@ pub struct Block {
     pub index: usize,
     /// Index of the crowd's group.
     pub group: usize,
-    /// The instances: fewer than `N` at the end of a group or of a range with one update rate.
+    /// The instances: fewer than `N` at the end of a group, of its moving instances, or of a range with one update rate.
     pub instances: Range<u32>,
+    /// `true` if these instances keep their pose.
+    pub frozen: bool,
     /// The update rate that all of these instances share.
     pub rate: UpdateRate,
     /// Number of local poses that sampling may write: one per layer, the past poses of a layer that fades inertially,
@@ -73,7 +75,9 @@ impl Blocks {
             let mut first = g.instances.start;
             while first < g.instances.end {
                 let rate = crowd.update_rate(first);
-                let end = g.instances.end.min(first.saturating_add(lanes as u32));
+                let frozen = g.is_frozen(first);
+                let last = if frozen { g.instances.end } else { g.moving().end };
+                let end = last.min(first.saturating_add(lanes as u32));
                 let end = (first..end).find(|&instance| crowd.update_rate(instance) != rate).unwrap_or(end);
                 let instances = first..end;
                 first = end;
@@ -87,6 +91,7 @@ impl Blocks {
                     index: blocks.len(),
                     group,
                     instances,
+                    frozen,
                     rate,
                     slots,
                     layers,

@@ -5,8 +5,8 @@ use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned,
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer, ThreadTimes,
-    Traffic, clips_in_place, meshes_in_place,
+    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
+    ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
 use crate::gameplay::{GameplayData, Palettes};
 use crate::model::{Rows, Shape};
@@ -246,6 +246,7 @@ impl<S: Skinner + 'static> Backend for Cpu<S> {
             skinner: S::new(crowd, self.isa)?,
             gameplay: HostGameplay::new(crowd, job),
             scratch,
+            user: ArenaUser::default(),
         }))
     }
 }
@@ -261,6 +262,7 @@ struct PreparedCpu<S> {
     gameplay: Option<HostGameplay>,
     /// One item per thread; none if no model has targets.
     scratch: Vec<Mutex<MorphScratch>>,
+    user: ArenaUser,
 }
 
 impl<S: Skinner> Prepared for PreparedCpu<S> {
@@ -278,6 +280,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        if crowd.has_frozen() {
+            return Vec::new();
+        }
         match S::LAYOUT {
             PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
             PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
@@ -287,13 +292,15 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, pose, rows, lanes, skinner, scratch, gameplay, .. } = self;
+        let Self { isa, threads, pose, rows, lanes, skinner, scratch, gameplay, user, .. } = self;
         let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
+        let kept = frame.arena.hand_to(user);
         let out = &mut frame.arena.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
             let store = Store::for_bytes(size_of_val(out) as u64);
             let (skinner, scratch) = (&*skinner, &scratch[..]);
+            timer.update(pose, crowd, tick, S::LAYOUT == PaletteLayout::Fused && !kept);
             match S::LAYOUT {
                 PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
                 PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
@@ -324,6 +331,9 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                     out,
                     |b| b.first_word,
                     |block, group, out| {
+                        if kept && pose.is_idle(block) {
+                            return;
+                        }
                         let entries = group.model.palette_joints().len();
                         let (rows, lanes) = match S::LAYOUT {
                             PaletteLayout::Rows => {

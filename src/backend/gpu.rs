@@ -9,7 +9,7 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Approximation, Arena, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+    Approximation, Arena, ArenaUser, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -54,6 +54,11 @@ impl Strategy {
     /// Returns whether skinned vertices are in buffers of the backend instead of the arena.
     fn keeps_vertices(self) -> bool {
         self.posing == Posing::Levels || self.skin.is_merged()
+    }
+
+    /// Returns whether vertices that the arena holds of frozen instances need not be computed again.
+    fn keeps_frozen(self, frame: &FrameInput) -> bool {
+        !self.posing.culls() && !self.keeps_vertices() && frame.crowd.turnover().is_none()
     }
 
     /// Bytes that frames read from the models' stores.
@@ -144,6 +149,7 @@ impl GpuBackend {
             skinner,
             gameplay: gameplay.transpose()?,
             morph_approximation,
+            user: ArenaUser::default(),
         })
     }
 }
@@ -177,6 +183,7 @@ struct PreparedGpu {
     gameplay: Option<DeviceGameplay>,
     /// Stated error of morph targets, which no palette with an error of its own has.
     morph_approximation: Option<Approximation>,
+    user: ArenaUser,
 }
 
 impl Prepared for PreparedGpu {
@@ -222,7 +229,7 @@ impl Prepared for PreparedGpu {
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
         // The number of instances in view differs from tick to tick.
-        if self.strategy.posing.culls() {
+        if self.strategy.posing.culls() || crowd.has_frozen() {
             return Vec::new();
         }
         let Strategy { posing, skin } = self.strategy;
@@ -232,7 +239,8 @@ impl Prepared for PreparedGpu {
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { posed, skinner, gameplay, .. } = self;
+        let Self { strategy, posed, skinner, gameplay, user, .. } = self;
+        let kept = frame.arena.hand_to(user) && strategy.keeps_frozen(frame);
         skinner.bind(posed, frame);
         if let Some(gameplay) = gameplay {
             gameplay.arrive(&posed.gpu, timer)?;
@@ -245,7 +253,7 @@ impl Prepared for PreparedGpu {
         if let Some(morphs) = &mut posed.morphs {
             morphs.submit(&posed.gpu, &posed.chunks, frame, timer, &mut commands);
         }
-        skinner.record(posed, frame, &mut commands);
+        skinner.record(posed, frame, kept, &mut commands);
         Ok(Ticket::recorded(commands))
     }
 

@@ -43,6 +43,7 @@ const VISIBLE: &[Lack] = &[
     NO_MORPH_TARGETS,
     Lack { ability: Ability::Motion, reason: "keeps other instances than in the last frame" },
     Lack { ability: Ability::UpdateRates, reason: "keeps no poses of instances out of view" },
+    Lack { ability: Ability::Turnover, reason: "knows instances by their first places" },
     Lack { ability: Ability::Gameplay, reason: "poses only instances in view" },
 ];
 

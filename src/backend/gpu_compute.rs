@@ -103,11 +103,19 @@ impl GpuSkinner for ComputeSkinner {
         self.held_parts.resize(outputs.len(), 0);
     }
 
-    fn record(&mut self, posed: &Posed, frame: &FrameInput, commands: &mut Commands) {
+    fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands) {
         let Self { skin, held_parts, .. } = self;
         posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
             for (index, part) in posed.parts.iter().enumerate() {
-                skin.dispatch(&posed.gpu, pass, frame.crowd, part, index);
+                // A ring keeps nothing, and only chunks that are parts by themselves are in the arena.
+                match &part[..] {
+                    [chunk] if kept && held_parts.len() == posed.parts.len() => {
+                        let moving = chunk.part(&frame.crowd.groups()[chunk.group].moving());
+                        let moving = Chunk { instances: moving, ..*chunk };
+                        skin.dispatch(&posed.gpu, pass, frame.crowd, &[moving], index);
+                    }
+                    _ => skin.dispatch(&posed.gpu, pass, frame.crowd, part, index),
+                }
                 let buffers = held_parts.len();
                 held_parts[index % buffers] = index;
             }

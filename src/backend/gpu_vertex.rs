@@ -97,7 +97,7 @@ impl GpuSkinner for VertexSkinner {
         Ok(())
     }
 
-    fn record(&mut self, _: &Posed, _: &FrameInput, _: &mut Commands) {}
+    fn record(&mut self, _: &Posed, _: &FrameInput, _: bool, _: &mut Commands) {}
 
     fn skinned(&self, _: &Posed) -> Skinned {
         Skinned::Device(Drawable::Shader(Rc::clone(&self.source)))

@@ -194,7 +194,7 @@ impl Ticket {
         self,
         presenter: &mut Presenter,
         skinned: &Skinned,
-        arena: &Arena,
+        frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Result<Self> {
         let drawable = match skinned {
@@ -202,7 +202,7 @@ impl Ticket {
             Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
             Skinned::Device(drawable) => drawable,
         };
-        Ok(Self::recorded(presenter.draw(self.commands, drawable, arena, timer)))
+        Ok(Self::recorded(presenter.draw(self.commands, drawable, frame, timer)))
     }
 
     /// Submits recorded commands without waiting for them. Returns whether there is anything to wait for.

@@ -112,14 +112,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut timer = StageTimer::default();
     // Phases wrap, so ticks before the start are valid.
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
-    let ticket = backend.submit(&mut FrameInput { crowd: &scene.crowd, tick, arena: &mut arena }, &mut timer)?;
-    ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer)?.finish()?;
+    let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut arena };
+    let ticket = backend.submit(&mut frame, &mut timer)?;
+    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer)?.finish()?;
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
     let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
     if arguments.mode == ModeChoice::Skeleton {
         presenter.draw_overlay(Beneath::Nothing, Overlay::default())?;
         presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
-        let lines = single::skeletons(&mut *backend, &scene.crowd)?;
+        let lines = single::skeletons(&mut *backend, &scene.crowd, tick)?;
         presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
     } else {
         presenter.draw_overlay(Beneath::Picture, ground.overlay())?;

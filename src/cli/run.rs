@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
-    /// Measured frames per backend; default: as many as fit 2 s, 5 to 200; 1 s where a software adapter draws, and 3 of
+    /// Measured frames per backend; default: as many as fit 2 s, 5 to 300; 1 s where a software adapter draws, and 3 of
     /// frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,

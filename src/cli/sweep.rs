@@ -49,7 +49,7 @@ pub struct Arguments {
     /// own), or fences where timestamps fail a check at the start (auto)
     #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
     clock: ClockChoice,
-    /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 200
+    /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 300
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
     /// Measure only this part, such as 1/4; each part needs a folder of its own

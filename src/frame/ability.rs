@@ -27,6 +27,8 @@ pub enum Ability {
     MorphedTangents,
     /// Poses that are not updated at every tick.
     UpdateRates,
+    /// Instances that others replace.
+    Turnover,
     /// Instances with more layers than this.
     LayersBeyond(usize),
     /// Layers that move a part of the skeleton.
@@ -89,6 +91,7 @@ impl Ability {
             }),
             Self::MorphedTangents => remedy(crowd.groups().iter().any(morphs_tangents), "--attributes p or pn"),
             Self::UpdateRates => remedy(crowd.has_update_rates(), "a crowd without update rates"),
+            Self::Turnover => remedy(crowd.turnover().is_some(), "a run without --turnover"),
             Self::LayersBeyond(most) => {
                 let asks = (0..crowd.instance_count()).any(|instance| crowd.layers().of(instance).len() > most);
                 remedy(asks, "instances with no more layers")
@@ -128,6 +131,7 @@ impl fmt::Display for Ability {
             Self::MorphTargets => "morph targets",
             Self::MorphedTangents => "morphed tangents",
             Self::UpdateRates => "update rates",
+            Self::Turnover => "turnover",
             Self::LayersBeyond(most) => return write!(f, "layers beyond {most}"),
             Self::Masks => "masks",
             Self::AdditiveLayers => "additive layers",

@@ -4,6 +4,18 @@
 use super::device_object::DeviceBuffer;
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A backend as the arena knows it: none is equal to another.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ArenaUser(u64);
+
+impl Default for ArenaUser {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
@@ -16,6 +28,8 @@ pub struct Arena {
     /// As `device`, with the vertices of the previous frame; empty unless these are kept.
     #[cfg(feature = "gpu")]
     pub previous: Vec<DeviceBuffer>,
+    /// Number of the user whose vertices it holds; 0 for none.
+    user: u64,
 }
 
 impl Arena {
@@ -25,6 +39,20 @@ impl Arena {
         if !self.previous.is_empty() {
             std::mem::swap(&mut self.device, &mut self.previous);
         }
+    }
+
+    /// Hands the arena to a backend for a frame. Returns whether it still holds what that backend left in the last one.
+    pub fn hand_to(&mut self, user: &ArenaUser) -> bool {
+        #[cfg(feature = "gpu")]
+        let swaps = !self.previous.is_empty();
+        #[cfg(not(feature = "gpu"))]
+        let swaps = false;
+        std::mem::replace(&mut self.user, user.0) == user.0 && !swaps
+    }
+
+    /// Forgets whose vertices it holds, because others were written over them.
+    pub fn lose(&mut self) {
+        self.user = 0;
     }
 
     /// Bytes that [`Arena::allocate_host`] will allocate.

@@ -20,7 +20,7 @@ mod traffic;
 
 pub use ability::{Ability, Lack};
 pub use accuracy::Approximation;
-pub use arena::Arena;
+pub use arena::{Arena, ArenaUser};
 pub use camera_view::{Mode, View};
 pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_clock::{ClockChoice, DeviceClock};

@@ -31,6 +31,8 @@ use strum::{IntoStaticStr, VariantArray};
 pub enum Stage {
     /// Find the instances in view.
     Cull,
+    /// Write what replaced instances play over what those before them played.
+    Update,
     /// Clips to local poses.
     Sample,
     /// Layers to one local pose.
@@ -88,9 +90,14 @@ impl Stage {
     /// The group that the stage belongs to.
     pub fn group(self) -> StageGroup {
         match self {
-            Self::Cull | Self::Sample | Self::Blend | Self::LocalToModel | Self::Palette | Self::Pose | Self::Morph => {
-                StageGroup::Pose
-            }
+            Self::Cull
+            | Self::Update
+            | Self::Sample
+            | Self::Blend
+            | Self::LocalToModel
+            | Self::Palette
+            | Self::Pose
+            | Self::Morph => StageGroup::Pose,
             Self::Bounds | Self::Sockets => StageGroup::Gameplay,
             Self::Upload => StageGroup::Upload,
             Self::Skin | Self::PoseSkin => StageGroup::Skin,
@@ -218,6 +225,15 @@ impl StageTimer {
             None => self.push(StageTime { stage, clock: Clock::Wall, ns }),
         }
         result
+    }
+
+    /// Brings poses of a crowd that changes to a tick, as [`CrowdPose::update`] does, and times it by wall clock if
+    /// instances are replaced.
+    pub fn update(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, anew: bool) {
+        match crowd.turnover() {
+            Some(_) => self.wall(Stage::Update, || pose.update(crowd, tick, anew)),
+            None => pose.update(crowd, tick, anew),
+        }
     }
 
     /// Poses a crowd and times its stages by wall clock. Threads move from stage to stage independently, so the total

@@ -4,7 +4,7 @@ use super::device_side::DeviceSide;
 use super::limits::Device;
 use crate::backend::{Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, DeviceClock, FrameWork, Result, Retention, StageTimer};
+use crate::frame::{Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
 use crate::gpu::draw::present::{self, Presenter};
 use crate::gpu::{Drawable, Gpu};
 use crate::scene::BuiltScene;
@@ -82,11 +82,11 @@ impl DeviceSide for AdapterSide {
         &mut self,
         ticket: Ticket,
         backend: &dyn Prepared,
-        arena: &Arena,
+        frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Result<Ticket> {
         let Some(presenter) = &mut self.presenter else { return Ok(ticket) };
-        let (drawn, bytes) = self.gpu.counted(|| ticket.draw(presenter, &backend.skinned(), arena, timer));
+        let (drawn, bytes) = self.gpu.counted(|| ticket.draw(presenter, &backend.skinned(), frame, timer));
         self.targets += bytes;
         drawn
     }

@@ -4,7 +4,7 @@
 use super::limits::Device;
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, DeviceClock, FrameWork, Result, Retention, StageTimer};
+use crate::frame::{Arena, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
 use crate::scene::BuiltScene;
 
 /// The device's side. By default there is no device: it takes no memory, and nothing is drawn.
@@ -64,7 +64,7 @@ pub(super) trait DeviceSide {
         &mut self,
         ticket: Ticket,
         _backend: &dyn Prepared,
-        _arena: &Arena,
+        _frame: &FrameInput,
         _timer: &mut StageTimer,
     ) -> Result<Ticket> {
         Ok(ticket)

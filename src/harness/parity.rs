@@ -120,7 +120,8 @@ pub struct Parity {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame. Instances that the backend leaves out must be outside the frustum.
+/// Outputs are filled with NaN before each frame but the second of two neighbouring ticks, which a crowd that changes adds.
+/// Instances that the backend leaves out must be outside the frustum.
 /// The stated error of a backend that approximates adds to the tolerance; if it has no exact poses, only its vertices
 /// are compared.
 ///
@@ -139,8 +140,16 @@ pub fn verify(
     let has = [poses[0], poses[1], poses[2], backend.has_vertices()];
     let mut comparison = Comparison::new(backend, crowd, tolerance.beside(approximation), has);
     let mut timer = StageTimer::default();
-    for &tick in &coverage.ticks {
-        poison(backend, context, arena)?;
+    // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be found,
+    // and what stays must still be there.
+    let ticks = coverage.ticks.iter().flat_map(|&tick| {
+        let next = crowd.changes().then(|| (tick.wrapping_add(1), false));
+        [Some((tick, true)), next].into_iter().flatten()
+    });
+    for (tick, anew) in ticks {
+        if anew {
+            poison(backend, context, arena)?;
+        }
         let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
         ticket.finish()?;
         if !comparison.add_frame(backend, crowd, arena, coverage, tick)? {
@@ -345,7 +354,7 @@ impl AskedLevels<'_> {
 /// Describes the first of some instances that were left out of which a vertex is in view, if any.
 fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &[u32], tick: u32) -> Option<String> {
     let seen = |instance: u32| {
-        let placement = rows_to_affine(&crowd.placements()[instance as usize]);
+        let placement = rows_to_affine(crowd.placement_at(instance, tick));
         let pose = ReferencePose::new(crowd, instance, tick);
         (0..group.model.mesh().vertex_count()).find(|&vertex| {
             let skinned = pose.skin(&group.model, vertex, group.format.normals, Blending::Linear);
@@ -358,6 +367,7 @@ fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &
 }
 
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
+    arena.lose();
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]

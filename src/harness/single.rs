@@ -38,7 +38,7 @@ pub fn prepare(
 /// [`BackendError`](crate::frame::BackendError): `Unavailable` if the backend has no poses, or `Device` if the device
 /// was lost or refused a command.
 #[cfg(feature = "gpu")]
-pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd) -> Result<Vec<LineEnd>> {
+pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Result<Vec<LineEnd>> {
     let visible = prepared.visible()?;
     let (mut lines, mut poses) = (Vec::new(), Vec::new());
     for group in crowd.groups() {
@@ -46,7 +46,7 @@ pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd) -> Result<Vec<LineE
         prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
         let kept = group.instances.clone().filter(|instance| shows(visible.as_deref(), *instance));
         for (instance, pose) in kept.zip(poses.as_chunks::<12>().0.chunks(group.model.skeleton().len())) {
-            lines.extend(skeleton_lines(crowd, instance, pose));
+            lines.extend(skeleton_lines(crowd, instance, tick, pose));
         }
     }
     Ok(lines)

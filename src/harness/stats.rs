@@ -2,6 +2,8 @@
 
 /// Spread over the median above which a stage is flagged as noisy.
 const NOISY: f64 = 0.05;
+/// Fewest samples that have a 99th percentile of their own.
+pub const TAIL_SAMPLES: usize = 100;
 
 /// Figures of a set of times, all in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Summary {
     pub min: u64,
     /// 95th percentile, nearest rank.
     pub p95: u64,
+    /// 99th percentile, nearest rank; `None` with fewer than [`TAIL_SAMPLES`] samples, of which it would be the largest.
+    pub p99: Option<u64>,
     /// Largest.
     pub max: u64,
 }
@@ -25,10 +29,11 @@ impl Summary {
         sorted.sort_unstable();
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let median = median(&sorted);
-        let p95 = sorted[(sorted.len() * 95).div_ceil(100) - 1];
+        let ranked = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1];
+        let (p95, p99) = (ranked(95), (sorted.len() >= TAIL_SAMPLES).then(|| ranked(99)));
         let mut deviations: Vec<u64> = sorted.iter().map(|sample| sample.abs_diff(median)).collect();
         deviations.sort_unstable();
-        Some(Self { median, mad: self::median(&deviations), min, p95, max })
+        Some(Self { median, mad: self::median(&deviations), min, p95, p99, max })
     }
 
     /// Returns whether the samples vary so much that small differences mean nothing.
@@ -49,10 +54,12 @@ mod tests {
     #[test]
     fn figures_of_known_samples() {
         let odd = Summary::of([30, 10, 1_000, 20, 40]).unwrap();
-        assert_eq!(odd, Summary { median: 30, mad: 10, min: 10, p95: 1_000, max: 1_000 });
+        assert_eq!(odd, Summary { median: 30, mad: 10, min: 10, p95: 1_000, p99: None, max: 1_000 });
         let even = Summary::of([4, 1, 2, 3]).unwrap();
-        assert_eq!(even, Summary { median: 2, mad: 1, min: 1, p95: 4, max: 4 });
+        assert_eq!(even, Summary { median: 2, mad: 1, min: 1, p95: 4, p99: None, max: 4 });
         assert_eq!(Summary::of(1..=100).unwrap().p95, 95);
+        assert_eq!(Summary::of(1..=99).unwrap().p99, None);
+        assert_eq!([100, 101, 300].map(|last| Summary::of(1..=last).unwrap().p99), [99, 100, 297].map(Some));
         assert_eq!(Summary::of([]), None);
         assert_eq!(Summary::of([u64::MAX, u64::MAX]).unwrap().median, u64::MAX);
     }

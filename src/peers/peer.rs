@@ -32,12 +32,13 @@ const ATTEMPTS: usize = 3;
 /// Most characters of the description of a device.
 const MOST_DEVICE: usize = 80;
 /// What crowds and jobs ask that peers are not given.
-const LACKS: [Ability; 10] = [
+const LACKS: [Ability; 11] = [
     Ability::PackedOutput,
     Ability::RingOutput,
     Ability::Motion,
     Ability::MorphTargets,
     Ability::UpdateRates,
+    Ability::Turnover,
     Ability::LayersBeyond(1),
     Ability::Masks,
     Ability::AdditiveLayers,

@@ -5,7 +5,8 @@ use crate::frame::{Clock, Stage, StageTime};
 use std::time::Duration;
 
 /// Stages that peers do not have.
-const ONLY_OURS: [Stage; 5] = [Stage::Cull, Stage::Bounds, Stage::Sockets, Stage::Morph, Stage::Throughput];
+const ONLY_OURS: [Stage; 6] =
+    [Stage::Cull, Stage::Update, Stage::Bounds, Stage::Sockets, Stage::Morph, Stage::Throughput];
 /// Time of a request besides its frames that is not counted.
 const PIPE: Duration = Duration::from_millis(5);
 /// Bytes per nanosecond that a thread cannot write, not even to its nearest cache.

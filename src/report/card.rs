@@ -7,6 +7,7 @@ use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Abilities, Joints, LaterPasses};
 use crate::frame::{Ability, Stage};
+use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
@@ -18,8 +19,17 @@ use crate::results::study::{Axis, Sheet, Study, StudyEntry};
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
 
 /// Columns that every card has.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 14] = [
     ("backend", |entry| Some(entry.backend.clone())),
+    ("frame p50 ms", |entry| Some(millions(entry.frame()?.median_ns?))),
+    ("p99 ms", |entry| {
+        let row = entry.frame()?;
+        match row.p99_ns {
+            Some(ns) => Some(millions(ns)),
+            None => row.frames.filter(|count| *count < TAIL_SAMPLES).map(|_| format!("needs {TAIL_SAMPLES}")),
+        }
+    }),
+    ("worst ms", |entry| Some(millions(entry.frame()?.max_ns?))),
     ("processor ms", |entry| Some(millions(entry.processor()?))),
     ("device ms", |entry| Some(millions(entry.device()?))),
     ("host MB", |entry| Some(millions(entry.frame()?.host_bytes?))),

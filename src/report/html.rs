@@ -198,7 +198,8 @@ fn parity(study: &Study, prefix: &str) -> Markup {
 /// Every row, with a button in each heading that sorts by it.
 fn raw(study: &Study, prefix: &str) -> Markup {
     let columns = [
-        "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median", "MAD", "95 %", "status",
+        "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median", "MAD", "95 %", "99 %",
+        "status",
     ];
     let time = |ns: Option<u64>| html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (ns.map_or("-".into(), duration)) } };
     let number = |value: u64| html! { td.number data-sort=(value) { (grouped(value)) } };
@@ -224,6 +225,7 @@ fn raw(study: &Study, prefix: &str) -> Markup {
                                 (time(row.median_ns))
                                 (time(row.mad_ns))
                                 (time(row.p95_ns))
+                                (time(row.p99_ns))
                                 td { (row.status.name()) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
                             }
                         }

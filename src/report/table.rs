@@ -8,6 +8,7 @@ use crate::harness::limits::Host;
 use crate::harness::lod_error;
 use crate::harness::parity::Parity;
 use crate::harness::run::{Floor, Outcome, Status};
+use crate::harness::stats::TAIL_SAMPLES;
 use crate::results::key::Point;
 use crate::results::ranking::ranking;
 use crate::results::recorded::Recorded;
@@ -31,7 +32,9 @@ pub fn new_table(columns: impl Into<Row>) -> Table {
 pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
     let &MeasuredScene { environment, scene, clip_error } = measured;
     let study = study_of(measured, outcomes);
-    let mut table = new_table(["backend", "frame", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"]);
+    let columns =
+        ["backend", "frame", "p99", "worst", "pose", "upload", "skin", "draw", "ns/vertex", "parity", "status"];
+    let mut table = new_table(columns);
     for entry in &study.entries {
         table.add_row(cells(entry));
     }
@@ -56,6 +59,12 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
     if study.entries.iter().any(is_noisy) {
         text += "noisy: frame times deviate by more than 5 % of the median; close other programs and run again\n";
     }
+    let few = |entry: &&StudyEntry| entry.frame().and_then(|row| row.frames).is_some_and(|count| count < TAIL_SAMPLES);
+    let few: Vec<&str> = study.entries.iter().filter(few).map(|entry| entry.backend.as_str()).collect();
+    if !few.is_empty() {
+        text +=
+            &format!("p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES}); fewer: {}\n", few.join(", "));
+    }
     text + &verdicts(&study)
 }
 
@@ -79,7 +88,7 @@ pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
 }
 
 /// The columns of a backend in the table.
-fn cells(entry: &StudyEntry) -> [String; 9] {
+fn cells(entry: &StudyEntry) -> [String; 11] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
     let limited = |group: StageGroup| match percent_of_limit(entry, group) {
         Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
@@ -91,6 +100,8 @@ fn cells(entry: &StudyEntry) -> [String; 9] {
     [
         entry.backend.clone(),
         frame.map_or("-".into(), |row| format!("{} ± {}", cell(row.median_ns), cell(row.mad_ns))),
+        cell(frame.and_then(|row| row.p99_ns)),
+        cell(frame.and_then(|row| row.max_ns)),
         limited(StageGroup::Pose),
         cell(entry.total(StageGroup::Upload)),
         if skins_in_draw(entry) { "in draw".into() } else { limited(StageGroup::Skin) },

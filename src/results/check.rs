@@ -209,6 +209,8 @@ fn figures(measurement: &Measurement) -> Vec<String> {
     compare("mad_ns", row.mad_ns, summary.map(|s| s.mad));
     compare("min_ns", row.min_ns, summary.map(|s| s.min));
     compare("p95_ns", row.p95_ns, summary.map(|s| s.p95));
+    // Older results lack the column.
+    compare("p99_ns", row.p99_ns, summary.and_then(|s| s.p99).filter(|_| row.p99_ns.is_some()));
     compare("max_ns", row.max_ns, summary.map(|s| s.max));
     if row.noisy != summary.map(|s| s.is_noisy()) {
         faults.push("noisy does not follow from the samples".into());

@@ -213,6 +213,8 @@ columns! {
     adapter_energy_uj: Option<f64> = adapter_energy.map(|energy| energy.microjoules);
     /// Largest error of `adapter_energy_uj`, which follows from the counter's step.
     adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
+    /// 99th percentile in nanoseconds; empty with fewer than 100 samples.
+    p99_ns: Option<u64> = summary.and_then(|s| s.p99);
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.

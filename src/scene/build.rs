@@ -315,7 +315,16 @@ impl Scene {
         crowd.with_expressions(expressions).map_err(|error| self.error(None, error))
     }
 
+    /// Poses that instances share or keep, and instances that are replaced.
     fn reusing_poses(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
+        let share = |share: Option<f64>| share.filter(|share| *share > 0.0);
+        let crowd = match share(self.settings.frozen) {
+            Some(share) => crowd.with_frozen(share, self.seed)?,
+            None => crowd,
+        };
+        if let Some(share) = share(self.settings.turnover) {
+            return crowd.with_turnover(share, self.seed);
+        }
         match (self.settings.phase_buckets, self.settings.update_rate) {
             (None, None) => Ok(crowd),
             (Some(buckets), _) => crowd.with_phase_buckets(buckets),

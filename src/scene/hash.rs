@@ -162,6 +162,12 @@ impl SceneHash {
     pub(super) fn reuse(&mut self, settings: &Settings) {
         settings.phase_buckets.iter().for_each(|buckets| self.number(*buckets));
         settings.update_rate.iter().flatten().for_each(|metres| self.reals([*metres]));
+        for (name, share) in [("turnover", settings.turnover), ("frozen", settings.frozen)] {
+            if let Some(share) = share.filter(|share| *share > 0.0) {
+                self.bytes(name.as_bytes());
+                self.reals([share]);
+            }
+        }
     }
 
     pub(super) fn finish(self) -> u64 {

@@ -99,6 +99,12 @@ pub struct Settings {
     #[cfg_attr(feature = "cli", arg(long, value_name = "NEAR,FAR", value_parser = distances))]
     #[cfg_attr(feature = "cli", arg(conflicts_with = "phase_buckets"))]
     pub update_rate: Option<[f64; 2]>,
+    /// Share of instances that others replace in every frame, such as 1%
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
+    pub turnover: Option<f64>,
+    /// Share of instances that keep their pose from frame to frame, such as 80%
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
+    pub frozen: Option<f64>,
     /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn); default: f32
     #[cfg_attr(feature = "cli", arg(long, value_name = "f32|packed|ring", hide_possible_values = true))]
@@ -146,6 +152,8 @@ impl Settings {
             // Either takes the place of the other.
             phase_buckets: changes.phase_buckets.or(self.phase_buckets.filter(|_| !rates)),
             update_rate: changes.update_rate.or(self.update_rate.filter(|_| !buckets)),
+            turnover: changes.turnover.or(self.turnover),
+            frozen: changes.frozen.or(self.frozen),
             output: changes.output.or(self.output),
             motion: changes.motion || self.motion,
             bounds: changes.bounds || self.bounds,
@@ -180,6 +188,17 @@ impl Settings {
         }
         if self.update_rate.is_some() && self.phase_buckets.is_some() {
             return Err(("update_rate", "update_rate beside phase_buckets; expected one of them".into()));
+        }
+        for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
+            let Some(value) = value else { continue };
+            if !(0.0..=1.0).contains(&value) {
+                return Err((name, format!("{name} = {value}; expected a share, 0 to 1")));
+            }
+            let lod = self.lod.is_some_and(|lod| !lod.is_none());
+            if value > 0.0 && (lod || self.update_rate.is_some() || self.phase_buckets.is_some()) {
+                let others = "lod, update_rate or phase_buckets";
+                return Err((name, format!("{name} beside {others}; expected no more than one of them")));
+            }
         }
         match self.output == Some(Output::Ring) && self.motion {
             true => Err(("motion", "--motion draws what --output ring does not keep; expected one of them".into())),
@@ -234,6 +253,14 @@ fn whole<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
 fn distances(text: &str) -> Result<[f64; 2], &'static str> {
     let metres: Option<Vec<f64>> = text.split(',').map(|metres| metres.parse().ok()).collect();
     metres.and_then(|metres| metres.try_into().ok()).ok_or("expected two distances in metres, such as 20,40")
+}
+
+/// Parses a share: a number from 0 to 1, or a percentage.
+#[cfg(feature = "cli")]
+fn share(text: &str) -> Result<f64, &'static str> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share = number.parse().ok().map(|number: f64| number / of).filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or("expected a share, such as 5% or 0.05")
 }
 
 #[cfg(feature = "cli")]

@@ -55,12 +55,12 @@ pub fn color(error: f64) -> [f32; 3] {
 
 /// Paints instances of a crowd. For each instance, `words` are its skinned words and `errors` those of its vertices.
 /// Instances that come after [`MOST_VERTICES`] vertices are left out.
-pub fn paint(crowd: &Crowd, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) -> Heat {
+pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) -> Heat {
     let parts: Vec<(Vec<LineEnd>, Worst)> = painted
         .par_iter()
         .map(|(instance, words, errors)| {
             let group = &crowd.groups()[crowd.group_of(*instance)];
-            let placement = rows_to_affine(&crowd.placements()[*instance as usize]);
+            let placement = rows_to_affine(crowd.placement_at(*instance, tick));
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
                 let at = |first: usize| {

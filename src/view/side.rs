@@ -74,15 +74,16 @@ impl Side {
         let Some((_, picture)) = picture else { return Ok(Duration::ZERO) };
         timer.clear();
         let start = Instant::now();
-        let mut ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, timer)?;
+        let mut frame = FrameInput { crowd, tick, arena };
+        let mut ticket = prepared.submit(&mut frame, timer)?;
         if let Some(presenter) = timed {
-            ticket = ticket.draw(presenter, &prepared.skinned(), arena, timer)?;
+            ticket = ticket.draw(presenter, &prepared.skinned(), &frame, timer)?;
         }
         ticket.finish()?;
         let took = start.elapsed();
         gpu.collect(timer)?;
         gpu.set_timing(false);
-        let drawn = Ticket::default().draw(picture, &prepared.skinned(), arena, &mut StageTimer::default());
+        let drawn = Ticket::default().draw(picture, &prepared.skinned(), &frame, &mut StageTimer::default());
         let drawn = drawn.and_then(Ticket::finish);
         gpu.set_timing(true);
         drawn?;
@@ -100,7 +101,7 @@ impl Side {
     /// [`BackendError::Unavailable`] if the backend has no poses, or [`BackendError::Device`] if the device was lost or
     /// refused a command.
     pub fn skeletons(&mut self, crowd: &Crowd) -> Result<Vec<LineEnd>> {
-        single::skeletons(&mut *self.prepared, crowd)
+        single::skeletons(&mut *self.prepared, crowd, self.tick)
     }
 
     /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, with their indices.
@@ -154,7 +155,7 @@ impl Side {
         let words = self.words(crowd)?.into_par_iter();
         let painted = words.filter_map(|(instance, words)| Some((instance, errors(instance, &words)?, words)));
         let painted: Vec<_> = painted.map(|(instance, errors, words)| (instance, words, errors)).collect();
-        Ok(heat::paint(crowd, light, &painted))
+        Ok(heat::paint(crowd, self.tick, light, &painted))
     }
 
     /// Returns whether the vertices have a layout that nothing draws.

@@ -2,7 +2,7 @@
 
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, FrameInput, Job, Result, Retention, StageTimer};
+use crate::frame::{Arena, BackendError, FrameInput, Job, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Command, Library};
 use crate::gpu::draw::present::Presenter;
@@ -59,6 +59,10 @@ impl<'a> Session<'a> {
         let gpu = Gpu::recording();
         let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
         let crowd = &scene.crowd;
+        if crowd.changes() {
+            let reason = "a page plays the same frame in any order; needs a scene without turnover and frozen";
+            return Err(BackendError::Unavailable(reason.into()));
+        }
         let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();
@@ -74,8 +78,9 @@ impl<'a> Session<'a> {
     fn frame(&mut self, tick: u32) -> Result<Vec<Command>> {
         let Self { crowd, arena, presenter, prepared, .. } = self;
         let mut timer = StageTimer::default();
-        let ticket = prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
-        ticket.draw(presenter, &prepared.skinned(), arena, &mut timer)?.finish()?;
+        let mut frame = FrameInput { crowd, tick, arena };
+        let ticket = prepared.submit(&mut frame, &mut timer)?;
+        ticket.draw(presenter, &prepared.skinned(), &frame, &mut timer)?.finish()?;
         Ok(self.gpu.take_commands())
     }
 

@@ -52,9 +52,9 @@ function resultRows(recording, machine, run, point, outcome) {
   const rows = outcome.series.map(({ stage, clock, samples, dropped }) => {
     const timed = filled(own, { stage, clock, frames: samples.length, dropped });
     if (samples.length === 0) return timed;
-    const { median, mad, min, p95, max, noisy } = summary(samples.map(([, ns]) => ns));
+    const { median, mad, min, p95, p99, max, noisy } = summary(samples.map(([, ns]) => ns));
     return filled(timed, {
-      noisy, median_ns: median, mad_ns: mad, min_ns: min, p95_ns: p95, max_ns: max, bytes: clock === 'gpu' ? backend.bytes[stage] : null,
+      noisy, median_ns: median, mad_ns: mad, min_ns: min, p95_ns: p95, p99_ns: p99, max_ns: max, bytes: clock === 'gpu' ? backend.bytes[stage] : null,
     });
   });
   const { run_id, scene } = own;

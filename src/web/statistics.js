@@ -32,7 +32,8 @@ function summary(values) {
   const middle = median(sorted);
   const mad = median(ascending(sorted.map((value) => Math.abs(value - middle))));
   return {
-    median: middle, mad, min: sorted[0], p95: sorted[Math.ceil(0.95 * sorted.length) - 1], max: sorted.at(-1), noisy: mad > 0.05 * middle,
+    median: middle, mad, min: sorted[0], p95: sorted[Math.ceil(0.95 * sorted.length) - 1],
+    p99: sorted.length < 100 ? null : sorted[Math.ceil(sorted.length * 99 / 100) - 1], max: sorted.at(-1), noisy: mad > 0.05 * middle,
     interval: intervalOfMedian(sorted),
   };
 }

@@ -312,6 +312,7 @@ fn medians_follow_from_the_samples() {
         assert_eq!(times.len() + row.dropped.unwrap() as usize, 5, "{row:?}");
         let figures = Summary::of(times).unwrap();
         let written = [row.median_ns, row.mad_ns, row.min_ns, row.p95_ns, row.max_ns];
+        assert_eq!(row.p99_ns, None, "5 frames have none");
         assert_eq!(written, [figures.median, figures.mad, figures.min, figures.p95, figures.max].map(Some), "{row:?}");
         assert!(row.parity_max_rel.unwrap() > 0.0 && row.parity_max_rel <= row.parity_tol, "{row:?}");
         assert_eq!((row.instances, row.passes, row.scene_hash.len()), (42, 0, 16));

@@ -65,9 +65,14 @@ impl Crowd {
         }
         let layers = std::mem::take(&mut self.layers);
         order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
-        self.expressions = self.expressions.map(|all| all.reordered(&order));
-        self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
+        self.reorder(&order);
         Ok(self)
+    }
+
+    /// Brings placements and expressions into another order of instances.
+    pub(super) fn reorder(&mut self, order: &[u32]) {
+        self.expressions = self.expressions.take().map(|all| all.reordered(order));
+        self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
     }
 }
 

@@ -29,6 +29,17 @@ impl<T: Clone> Lists<T> {
         &self.items
     }
 
+    /// Overwrites an instance's items by as many others.
+    ///
+    /// # Panics
+    /// There are more or fewer.
+    pub fn replace(&mut self, instance: usize, items: &[T])
+    where
+        T: Copy,
+    {
+        self.items[self.offsets[instance] as usize..self.offsets[instance + 1] as usize].copy_from_slice(items);
+    }
+
     pub(super) fn push(&mut self, items: &[T]) {
         self.items.extend_from_slice(items);
         self.offsets.push(self.items.len() as u32);

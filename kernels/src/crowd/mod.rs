@@ -12,6 +12,7 @@ mod layers;
 mod lists;
 mod reach;
 mod schedule;
+mod turnover;
 mod update_rate;
 
 pub use expressions::Expression;
@@ -20,6 +21,7 @@ pub use layers::{Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UN
 pub use lists::Lists;
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
+pub use turnover::{InstanceLayers, Turnover};
 pub use update_rate::{Between, UpdateRate};
 
 use crate::model::{Model, RotationBlend, Rows, ensure};
@@ -49,6 +51,8 @@ pub struct Group {
     pub instances: Range<u32>,
     /// Format of their skinned vertices.
     pub format: VertexFormat,
+    /// Number of the last instances, which keep their pose.
+    pub frozen: u32,
     masks: Vec<f32>,
 }
 
@@ -60,6 +64,14 @@ impl Group {
     /// Always `false`: a group has at least one instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
+    }
+    /// The instances whose pose changes from tick to tick.
+    pub fn moving(&self) -> Range<u32> {
+        self.instances.start..self.instances.end - self.frozen
+    }
+    /// Returns whether one of the instances keeps its pose.
+    pub fn is_frozen(&self, instance: u32) -> bool {
+        instance >= self.moving().end
     }
     /// A mask of the group: one weight per joint, 0 to 1.
     ///
@@ -99,6 +111,7 @@ pub struct Crowd {
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
     expressions: Option<Expressions>,
+    turnover: Option<Box<Turnover>>,
     /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
     #[field = true]
     level_sizes: Vec<f32>,
@@ -170,7 +183,7 @@ impl Crowd {
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
-        self.groups.push(Group { model, instances: first..end, format, masks: masks.concat() });
+        self.groups.push(Group { model, instances: first..end, format, frozen: 0, masks: masks.concat() });
         Ok(())
     }
 
@@ -229,8 +242,8 @@ impl Crowd {
     }
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
-        let problem = "poses are shared or updated less often already; expected one of them";
-        ensure(!self.is_reduced(), || CrowdError(problem.into()))
+        let problem = "poses are shared, updated less often, frozen or replaced already; expected one of them";
+        ensure(!self.is_reduced() && !self.changes(), || CrowdError(problem.into()))
     }
 
     /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less

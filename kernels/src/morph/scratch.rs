@@ -73,8 +73,7 @@ impl MorphScratch {
         let rows = &mut self.weights[..mesh.targets().len()];
         rows.fill([0.0; BLOCK]);
         for (lane, instance) in block.instances.clone().enumerate() {
-            let layers = crowd.layers().of(instance as usize);
-            weights(model, layers, crowd.expression(instance), tick, &mut self.dense);
+            weights(model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, &mut self.dense);
             rows.iter_mut().zip(&self.dense).for_each(|(row, weight)| row[lane] = *weight);
         }
         morph_lanes(isa, mesh, rows, group.format.attributes, &mut self.rows)

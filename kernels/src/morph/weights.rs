@@ -63,7 +63,7 @@ fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
 pub fn active(crowd: &Crowd, instance: u32, tick: u32, dense: &mut [f32], out: &mut Vec<TargetWeight>) {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
     let count = model.mesh().targets().len();
-    weights(model, crowd.layers().of(instance as usize), crowd.expression(instance), tick, dense);
+    weights(model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, dense);
     let all = (0..).zip(&dense[..count]).map(|(target, &weight)| TargetWeight { target, weight });
     out.extend(all.filter(|active| active.weight != 0.0));
 }

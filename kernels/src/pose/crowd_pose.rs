@@ -9,7 +9,7 @@ use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::shared_palettes::SharedPalettes;
 use super::{Affine, Local, local_to_model, palette};
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd, Group, UpdateRate};
+use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use crate::threads::{Threads, lock, of_thread};
@@ -157,6 +157,24 @@ impl CrowdPose {
         }
     }
 
+    /// Brings what it holds of a crowd that changes to a tick; to be called before each [`CrowdPose::pose`] of such a
+    /// crowd. Palettes of frozen instances that it posed before stay as they are; where they were lost, `anew` poses them
+    /// again.
+    pub fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
+        match &mut self.0 {
+            Poser::One(posing) => posing.update(crowd, tick, anew),
+            Poser::Block(posing) => posing.update(crowd, tick, anew),
+        }
+    }
+
+    /// Returns whether a block keeps the palettes that it had before the last [`CrowdPose::update`].
+    pub fn is_idle(&self, block: &Block) -> bool {
+        match &self.0 {
+            Poser::One(posing) => posing.is_idle(block),
+            Poser::Block(posing) => posing.is_idle(block),
+        }
+    }
+
     /// Poses the crowd at a tick, part by part through all stages, on `threads`.
     ///
     /// # Panics
@@ -216,6 +234,12 @@ struct BlockPoser<const N: usize> {
     blocks: Blocks,
     shared: Option<SharedPalettes>,
     cache: PoseCache,
+    /// The layers of the last tick, if instances are replaced.
+    layers: Option<Layers>,
+    /// For each block whether it keeps its palettes; empty if no instance is frozen.
+    idle: Vec<bool>,
+    /// Tick of `layers` and `idle`.
+    updated: Option<u32>,
     /// For each block the merge of its layers, if it is the same at every tick.
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
@@ -281,6 +305,9 @@ impl<const N: usize> BlockPoser<N> {
         let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
         let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
         let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
+        let layers =
+            crowd.turnover().map(|_| size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets()));
+        let lists = lists + layers.unwrap_or(0) + if crowd.has_frozen() { own.all().len() } else { 0 };
         PoseMemory {
             clips: BlockSampler::<N>::bytes(crowd.posed()),
             palettes: SharedPalettes::bytes(crowd),
@@ -292,6 +319,8 @@ impl<const N: usize> BlockPoser<N> {
         let parallel = !matches!(threads, Threads::One);
         let blocks = Blocks::new(crowd, N, parallel);
         let shared = SharedPalettes::new(crowd);
+        let layers = crowd.turnover().map(|_| crowd.layers().clone());
+        let idle = if crowd.has_frozen() { vec![false; blocks.all().len()] } else { Vec::new() };
         let crowd = crowd.posed();
         let posed = Blocks::new(crowd, N, parallel);
         let plan = PartPlan::new::<N>(crowd, &posed, threads.count());
@@ -302,7 +331,47 @@ impl<const N: usize> BlockPoser<N> {
         let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
         let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
         let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        Self { posed, blocks, shared, cache, steady, isa, sampler, plan, buffers, palettes, blends, tick: 0 }
+        let (updated, tick) = (None, 0);
+        Self {
+            posed,
+            blocks,
+            shared,
+            cache,
+            layers,
+            idle,
+            updated,
+            steady,
+            isa,
+            sampler,
+            plan,
+            buffers,
+            palettes,
+            blends,
+            tick,
+        }
+    }
+
+    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
+        let Self { blocks, layers, idle, updated, .. } = self;
+        let before = updated.replace(tick);
+        let kept = !anew && before.is_some();
+        idle.iter_mut().zip(blocks.all()).for_each(|(idle, block)| *idle = kept && block.frozen);
+        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else { return };
+        for instance in turnover.changed(before.unwrap_or(0), tick) {
+            layers.replace(instance as usize, &crowd.layers_at(instance, tick));
+            if !idle.is_empty() {
+                idle[blocks.of(instance).index] = false;
+            }
+        }
+    }
+
+    fn is_idle(&self, block: &Block) -> bool {
+        self.idle.get(block.index) == Some(&true)
+    }
+
+    /// The layers of the last tick.
+    fn layers<'a>(&'a self, crowd: &'a Crowd) -> &'a Layers {
+        self.layers.as_ref().unwrap_or(crowd.layers())
     }
 
     fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
@@ -342,7 +411,7 @@ impl<const N: usize> BlockPoser<N> {
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
             let mut poses = self.buffer(part.start / self.plan.part);
-            self.pose_part(crowd, part.clone(), &mut poses, clock);
+            self.pose_part(crowd, part.clone(), &mut poses, clock, |block| !self.is_idle(block));
             clock.run(PoseStage::Palette, &mut || {
                 let all = &self.posed.all()[part.clone()];
                 let mut out = &mut *out;
@@ -351,6 +420,9 @@ impl<const N: usize> BlockPoser<N> {
                     let share = all.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
                     let own;
                     (own, out) = std::mem::take(&mut out).split_at_mut(share);
+                    if self.is_idle(block) {
+                        continue;
+                    }
                     let first_joint = block.first_joint - all[0].first_joint;
                     palette(self.isa, group, block, &poses.model[first_joint..][..joints(crowd, block)], own);
                 }
@@ -363,23 +435,31 @@ impl<const N: usize> BlockPoser<N> {
         if self.plan.lasting { lock(&self.buffers[part]) } else { of_thread(&self.buffers) }
     }
 
-    /// Runs all stages but `palette` for neighbouring blocks.
-    fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock) {
+    /// Runs all stages but `palette` for those of neighbouring blocks that are `due`.
+    fn pose_part(
+        &self,
+        crowd: &Crowd,
+        part: Range<usize>,
+        poses: &mut Poses<N>,
+        clock: &dyn PoseClock,
+        due: impl Fn(&Block) -> bool,
+    ) {
         let all = &self.posed.all()[part];
         let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
+        let all = || all.iter().filter(|block| due(block));
         let Poses { local, model, .. } = poses;
         let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
         let of = |b: &Block| &crowd.groups()[b.group];
         clock.run(PoseStage::Sample, &mut || {
-            all.iter().for_each(|b| self.sample(crowd, b, of(b), &mut local[slots(b)]));
+            all().for_each(|b| self.sample(crowd, b, of(b), &mut local[slots(b)]));
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
-                all.iter().for_each(|b| self.blend(crowd, b, of(b), &mut local[slots(b)]));
+                all().for_each(|b| self.blend(crowd, b, of(b), &mut local[slots(b)]));
             });
         }
         clock.run(PoseStage::LocalToModel, &mut || {
-            for b in all {
+            for b in all() {
                 let (skeleton, count) = (of(b).model.skeleton(), joints(crowd, b));
                 let model = &mut model[b.first_joint - first_joint..][..count];
                 local_to_model::local_to_model(self.isa, skeleton, &local[slots(b)][..count], model);
@@ -390,7 +470,7 @@ impl<const N: usize> BlockPoser<N> {
     /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
     /// are also blended here.
     fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
-        let (layers, sampler) = (crowd.layers(), &self.sampler);
+        let (layers, sampler) = (self.layers(crowd), &self.sampler);
         let Some(between) = block.rate.between(self.tick) else {
             return sampler.sample(block, group, layers, self.tick, slots);
         };
@@ -412,7 +492,7 @@ impl<const N: usize> BlockPoser<N> {
         } else if let Some(steady) = &self.steady[block.index] {
             merge(self.isa, steady, group.model.skeleton().len(), slots);
         } else if !block.plain {
-            blend_layers(self.isa, block, group, crowd.layers(), self.tick, slots);
+            blend_layers(self.isa, block, group, self.layers(crowd), self.tick, slots);
         }
     }
 
@@ -427,7 +507,7 @@ impl<const N: usize> BlockPoser<N> {
             let mut poses = self.buffer(part);
             let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
             if !self.plan.lasting && ready != Some(block.index) {
-                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock);
+                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock, |_| true);
                 ready = Some(block.index);
             }
             let Poses { local, model } = &mut *poses;

@@ -56,7 +56,7 @@ impl ReferencePose {
     /// The pose that an instance shows at a tick.
     pub fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
-        let layers = crowd.layers().of(instance as usize);
+        let layers = &crowd.layers_at(instance, tick)[..];
         let posed = |tick| blend::pose(group, layers, layers.len(), tick);
         let UpdateRate { every, offset } = crowd.update_rate(instance);
         let past = (u64::from(tick) + u64::from(offset)) % u64::from(every);

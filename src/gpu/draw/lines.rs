@@ -13,10 +13,10 @@ const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
 /// Length of a joint's axes, as a fraction of the model's diagonal.
 const AXIS: f32 = 0.025;
 
-/// The lines of one instance's skeleton; `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
-pub fn skeleton_lines(crowd: &Crowd, instance: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
+/// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
+pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
-    let placement = affine(&crowd.placements()[instance as usize]);
+    let placement = affine(crowd.placement_at(instance, tick));
     let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * affine(rows)).collect();
     // Placements scale evenly, so any axis gives the factor.
     let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();

@@ -2,7 +2,7 @@
 //! buffers.
 
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Mode, Purpose, Result, Stage, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::commands::{ColorTarget, Targets};
 use crate::gpu::device::objects::{Buffer, Texture, TextureView};
 use crate::gpu::device::render_pipeline::{COLOR, DEPTH};
@@ -13,6 +13,7 @@ use crate::gpu::draw::source::{
     ArenaForm, Drawable, Drawn, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
 };
 use crate::gpu::draw::surfaces::Surfaces;
+use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::binding::GroupLayout;
 use crate::gpu::shader::layout;
 use crate::gpu::skin::output::OutputForm;
@@ -101,6 +102,7 @@ pub struct Presenter {
     multisampled: Option<Target>,
     depth: Target,
     motion: Option<Target>,
+    updates: Option<Updates>,
     // Created when they are drawn for the first time.
     draws: Vec<(Known, Draws)>,
 }
@@ -174,6 +176,8 @@ impl Presenter {
             gpu,
         };
         let gpu = &scenery.gpu;
+        let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
+        let updates = Updates::new(gpu, crowd, Record::Placement, placed, None);
         let color = Target::new(gpu, &view, "color", COLOR, 1);
         let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
         let depth = Target::new(gpu, &view, "depth", DEPTH, samples);
@@ -189,6 +193,7 @@ impl Presenter {
             multisampled,
             depth,
             motion: None,
+            updates,
             draws: Vec::new(),
         })
     }
@@ -199,17 +204,20 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Records uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
+    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
     /// The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,
         drawable: &Drawable,
-        arena: &Arena,
+        frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let gpu = Rc::clone(self.gpu());
+        let (gpu, arena) = (Rc::clone(self.gpu()), &*frame.arena);
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        if let Some(updates) = &mut self.updates {
+            updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
+        }
         if let Drawable::Host = drawable {
             timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
         }

@@ -3,10 +3,11 @@
 
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
-use crate::frame::{Approximation, BackendError, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
 use crate::gpu::pose::device_pose::{listed, now};
 use crate::gpu::pose::palette_source::PaletteSource;
+use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
 use crate::gpu::shader::layout;
 use crate::gpu::shader::layout::WORKGROUP;
@@ -136,6 +137,7 @@ pub struct BakedPalettes {
     /// Number of instances, kernel and bindings of each chunk.
     chunks: Vec<(u32, ComputePipeline, BindGroup)>,
     palettes: Vec<Palettes>,
+    updates: Option<Updates>,
     approximation: Approximation,
     label: String,
 }
@@ -167,6 +169,7 @@ impl BakedPalettes {
             })
             .collect();
         let mut palettes = Vec::with_capacity(chunks.len());
+        let mut played = Vec::with_capacity(chunks.len());
         let bound = chunks.iter().map(|chunk| {
             let instances = chunk.instances.len() as u32;
             let (players, layers) = listed(crowd, chunk.instances.clone());
@@ -184,6 +187,7 @@ impl BakedPalettes {
             let batch = gpu.uniform(Purpose::Scratch, "batch", &batch);
             let players = gpu.storage(Purpose::Clips, "players", &players);
             let layers = gpu.storage(Purpose::Clips, "layers", &layers);
+            played.push((chunk.instances.clone(), layers.clone()));
             let buffers = [
                 ("batch", &batch),
                 ("now", &now),
@@ -196,6 +200,8 @@ impl BakedPalettes {
             (instances, pipelines[chunk.group].clone(), kernel.bind(gpu, 0, buffers))
         });
         let chunks = bound.collect();
+        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
+        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
         let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
         let blend = plans.iter().map(|plan| plan.blend).fold(BakeError::default(), BakeError::max);
         let bytes: u64 = plans.iter().map(Plan::bytes).sum();
@@ -212,7 +218,7 @@ impl BakedPalettes {
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),
         };
-        Ok(Self { now, chunks, palettes, approximation, label })
+        Ok(Self { now, chunks, palettes, updates, approximation, label })
     }
 }
 
@@ -226,6 +232,10 @@ impl PaletteSource for BakedPalettes {
         &self.palettes
     }
 
+    fn host_memory(&self) -> Bytes {
+        self.updates.as_ref().map_or(Bytes::default(), Updates::host_memory)
+    }
+
     fn label(&self) -> Option<String> {
         Some(self.label.clone())
     }
@@ -234,7 +244,10 @@ impl PaletteSource for BakedPalettes {
         Some(self.approximation)
     }
 
-    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
+        if let Some(updates) = &mut self.updates {
+            updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
+        }
         gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
         gpu.compute_pass(commands, Stage::Sample, |pass| {
             for (instances, pipeline, group) in &self.chunks {

@@ -10,4 +10,5 @@ pub(in crate::gpu) mod palettes;
 pub(in crate::gpu) mod posed_palettes;
 pub(in crate::gpu) mod posing;
 pub(in crate::gpu) mod slots;
+pub mod updates;
 pub mod visibility;

@@ -121,6 +121,7 @@ impl PaletteSource for PosedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { host, threads, form, shares, held, buffers, .. } = self;
         let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
+        timer.update(pose, frame.crowd, frame.tick, false);
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
         if let Some(gameplay) = gameplay {
             let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));

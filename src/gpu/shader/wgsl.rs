@@ -37,7 +37,7 @@ pub const FILES: &[(&str, &str)] = files![
     "palette_workgroup" "pose" "pose_baked" "pose_batch" "pose_blend" "pose_compact" "pose_curves"
     "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths" "pose_rows" "pose_sample"
     "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "preskinned_streams" "previous"
-    "previous_packed" "rows" "skinning" "sockets" "transform" "vertex" "view" "workgroup"
+    "previous_packed" "rows" "skinning" "sockets" "transform" "update" "vertex" "view" "workgroup"
 ];
 
 /// An import of a file.

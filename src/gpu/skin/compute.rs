@@ -241,6 +241,9 @@ impl ComputeSkin {
         }
         let [chunk] = part else { return };
         let instances = chunk.instances.len() as u32;
+        if instances == 0 {
+            return;
+        }
         pass.set_pipeline(&self.compiled[chunk.group].1);
         pass.set_bind_group(0, &groups[index], &[]);
         if let Some(rule) = self.dispatched(gpu, crowd, chunk) {

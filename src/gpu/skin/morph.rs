@@ -278,8 +278,7 @@ fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tic
     let targets = group.model.mesh().targets().len();
     // The list grows from the front and never reaches a weight that is still to be read.
     let first = if form.has_lists() { numbers.len() - targets } else { 0 };
-    let layers = crowd.layers().of(instance as usize);
-    weights(&group.model, layers, crowd.expression(instance), tick, &mut numbers[first..]);
+    weights(&group.model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, &mut numbers[first..]);
     if form.has_lists() {
         let mut count = 0;
         for target in 0..targets {

@@ -176,6 +176,10 @@ impl Bench {
     ) -> Result<Range<u32>> {
         let mut measured = frames.start..frames.start;
         self.device.work_for(contender.entry.name);
+        if contender.crowd.has_frozen() && !interrupted() {
+            // Others wrote over what stays.
+            self.frame(contender, frames.start.saturating_sub(1))?;
+        }
         self.meters.iter_mut().flatten().for_each(EnergyMeter::start);
         for frame in frames {
             if interrupted() {
@@ -324,8 +328,9 @@ impl Bench {
     /// Submits a frame and what draws it.
     fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
         let Self { arena, device, timer, .. } = self;
-        let ticket = contender.prepared.submit(&mut FrameInput { crowd: contender.crowd, tick, arena }, timer)?;
-        device.draw(ticket, &*contender.prepared, arena, timer)
+        let mut frame = FrameInput { crowd: contender.crowd, tick, arena };
+        let ticket = contender.prepared.submit(&mut frame, timer)?;
+        device.draw(ticket, &*contender.prepared, &frame, timer)
     }
 }
 

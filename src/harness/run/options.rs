@@ -32,7 +32,7 @@ fn caches() -> impl clap::builder::TypedValueParser<Value = bool> {
 pub struct RunOptions {
     /// The backends, in the order of the results.
     pub backends: Vec<&'static BackendEntry>,
-    /// Measured frames of each; by default as many as fit 2 s, 5 to 200.
+    /// Measured frames of each; by default as many as fit 2 s, 5 to 300.
     pub frames: Option<u32>,
     /// Time for which all backends run by turns, in place of a number of frames: the times are those of its last minute,
     /// or third, and the outcome has the median of its first.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// Most frames within the time of a [`Pace`].
-const MOST_FRAMES: u32 = 200;
+const MOST_FRAMES: u32 = 300;
 /// Time from which a frame is so slow that [`Pace::Brief`] measures the fewest.
 const SLOW_FRAME: Duration = Duration::from_millis(400);
 /// Time of frames that a sustained run compares at its beginning and its end, and the largest part of the run that it is.
@@ -24,9 +24,9 @@ const WARM_UP_FRAMES: u32 = 2;
 pub enum Pace {
     /// So many.
     Frames(u32),
-    /// As many as fit 2 s, 5 to 200.
+    /// As many as fit 2 s, 5 to 300.
     Full,
-    /// As many as fit 1 s, 5 to 200; 3 are enough if they take 0.4 s or more.
+    /// As many as fit 1 s, 5 to 300; 3 are enough if they take 0.4 s or more.
     Brief,
     /// As many as all backends together run in this time; the first and the last [`WINDOW`] of it are compared.
     Sustained(Duration),

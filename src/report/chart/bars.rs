@@ -29,7 +29,7 @@ fn class_of(stage: Stage) -> &'static str {
         Stage::Upload => "s4",
         Stage::Skin | Stage::PoseSkin => "s5",
         Stage::Draw => "s6",
-        Stage::Cull | Stage::Morph | Stage::Bounds | Stage::Sockets => "s7",
+        Stage::Cull | Stage::Update | Stage::Morph | Stage::Bounds | Stage::Sockets => "s7",
         Stage::Frame | Stage::EngineFrame | Stage::Throughput => "s7",
     }
 }
@@ -111,8 +111,11 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let entries: Vec<&StudyEntry> =
         study.at(point).filter(|e| e.stage(Stage::Frame).is_some_and(|m| !m.samples.is_empty())).collect();
     let mut items = Vec::new();
-    let mut table =
-        vec![["backend", "frames", "smallest", "median", "95th percentile", "largest"].map(String::from).to_vec()];
+    let mut table = vec![
+        ["backend", "frames", "smallest", "median", "95th percentile", "99th percentile", "largest"]
+            .map(String::from)
+            .to_vec(),
+    ];
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     for (row, entry) in entries.iter().enumerate() {
         let frame = entry.stage(Stage::Frame)?;
@@ -123,8 +126,8 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         high = points.iter().map(|p| p.0).fold(high, f64::max);
         let time = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = &frame.row;
-        let cells = [time(row.min_ns), time(row.median_ns), time(row.p95_ns), time(row.max_ns)];
-        let (count, [min, median, _, max]) = (frame.samples.len(), &cells);
+        let cells = [time(row.min_ns), time(row.median_ns), time(row.p95_ns), time(row.p99_ns), time(row.max_ns)];
+        let (count, [min, median, .., max]) = (frame.samples.len(), &cells);
         let words = format!("{}: {count} frames, median {median}, from {min} to {max}", entry.backend);
         let class = class(study, &entry.backend);
         items.push(Item::new(Shape::Strokes, class, points).described(words));

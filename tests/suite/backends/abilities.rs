@@ -64,6 +64,8 @@ fn samples() -> Vec<Sample> {
             &[(Ability::UpdateRates, "; needs a crowd without update rates")],
             walkers().with_update_rates(|_| 2).unwrap(),
         ),
+        of_crowd(&[(Ability::Turnover, "; needs a run without --turnover")], walkers().with_turnover(0.1, 1).unwrap()),
+        of_crowd(&[], walkers().with_frozen(0.8, 1).unwrap()),
         of_crowd(&[], layered(&[held; 4])),
         of_crowd(&[(Ability::LayersBeyond(4), "; needs instances with no more layers")], layered(&[held; 5])),
         of_crowd(&[(Ability::Masks, "; needs a crowd without masks")], layered(&[held, Layer { mask: 0, ..over }])),

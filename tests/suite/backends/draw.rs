@@ -38,9 +38,9 @@ fn depth_images_of_all_backends_agree() {
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
             let mut timer = StageTimer::default();
-            let ticket =
-                backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
-            let drawn = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer);
+            let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+            let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+            let drawn = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer);
             if matches!(backend.skinned(), Skinned::HostInBlocks) {
                 assert_eq!(drawn.err().unwrap().to_string(), "its output cannot be drawn", "{}", entry.name);
                 continue;
@@ -90,9 +90,9 @@ fn merged_draws_show_what_single_ones_do() {
                 let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, 2).unwrap();
                 let mut timer = StageTimer::default();
                 gpu.take_work();
-                let ticket =
-                    backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
-                let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+                let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+                let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+                let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
                 ticket.finish().unwrap();
                 let edges = if mode == Mode::Skin { 0 } else { draws };
                 assert_eq!(gpu.take_work().draws, 2 * draws + edges, "{name}, {mode:?}");
@@ -120,15 +120,15 @@ fn wireframes_and_skeletons_are_drawn() {
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
         let mut timer = StageTimer::default();
-        let ticket =
-            backend.submit(&mut FrameInput { crowd: &crowd, tick: 40, arena: &mut arena }, &mut timer).unwrap();
-        let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+        let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+        let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+        let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
         ticket.finish().unwrap();
         if lines {
             let mut poses = Vec::new();
             backend.read_poses(&crowd, PoseData::Model, 0..37, &mut poses).unwrap();
             let poses = poses.as_chunks::<12>().0.chunks(5);
-            let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, pose)).collect();
+            let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, 40, pose)).collect();
             assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
             presenter.draw_overlay(Beneath::Nothing, Overlay { lines: &lines, ..Overlay::default() }).unwrap();
         }
@@ -167,9 +167,9 @@ fn two_outputs_swap_and_show_motion() {
         let mut before: Option<Vec<f32>> = None;
         for (tick, moves) in [(40, None), (40, Some(false)), (55, Some(true)), (70, Some(true))] {
             arena.swap();
-            let ticket =
-                backend.submit(&mut FrameInput { crowd: &crowd, tick, arena: &mut arena }, &mut timer).unwrap();
-            let ticket = ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap();
+            let mut frame = FrameInput { crowd: &crowd, tick, arena: &mut arena };
+            let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+            let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
             ticket.finish().unwrap();
             let read = |buffers: &[DeviceBuffer]| {
                 let mut vertices = Vec::new();

@@ -40,6 +40,11 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("compact clips", scene("walkers", Settings { clips: Some(Clips::Compact), ..Settings::default() })),
         ("shared poses", scene("street", shared)),
         ("poses of several ticks", scene("walkers", by_distance)),
+        ("replaced instances", scene("street", Settings { turnover: Some(0.1), ..Settings::default() })),
+        (
+            "frozen instances",
+            scene("walkers", Settings { frozen: Some(0.8), turnover: Some(0.1), ..Settings::default() }),
+        ),
     ]
 }
 

@@ -31,4 +31,5 @@ mod shader_layout;
 #[cfg(feature = "gpu")]
 mod shaders;
 mod skinning_job;
+mod turnover;
 mod unchecked;

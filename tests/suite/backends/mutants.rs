@@ -234,6 +234,27 @@ fn morph_mutants_die() {
     }
 }
 
+/// A backend that shows the first instances for ever, and one that takes others for frozen than are.
+#[test]
+fn mutants_of_changing_crowds_die() {
+    let crowd = || crowd(vec![(tube(6, 14, 4), 39), (tube(3, 5, 2), 20)]);
+    let turning = crowd().with_turnover(0.2, 1).unwrap();
+    let failure = refused_with(&turning, &Mutant(Mutation::None), &Context::default()).expect("the mutant passed");
+    assert!(failure.contains("sample") && failure.contains("tick 1,"), "{failure}");
+    let [half, most] = [0.5, 0.9].map(|share| crowd().with_frozen(share, 1).unwrap());
+    for name in ["cpu-scalar", "cpu-rayon", "cpu-simd:fused"] {
+        let context = Context::default();
+        let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();
+        assert_eq!(refused_with(&turning, &*backend, &context), None);
+        assert_eq!(refused_with(&half, &*backend, &context), None);
+        let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
+        let coverage = Coverage::all(&half, &[33]);
+        let parity = verify(&mut *backend, &context, &half, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let failure = parity.failure.expect("the mutant passed");
+        assert!(failure.contains("tick 34,"), "{name}: {failure}");
+    }
+}
+
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
@@ -542,6 +563,45 @@ mod gpu {
             ("2u * instance + which, joint", "2u * instance, joint"),
         ];
         all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    #[test]
+    fn update_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = crowd(vec![(walker(500).unwrap(), 39), (walker(600).unwrap(), 20)]).with_turnover(0.2, 1).unwrap();
+        let mutations = [
+            ("change >= changes[0]", "change + 1u >= changes[0]"),
+            ("records[changes[at] * WORDS", "records[(changes[at] ^ 1u) * WORDS"),
+            ("records[changes[at] * WORDS + word] =", "let unwritten ="),
+            ("= changes[at + 1u + word]", "= changes[at + 1u + (word ^ 1u)]"),
+        ];
+        for name in ["gpu-full", "gpu-baked", "gpu-baked:compute"] {
+            let create = |edit: Edit| edited(&context, name, Some(edit), None);
+            all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+        }
+    }
+
+    /// Palettes and vertices of frozen instances are skipped on the device.
+    #[test]
+    fn backends_that_freeze_others_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let crowd = |share| crowd(vec![(walker(500).unwrap(), 39)]).with_frozen(share, 1).unwrap();
+        let (half, most) = (crowd(0.5), crowd(0.9));
+        for name in ["gpu-compute:instances", "gpu-vertex"] {
+            let backend = registry::find(name).unwrap().create(&context).unwrap();
+            let (mut backend, mut arena) =
+                prepare_for(&*backend, &context, &most, &Job { passes: 1, ..Job::default() });
+            let coverage = Coverage::all(&half, &[33]);
+            let parity = verify(&mut *backend, &context, &half, &mut arena, &coverage, Tolerance::default()).unwrap();
+            let failure = parity.failure.expect("the mutant passed");
+            assert!(failure.contains("tick 34,"), "{name}: {failure}");
+        }
     }
 
     #[test]

@@ -88,8 +88,9 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
     let backend = registry::find(name).unwrap().create(&context).unwrap();
     let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
     let mut timer = StageTimer::default();
-    let ticket = backend.submit(&mut FrameInput { crowd, tick: 0, arena: &mut arena }, &mut timer).unwrap();
-    ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap().finish().unwrap();
+    let mut frame = FrameInput { crowd, tick: 0, arena: &mut arena };
+    let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap().finish().unwrap();
     Some(presenter.read_color().unwrap().as_chunks::<4>().0.to_vec())
 }
 
@@ -182,8 +183,9 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
     let backend = registry::find("cpu-scalar").unwrap().create(&context).unwrap();
     let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
     let mut timer = StageTimer::default();
-    let ticket = backend.submit(&mut FrameInput { crowd: &crowd, tick: 0, arena: &mut arena }, &mut timer).unwrap();
-    ticket.draw(&mut presenter, &backend.skinned(), &arena, &mut timer).unwrap().finish().unwrap();
+    let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
+    let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap().finish().unwrap();
     let pixels = presenter.read_color().unwrap();
     assert_eq!(quarters_of(pixels.as_chunks::<4>().0).map(channels), [R; 4]);
 }

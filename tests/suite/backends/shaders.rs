@@ -8,6 +8,7 @@ use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose::KERNELS;
 use skinbench::gpu::pose::gameplay::Read;
+use skinbench::gpu::pose::updates;
 use skinbench::gpu::pose::visibility;
 use skinbench::gpu::shader::binding::GroupLayout;
 use skinbench::gpu::shader::reflection::{Binding, Interface};
@@ -53,6 +54,7 @@ pub fn all() -> Vec<(String, String)> {
     kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
+    kernels.push(("update".to_owned(), updates::shader()));
     let baked = [BakeFormat::Motions, BakeFormat::Matrices].map(PaletteForm::Baked);
     for (read, form) in Read::ALL.into_iter().flat_map(|r| [PaletteForm::Rows, baked[0], baked[1]].map(|f| (r, f))) {
         kernels.push((format!("{read:?}, {form:?}"), read.shader(form)));

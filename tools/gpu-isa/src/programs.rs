@@ -6,6 +6,7 @@ use skinbench::bake::BakeFormat;
 use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose;
+use skinbench::gpu::pose::updates::{self, Record};
 use skinbench::gpu::pose::visibility;
 use skinbench::gpu::shader::kernel::Constants;
 use skinbench::gpu::skin::compute::ThreadLayout;
@@ -140,6 +141,9 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
     for (what, width) in [("one layer", 1), ("several layers", baked::MOST_LAYERS as u32)] {
         programs.push(compute("pose_baked", what, baked::shader(), baked::constants(width)));
+    }
+    for (what, record) in [("layers", Record::Layer), ("places", Record::Placement)] {
+        programs.push(compute("update", what, updates::shader(), record.constants()));
     }
     Ok(())
 }

@@ -209,6 +209,11 @@ impl FamilyPoses {
         }
     }
 
+    /// The layers of the instances.
+    pub fn layers(&self) -> &Buffer {
+        &self.layers
+    }
+
     /// The palettes of all levels.
     pub fn palettes(&self) -> &Palettes {
         &self.palettes
@@ -220,9 +225,11 @@ pub struct PoseBatch {
     /// The instances, including those out of view.
     pub instances: Range<u32>,
     /// Number of channels of a slot's joints that some clip moves.
-    pub moving: u64,
+    pub channels: u64,
     /// Bindings for the kernels.
     pub bindings: PoseBindings,
+    /// As `bindings`, for the instances that do not keep their pose, if some of the chunk do and none is replaced.
+    pub moving: Option<PoseBindings>,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: Buffer,
     /// Model poses, `[instance][joint]`; of all levels if the chunk is one of a family.
@@ -242,6 +249,8 @@ impl PoseBatch {
         visible: Option<&VisibleChunk>,
     ) -> Self {
         let numbers = numbers(crowd, chunk, statics);
+        let moving = chunk.part(&crowd.groups()[chunk.group].moving());
+        let skips = visible.is_none() && crowd.turnover().is_none() && moving.end < chunk.instances.end;
         let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
         let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
         let count = u64::from(numbers.instances);
@@ -267,16 +276,26 @@ impl PoseBatch {
         ];
         let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
         let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
-        let resources: Vec<_> = batch.map(|batch| ("batch", batch)).into_iter().chain(buffers).collect();
-        let bindings = PoseBindings {
-            needs: statics.needs,
-            numbers,
-            pipelines,
-            groups: kernels.bind(gpu, &resources),
-            workgroups: visible.map(VisibleChunk::workgroups),
+        let buffers: Vec<(&str, Resource)> = buffers.collect();
+        let bound = |numbers, batch: Option<Resource>| {
+            let batch = batch.map(|batch| ("batch", batch));
+            PoseBindings {
+                needs: statics.needs,
+                numbers,
+                pipelines: Rc::clone(&pipelines),
+                groups: kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>()),
+                workgroups: visible.map(VisibleChunk::workgroups),
+            }
         };
+        let moving = skips.then(|| {
+            let moving = Chunk { instances: moving.start..moving.end.max(moving.start), ..*chunk };
+            let numbers = self::numbers(crowd, &moving, statics);
+            let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
+            bound(numbers, Some((&batch).into()))
+        });
+        let bindings = bound(numbers, batch);
         let (instances, model) = (chunk.instances.clone(), family.model.clone());
-        Self { instances, moving: statics.moving, bindings, locals, model }
+        Self { instances, channels: statics.moving, bindings, moving, locals, model }
     }
 }
 

@@ -219,6 +219,9 @@ pub struct PoseBindings {
 impl PoseBindings {
     /// Dispatches a kernel for the chunk.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, step: Step) {
+        if self.numbers.instances == 0 {
+            return;
+        }
         let index = step as usize;
         pass.set_pipeline(&self.pipelines[index]);
         pass.set_bind_group(0, &self.groups[index], &[]);

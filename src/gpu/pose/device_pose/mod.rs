@@ -8,11 +8,12 @@ pub(in crate::gpu) use batches::{listed, now};
 pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
+use crate::frame::{BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
 use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
 use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
+use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::pose::visibility::Visibility;
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::shader::layout;
@@ -47,6 +48,9 @@ pub struct DevicePose {
     /// Neighbouring chunks that share buffers.
     levels: usize,
     blends: bool,
+    updates: Option<Updates>,
+    /// `true` if all poses were computed at least once.
+    posed: bool,
 }
 
 impl DevicePose {
@@ -71,8 +75,10 @@ impl DevicePose {
         let now = now(gpu);
         let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
         let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
+        let mut played = Vec::with_capacity(chunks.len());
         for family in chunks.chunks(levels) {
             let poses = FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut());
+            played.push((family[0].instances.clone(), poses.layers().clone()));
             for chunk in family {
                 let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
                 let statics = &statics[chunk.group];
@@ -87,20 +93,28 @@ impl DevicePose {
             visibility.record(gpu, &mut commands);
             commands.finish()?;
         }
+        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
+        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
         let largest = batches.iter().max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| batch.bindings.dispatch(gpu, pass, Step::WALKS[walk]));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
-        Ok(Self { gpu, walk, now, visibility, visible: None, batches, palettes, levels, blends })
+        let (visible, posed) = (None, false);
+        Ok(Self { gpu, walk, now, visibility, visible, batches, palettes, levels, blends, updates, posed })
     }
 
-    /// Records one stage for all batches.
-    fn stage(&self, commands: &mut Commands, stage: Stage, steps: &[Step]) {
+    /// Records one stage for all batches, or for what changes of them from tick to tick.
+    fn stage(&self, commands: &mut Commands, stage: Stage, steps: &[Step], anew: bool) {
         self.gpu.compute_pass(commands, stage, |pass| {
             for step in steps {
-                self.batches.iter().for_each(|batch| batch.bindings.dispatch(&self.gpu, pass, *step));
+                for PoseBatch { bindings, moving, .. } in &self.batches {
+                    match moving {
+                        Some(moving) if !anew => moving.dispatch(&self.gpu, pass, *step),
+                        _ => bindings.dispatch(&self.gpu, pass, *step),
+                    }
+                }
             }
         });
     }
@@ -160,6 +174,10 @@ impl PaletteSource for DevicePose {
         &self.palettes
     }
 
+    fn host_memory(&self) -> Bytes {
+        self.updates.as_ref().map_or(Bytes::default(), Updates::host_memory)
+    }
+
     fn label(&self) -> Option<String> {
         Some(format!("poses by {}", self.walk.name()))
     }
@@ -171,7 +189,7 @@ impl PaletteSource for DevicePose {
     fn poses(&self) -> Option<PoseBytes> {
         let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.moving * QUAD_BYTES),
+            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.channels * QUAD_BYTES),
             local: sum(&|batch| {
                 let channels = if batch.bindings.needs.rigid { 2 } else { 3 };
                 u64::from(batch.bindings.numbers.instances * batch.bindings.numbers.joints) * channels * QUAD_BYTES
@@ -180,18 +198,22 @@ impl PaletteSource for DevicePose {
         })
     }
 
-    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, _: &mut StageTimer, commands: &mut Commands) {
+    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         self.visible = None;
+        let anew = !std::mem::replace(&mut self.posed, true);
+        if let Some(updates) = &mut self.updates {
+            updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
+        }
         gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
         if let Some(visibility) = &self.visibility {
             visibility.record(gpu, commands);
         }
-        self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample]);
+        self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample], anew);
         if self.blends {
-            self.stage(commands, Stage::Blend, &[Step::Blend]);
+            self.stage(commands, Stage::Blend, &[Step::Blend], anew);
         }
-        self.stage(commands, Stage::LocalToModel, &[self.walk]);
-        self.stage(commands, Stage::Palette, &[Step::Palette]);
+        self.stage(commands, Stage::LocalToModel, &[self.walk], anew);
+        self.stage(commands, Stage::Palette, &[Step::Palette], anew);
     }
 
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {

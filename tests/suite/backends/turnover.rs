@@ -1,0 +1,119 @@
+//! Crowds that change: all backends show the same, and what they skip or replace is measured.
+
+use crate::backends::common::context;
+use crate::backends::crowds::assert_parity;
+use skinbench::frame::{Clock, Stage};
+use skinbench::harness::run::{self, RunOptions, Status};
+use skinbench::registry::find;
+use skinbench::scene::{BuiltScene, Scene, Settings};
+
+fn scene(name: &str, instances: u64, changes: Settings) -> BuiltScene {
+    let few = Settings { instances: Some(instances), passes: Some(0), vertices: Some(600), ..changes };
+    Scene::load(name).unwrap().with(few).build(1 << 30).unwrap()
+}
+
+fn changing(turnover: f64, frozen: f64) -> Settings {
+    Settings { turnover: Some(turnover), frozen: Some(frozen), ..Settings::default() }
+}
+
+#[test]
+fn every_backend_agrees_on_crowds_that_change() {
+    for name in ["street", "walkers"] {
+        for (turnover, frozen, least) in [(0.05, 0.0, 9), (0.0, 0.8, 9), (0.05, 0.8, 9), (0.0, 1.0, 9)] {
+            let crowd = scene(name, 70, changing(turnover, frozen)).crowd;
+            assert_eq!((crowd.turnover().is_some(), crowd.has_frozen()), (turnover > 0.0, frozen > 0.0));
+            assert_parity(&crowd, least);
+        }
+    }
+    assert_parity(&scene("faces", 20, changing(0.1, 0.5)).crowd, 7);
+}
+
+/// The host has a share of the update where it poses or sends anything, and the device where it holds what is replaced.
+#[test]
+fn updates_are_a_stage_of_host_and_device() {
+    let context = context();
+    let backends: Vec<_> = ["cpu-simd", "gpu-full", "gpu-compute:instances"].into_iter().filter_map(find).collect();
+    let options = RunOptions { backends, frames: Some(12), ..RunOptions::default() };
+    for outcome in run::run(&scene("walkers", 60, changing(0.1, 0.0)), &context, &options, &mut ()).unwrap() {
+        if outcome.status == Status::Skipped {
+            continue;
+        }
+        assert_eq!((outcome.status, &outcome.problem), (Status::Ok, &None));
+        let frames = |stage, of_device| {
+            let times = outcome.stages.iter().filter(|s| s.stage == stage && s.clock.is_of_device() == of_device);
+            times.filter(|s| s.clock != Clock::ThreadSum).map(|s| s.samples.len()).sum::<usize>()
+        };
+        assert_eq!(frames(Stage::Update, false), 12, "{}", outcome.backend);
+        let timed = outcome.backend == "gpu-full" && frames(Stage::Skin, true) > 0;
+        assert_eq!(frames(Stage::Update, true) > 0, timed, "{}", outcome.backend);
+    }
+}
+
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+    use crate::backends::common::prepare;
+    use skinbench::crowd::Crowd;
+    use skinbench::frame::{FrameInput, StageTimer};
+    use skinbench::gpu::draw::present::Presenter;
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    /// What stays is not dispatched, unless others wrote over it.
+    #[test]
+    fn frozen_instances_take_no_dispatch() {
+        let context = context();
+        let Some(gpu) = &context.gpu else { return };
+        let crowd = scene("walkers", 40, changing(0.0, 1.0)).crowd;
+        let mut timer = StageTimer::default();
+        for name in ["gpu-full", "gpu-compute:instances"] {
+            let backend = find(name).unwrap().create(&context).unwrap();
+            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+            let mut dispatches = |lost: bool, tick| {
+                if lost {
+                    arena.lose();
+                }
+                gpu.take_work();
+                let mut frame = FrameInput { crowd: &crowd, tick, arena: &mut arena };
+                backend.submit(&mut frame, &mut timer).unwrap().finish().unwrap();
+                gpu.take_work().dispatches
+            };
+            assert!(dispatches(false, 0) > 0, "{name}");
+            assert_eq!([dispatches(false, 1), dispatches(true, 2), dispatches(false, 3)], [0, 1, 0], "{name}");
+        }
+    }
+
+    /// A crowd without turnover whose instances are those of a tick.
+    fn at(crowd: &Crowd, tick: u32) -> Crowd {
+        let mut still = Crowd::with_format(crowd.format());
+        for group in crowd.groups() {
+            let of = |i: u32| (*crowd.placement_at(i, tick), crowd.layers_at(i, tick));
+            still.push_group(Arc::clone(&group.model), group.instances.clone().map(of)).unwrap();
+        }
+        still
+    }
+
+    #[test]
+    fn newcomers_are_drawn_at_their_places() {
+        let context = context();
+        let Some(gpu) = &context.gpu else { return };
+        let scene = scene("zoo", 60, changing(0.1, 0.0));
+        let drawn = |crowd: &Crowd, name: &str, ticks: &[u32]| {
+            let backend = find(name).unwrap().create(&context).unwrap();
+            let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
+            let mut presenter = Presenter::new(Rc::clone(gpu), crowd, scene.view(), 1).unwrap();
+            let mut timer = StageTimer::default();
+            for &tick in ticks {
+                let mut frame = FrameInput { crowd, tick, arena: &mut arena };
+                let ticket = backend.submit(&mut frame, &mut timer).unwrap();
+                ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap().finish().unwrap();
+            }
+            presenter.read_depth().unwrap()
+        };
+        for name in ["cpu-scalar", "gpu-full", "gpu-vertex"] {
+            let expected = drawn(&at(&scene.crowd, 7), name, &[7]);
+            assert!(drawn(&scene.crowd, name, &[0, 1, 2, 3, 6, 7]) == expected, "{name}");
+            assert!(drawn(&at(&scene.crowd, 0), name, &[7]) != expected, "{name}");
+        }
+    }
+}
