@@ -129,4 +129,5 @@ pub mod wording;
 pub use skinbench_formats as asset;
 pub use skinbench_kernels::{
     bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe, simd, skin, threads, vertex,
+    vertex_frames,
 };
