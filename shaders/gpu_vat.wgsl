@@ -5,10 +5,16 @@
 // import FLOATS, LAYERS, Skinned from chunk.wgsl
 // import finished from transform.wgsl
 
-struct VertexFrames {
+// What numbers are relative to.
+struct VertexCube {
     centre: vec3f, // of the cube around all positions
     half: f32, // half the length of its edge
     longest: f32, // largest component of a normal or tangent
+    padding: array<u32, 3>,
+}
+
+struct VertexFrames {
+    cube: VertexCube,
     words: array<u32>, // [frame of a clip][vertex][pairs of numbers]
 }
 
@@ -32,16 +38,16 @@ fn pair_of(vertex: u32, instance: u32, pair: u32) -> vec2f {
 fn skinned_vertex(vertex: u32, instance: u32) -> Skinned {
     let xy = pair_of(vertex, instance, 0u);
     let z = pair_of(vertex, instance, 1u);
-    let position = palettes.centre + palettes.half * vec3f(xy, z.x);
+    let position = palettes.cube.centre + palettes.cube.half * vec3f(xy, z.x);
     var skinned = Skinned(position, vec3f(0.0), vec4f(0.0));
     if FLOATS >= 6u {
         let yz = pair_of(vertex, instance, 2u);
-        skinned.normal = finished(palettes.longest * vec3f(z.y, yz));
+        skinned.normal = finished(palettes.cube.longest * vec3f(z.y, yz));
     }
     if FLOATS >= 10u {
         let tangent = pair_of(vertex, instance, 3u);
         let more = pair_of(vertex, instance, 4u);
-        skinned.tangent = vec4f(finished(palettes.longest * vec3f(tangent, more.x)), sign(more.y));
+        skinned.tangent = vec4f(finished(palettes.cube.longest * vec3f(tangent, more.x)), sign(more.y));
     }
     return skinned;
 }

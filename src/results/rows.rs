@@ -213,6 +213,13 @@ columns! {
     adapter_energy_uj: Option<f64> = adapter_energy.map(|energy| energy.microjoules);
     /// Largest error of `adapter_energy_uj`, which follows from the counter's step.
     adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
+    /// Largest distance of a vertex from the full character's, in pixels of the scene's picture, as if each error were on
+    /// the largest instance: that of the backend, of clips and reused poses, and of levels. Filled on the same row as
+    /// `host_bytes`.
+    error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).map(|parity| {
+        let relative = parity.max_rel + clip_error.unwrap_or(0.0);
+        relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
+    });
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.

@@ -130,8 +130,8 @@ impl<'a> Plan<'a> {
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
         let rounding = f64::from(frames.rounding()) / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
         let VertexFrames { centre, half, longest, mut words } = frames;
-        let cube = layout::VertexCube { centre, half, longest };
-        words.splice(0..0, bytemuck::cast::<_, [u32; 5]>(cube));
+        let cube = layout::VertexCube { centre, half, longest, padding: [0; 3] };
+        words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
         (words, rounding)
     }
 }

@@ -485,7 +485,7 @@ pub struct BakedClip {
     pub padding: u32,
 }
 
-/// What baked vertices are relative to (the first fields of `VertexFrames` in shaders/gpu_vat.wgsl).
+/// What the numbers of baked vertices are relative to (`VertexCube` in shaders/gpu_vat.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct VertexCube {
@@ -495,6 +495,8 @@ pub struct VertexCube {
     pub half: f32,
     /// Largest component of a normal or tangent.
     pub longest: f32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding: [u32; 3],
 }
 
 /// Index that stands for none.
