@@ -39,7 +39,7 @@ const BAKED: &[Lack] = &[
 const WHOLE_PALETTES: &str = "blends whole palettes";
 
 /// What baked vertices lack beside them.
-const NO_PALETTES: Lack = Lack { ability: Ability::Gameplay, reason: "bakes vertices and has no palettes" };
+const NO_PALETTES: Lack = Lack { ability: Ability::Gameplay, reason: "bakes vertices and keeps no palettes" };
 
 /// What backends lack that pose instances in view only.
 const VISIBLE: &[Lack] = &[
