@@ -68,13 +68,12 @@ impl<'a> Plan<'a> {
         // The rest pose shows where no layer merges.
         played[clips.len()] |= width(crowd, group) > 1;
         let limit = gpu.binding_bytes();
-        let most = limit / (entries * entry_bytes) as u64;
         let baker = Baker::new(model, format);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
                 return Ok(None);
             }
-            let rate = baker.rate(clips.get(clip), most as usize);
+            let rate = baker.rate(clips.get(clip), usize::MAX);
             rate.map(Some).ok_or_else(|| {
                 let name = clips.get(clip).map_or("", Clip::name);
                 BackendError::Unavailable(format!(
